@@ -1,0 +1,1 @@
+"""Configurations and game files that ship with the program, as package data."""

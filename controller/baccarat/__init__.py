@@ -1,0 +1,1 @@
+"""Cards, the tableau, the coup. Pure."""

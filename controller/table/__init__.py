@@ -1,0 +1,1 @@
+"""The table machine: events in, effects out. Pure."""

@@ -1,0 +1,1 @@
+"""Pages that subscribe to MQTT and serve browsers; they command nothing."""

@@ -1,0 +1,1 @@
+"""Real devices: a pure codec beside a thin transport, one folder each."""

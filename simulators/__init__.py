@@ -1,0 +1,1 @@
+"""The other end of each driver, on a pseudo-terminal."""
