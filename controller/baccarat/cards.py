@@ -40,7 +40,9 @@ class Card(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "Card | None":
-        raise ValueError(f"{value!r} is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD")
+        raise ValueError(
+            f"{value!r} is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD"
+        )
 
 
 STANDARD_DECK: tuple[Card, ...] = tuple(Card)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.baccarat.cards import Card
+from controller.table.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +132,152 @@ class LinkNoise:
 # A record of the shoe: numbered, kept until acknowledged, never skipped.
 ShoeRecord = CardDrawn | CardUnread | CardOverdrawn | CutCardSeen | LidMoved | ReverseMovement | ShoeFault
 ShoeEvent = ShoeHello | ShoeLost | RecordsLost | LinkNoise | ShoeRecord
+
+
+# --- what people decide. `who` is the operator's name; `reason` is theirs too.
+
+
+@dataclass(frozen=True, slots=True)
+class SignOn:
+    """An operator signs on; the table was locked until then (approval letter, 4)."""
+
+    who: str
+    kind: Literal["sign_on"] = "sign_on"
+
+
+@dataclass(frozen=True, slots=True)
+class SignOff:
+    """The operator signs off; the table locks."""
+
+    who: str
+    kind: Literal["sign_off"] = "sign_off"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeShoe:
+    """A new shoe of cards is to be loaded; the shoe before is over."""
+
+    who: str
+    kind: Literal["change_shoe"] = "change_shoe"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBetting:
+    """Wagers may be made for the next coup."""
+
+    who: str
+    kind: Literal["open_betting"] = "open_betting"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBetting:
+    """No more wagers; the first card may be drawn."""
+
+    who: str
+    kind: Literal["close_betting"] = "close_betting"
+
+
+@dataclass(frozen=True, slots=True)
+class CloseTable:
+    """Play stops between coups; wagers that stand go back."""
+
+    who: str
+    kind: Literal["close_table"] = "close_table"
+
+
+@dataclass(frozen=True, slots=True)
+class Reveal:
+    """The cards are face up: what the shoe knew may be shown (sheet 004, midi baccarat)."""
+
+    who: str
+    kind: Literal["reveal"] = "reveal"
+
+
+@dataclass(frozen=True, slots=True)
+class VoidCoup:
+    """A misdeal: wagers go back, the coup is kept on the record and on no road."""
+
+    who: str
+    reason: str
+    kind: Literal["void_coup"] = "void_coup"
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectCard:
+    """A misread, found before settlement: the card at `position` (from 1, as dealt) is really `card`."""
+
+    who: str
+    position: int
+    card: Card
+    reason: str
+    kind: Literal["correct_card"] = "correct_card"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCard:
+    """A card entered by hand, for one that the shoe could not read or where no shoe reads."""
+
+    who: str
+    card: Card
+    kind: Literal["key_card"] = "key_card"
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePlay:
+    """A supervisor has seen to what stopped the table."""
+
+    who: str
+    reason: str
+    kind: Literal["resume_play"] = "resume_play"
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptShoe:
+    """A supervisor accepts the shoe with this serial number in place of the one before."""
+
+    who: str
+    serial: str
+    kind: Literal["accept_shoe"] = "accept_shoe"
+
+
+@dataclass(frozen=True, slots=True)
+class SetWager:
+    """A seat asks to have `amount` minor units on `wager` in round `round`; 0 takes the wager back.
+
+    `id` is the asker's own: the same request twice has the same effect as once.
+    """
+
+    id: str
+    seat: int
+    wager: str
+    amount: int
+    round: int
+    kind: Literal["set_wager"] = "set_wager"
+
+
+Order = (
+    SignOn
+    | SignOff
+    | ChangeShoe
+    | OpenBetting
+    | CloseBetting
+    | CloseTable
+    | Reveal
+    | VoidCoup
+    | CorrectCard
+    | KeyCard
+    | ResumePlay
+    | AcceptShoe
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceStarted:
+    """The service came up, with this version and these settings; nothing of the link is known yet."""
+
+    version: str
+    settings: Settings
+    kind: Literal["service_started"] = "service_started"
+
+
+Event = ServiceStarted | ShoeEvent | Order | SetWager

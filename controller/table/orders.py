@@ -1,0 +1,295 @@
+"""What people may order, and what a seat may wager. What may not be done now is refused with a reason."""
+
+from dataclasses import replace
+
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Coup, SurplusCardError
+from controller.table.dealing import (
+    begin_coup,
+    card_of,
+    finish_if_over,
+    let_go,
+    open_betting,
+    place,
+    return_wagers,
+    reveal,
+    settle_overdraw,
+    surplus,
+    take_backlog,
+    turn_first_card,
+    void_coup,
+)
+from controller.table.effects import CardCorrected, CardHeld, PlayResumed, ShoeLinkChanged
+from controller.table.events import (
+    AcceptShoe,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    CorrectCard,
+    KeyCard,
+    OpenBetting,
+    Order,
+    ResumePlay,
+    Reveal,
+    ServiceStarted,
+    SetWager,
+    SignOff,
+    SignOn,
+    VoidCoup,
+)
+from controller.table.shoe_events import OFFERED, accept
+from controller.table.state import Correction, Phase
+from controller.table.turn import RefusedError, Turn
+from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+
+
+def on_order(turn: Turn, order: Order) -> None:  # noqa: C901 - flat: one case an order
+    """Carry out an order that the table's phase allows.
+
+    Raises:
+        RefusedError: something else stands in its way.
+    """
+    match order:
+        case SignOn(who=who):
+            turn.change(operator=who)
+            turn.enter(Phase.CLOSED)
+        case SignOff():
+            turn.change(operator=None)
+            turn.enter(Phase.LOCKED)
+        case ChangeShoe():
+            _change_shoe(turn)
+        case OpenBetting():
+            _open_betting(turn)
+        case CloseBetting():
+            _refuse_while_stopped(turn)
+            begin_coup(turn)
+        case CloseTable():
+            return_wagers(turn)
+            turn.enter(Phase.CLOSED)
+        case Reveal():
+            _refuse_while_stopped(turn)
+            reveal(turn, _coup(turn))
+        case VoidCoup(who=who, reason=reason):
+            void_coup(turn, _coup(turn), who, reason)
+        case CorrectCard():
+            _correct(turn, order)
+        case KeyCard(card=card):
+            _key(turn, card)
+        case ResumePlay(reason=reason):
+            _resume(turn, reason)
+        case AcceptShoe(serial=serial):
+            _accept_shoe(turn, serial)
+
+
+def _coup(turn: Turn) -> Coup:
+    coup = turn.state.coup
+    if coup is None:  # the transition table lets these orders through only while there is one
+        raise RefusedError("no_coup", "there is no coup on the table")
+    return coup
+
+
+def _refuse_while_stopped(turn: Turn) -> None:
+    if turn.state.stops:
+        reasons = "; ".join(stop.text for stop in turn.state.stops)
+        raise RefusedError("needs_supervisor", f"play is stopped: {reasons}")
+
+
+def _change_shoe(turn: Turn) -> None:
+    return_wagers(turn)
+    for draw in turn.state.backlog:
+        let_go(turn, card_of(draw), "outside_play")
+    settings = turn.state.settings
+    turn.change(
+        shoe=turn.state.shoe + 1,
+        coups=0,
+        drawn=(),
+        unknown=0,
+        burn_left={"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn],
+        last_coup=None,
+        rounds=(),
+        carried=(),
+        dummy_next=False,
+        doubt=None,
+        backlog=(),
+    )
+    turn.enter(Phase.SHOE_CHANGE)
+
+
+def _open_betting(turn: Turn) -> None:
+    state = turn.state
+    _refuse_while_stopped(turn)
+    if state.shoe == 0:
+        raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
+    if state.burn_left != 0:
+        raise RefusedError("burn_not_finished", "the burn is not finished: draw the burn cards first")
+    if state.shoe_over:
+        raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
+    open_betting(turn)
+
+
+# --- cards by hand
+
+
+def _key(turn: Turn, card: Card) -> None:
+    state = turn.state
+    if state.doubt is None and state.settings.cards != "keyed":
+        raise RefusedError("no_card_awaited", "no card is awaited: the shoe has read every card so far")
+    if surplus(turn, card):
+        raise RefusedError(
+            "surplus_copy",
+            f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key the card "
+            "on the table, correct an earlier misread, or void the coup",
+        )
+    turn.change(doubt=None)
+    match state.phase:
+        case Phase.SHOE_CHANGE if state.burn_left is None:
+            turn_first_card(turn, card)
+        case Phase.DEALING:
+            place(turn, card, keyed=True)
+        case Phase.BETTING if state.settings.betting_closes == "first_card":
+            begin_coup(turn)
+            place(turn, card, keyed=True)
+        case _:
+            raise RefusedError("no_card_awaited", "no card is awaited now")
+    take_backlog(turn)
+
+
+def _correct(turn: Turn, order: CorrectCard) -> None:
+    coup = _coup(turn)
+    if not 1 <= order.position <= len(coup.cards):
+        raise RefusedError(
+            "no_such_position",
+            f"there is no card at position {order.position}: {len(coup.cards)} cards have been dealt",
+        )
+    before = coup.cards[order.position - 1]
+    if order.card == before:
+        raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
+    if surplus(turn, order.card):
+        raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
+    corrected = _corrected(turn, coup, order)
+    side = coup.side_of(order.position - 1)
+    turn.change(
+        coup=corrected,
+        drawn=_replace_last(turn.state.drawn, before, order.card),
+        corrections=(
+            *turn.state.corrections,
+            Correction(order.position, side, before, order.card, order.who, order.reason),
+        ),
+    )
+    if turn.state.settings.game.reveal == "dealer":
+        turn.hold(CardHeld(order.card, "corrected", turn.state.round, order.position))
+    else:
+        turn.say(CardCorrected(turn.state.round, order.position, side, before, order.card, order.reason))
+    if turn.state.phase is Phase.REVEAL and not corrected.over:
+        turn.enter(Phase.DEALING)
+    elif turn.state.phase is Phase.DEALING:
+        finish_if_over(turn)
+
+
+def _corrected(turn: Turn, coup: Coup, order: CorrectCard) -> Coup:
+    cards = (*coup.cards[: order.position - 1], order.card, *coup.cards[order.position :])
+    try:
+        corrected = Coup(cards)
+    except SurplusCardError as error:
+        raise RefusedError(
+            "cards_disagree", f"with {order.card} there {error}: void the coup instead"
+        ) from error
+    if corrected.over and turn.state.doubt is not None:
+        raise RefusedError(
+            "cards_disagree",
+            f"with {order.card} there the coup is over, and yet a card more has left the shoe: void the coup instead",
+        )
+    return corrected
+
+
+def _replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:
+    at = len(cards) - 1 - cards[::-1].index(before)
+    return (*cards[:at], after, *cards[at + 1 :])
+
+
+# --- the supervisor
+
+
+def _resume(turn: Turn, reason: str) -> None:
+    stops = tuple(stop for stop in turn.state.stops if stop.code != OFFERED)
+    if not stops:
+        raise RefusedError("not_stopped", "play is not stopped by anything that can be resumed from")
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
+    turn.say(PlayResumed(reason))
+    for stop in stops:
+        if stop.resume_at is not None:
+            turn.change_link(expected=max(turn.state.link.expected, stop.resume_at))
+        if stop.overdrawn is not None:
+            settle_overdraw(turn, stop.overdrawn)
+    take_backlog(turn)
+
+
+def _accept_shoe(turn: Turn, serial: str) -> None:
+    offered = turn.state.link.offered
+    if offered is None:
+        raise RefusedError("no_shoe_offered", "no shoe waits to be accepted")
+    if offered.serial != serial:
+        raise RefusedError("other_shoe", f"the shoe that waits is {offered.serial}, not {serial}")
+    accept(turn, offered)
+    turn.change_link(reason="connected")
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
+    turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=f"shoe {serial} accepted"))
+    take_backlog(turn)
+
+
+# --- seats
+
+
+def on_wager(turn: Turn, request: SetWager) -> None:
+    """Set what a seat has on a wager; the seat's wagers must be able to stand together afterwards.
+
+    Raises:
+        RefusedError: wrong_round, no_such_seat, bad_amount, or what `check_wagers` found.
+    """
+    state = turn.state
+    if request.round != state.round:
+        raise RefusedError(
+            "wrong_round", f"the wager is for round {request.round} and the table is at {state.round}"
+        )
+    if not 1 <= request.seat <= state.settings.seats:
+        raise RefusedError(
+            "no_such_seat", f"there is no seat {request.seat}: seats are 1 to {state.settings.seats}"
+        )
+    if request.amount < 0:
+        raise RefusedError(
+            "bad_amount", f"{request.amount} is no amount: give minor units, or 0 to take a wager back"
+        )
+    others = tuple(each for each in state.wagers if (each.seat, each.wager) != (request.seat, request.wager))
+    placed = PlacedWager(request.seat, request.wager, request.amount)
+    wagers = (*others, placed) if request.amount else others
+    try:
+        check_wagers(state.settings.game, [each for each in wagers if each.seat == request.seat])
+    except WagerRefusedError as error:
+        raise RefusedError(error.code, str(error)) from error
+    turn.change(wagers=wagers)
+
+
+# --- the service
+
+
+def on_started(turn: Turn, event: ServiceStarted) -> None:
+    """Take note that the service came up; other settings than before only where no shoe is in play.
+
+    Raises:
+        RefusedError: settings_in_play, other_table.
+    """
+    state = turn.state
+    if event.settings.table != state.settings.table:
+        raise RefusedError(
+            "other_table",
+            f"this record is of table {state.settings.table!r} and the configuration is of {event.settings.table!r}",
+        )
+    if event.settings != state.settings:
+        if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
+            raise RefusedError(
+                "settings_in_play",
+                "game, limits and policies change between shoes only: start with the configuration before, close the "
+                "table, and then start with this one",
+            )
+        turn.change(settings=event.settings, burn_left=None, last_coup=None, shoe=state.shoe, drawn=())
+    turn.change(link=replace(state.link, online=False, reason="the service has just started"))

@@ -1,0 +1,161 @@
+"""What a table is at one moment, as a value: everything that an event can change, and nothing else."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Coup, Side, Winner
+from controller.roads.rounds import RoadRound
+from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, Component, ShoeHello
+from controller.table.settings import Settings
+from controller.wagers.settlement import PlacedWager, Settlement
+
+
+class Phase(StrEnum):
+    """Where a table is in its day."""
+
+    LOCKED = "locked"
+    CLOSED = "closed"
+    SHOE_CHANGE = "shoe_change"
+    BETTING = "betting"
+    DEALING = "dealing"
+    REVEAL = "reveal"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShoeLink:
+    """What is known of the shoe at the other end of the line.
+
+    `expected` is the number of the record wanted next from the log `log` of the shoe `serial`; `offered` a shoe
+    that waits for a supervisor to accept it.
+    """
+
+    online: bool = False
+    reason: str = "not seen yet"
+    serial: str | None = None
+    log: int | None = None
+    expected: int = 1
+    components: tuple[Component, ...] = ()
+    lid_open: bool = False
+    offered: ShoeHello | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A card that left the shoe and is not known for certain: the hand waits until it is keyed.
+
+    `read` is what the shoe thought it saw.
+    """
+
+    code: Literal["unread", "low_confidence", "surplus_copy"]
+    text: str
+    read: Card | None = None
+    confidence: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why nothing more leaves the shoe until a supervisor resumes play.
+
+    `overdrawn` holds the card too many, to be dealt with by the house's policy; `resume_at` the record from which
+    the shoe can still be heard, when some are lost.
+    """
+
+    code: str
+    text: str
+    overdrawn: CardOverdrawn | CardDrawn | CardUnread | None = None
+    resume_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A card corrected before settlement."""
+
+    position: int
+    side: Side
+    before: Card
+    after: Card
+    who: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRecord:
+    """A round as it ended: the coup with its wagers and settlements. `winner` is None of a void coup.
+
+    `round` counts over the table's life, `coup` within the shoe. Totals are of the cards there were.
+    """
+
+    round: int
+    shoe: int
+    coup: int
+    status: Literal["played", "void", "dummy"]
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    player_total: int
+    banker_total: int
+    winner: Winner | None
+    natural: bool
+    player_pair: bool
+    banker_pair: bool
+    settlements: tuple[Settlement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    who: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """A table.
+
+    - `round`: the number of the coming or current round; `shoe`, `coups`: the shoe's number and its coups so far.
+    - `drawn`: every card known to have left this shoe, in order; `unknown`: how many left it without being known.
+    - `burn_left`: cards still to burn, None while the burn's first card is awaited.
+    - `last_coup`: the number within the shoe of its last coup, None until the cut card.
+    - `rounds`: this shoe's rounds, for the roads.
+    - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
+    - `carried`: cards drawn too soon that begin the next coup; `dummy_next`: it will be a dummy.
+    - `backlog`: cards that left the shoe while the table waited for a person.
+    - `happenings`: how many public events there have been, for their numbers.
+    """
+
+    settings: Settings
+    phase: Phase = Phase.LOCKED
+    operator: str | None = None
+    link: ShoeLink = field(default_factory=ShoeLink)
+    shoe: int = 0
+    coups: int = 0
+    round: int = 1
+    drawn: tuple[Card, ...] = ()
+    unknown: int = 0
+    burn_left: int | None = None
+    last_coup: int | None = None
+    rounds: tuple[RoadRound, ...] = ()
+    coup: Coup | None = None
+    dummy: bool = False
+    corrections: tuple[Correction, ...] = ()
+    wagers: tuple[PlacedWager, ...] = ()
+    carried: tuple[Card, ...] = ()
+    dummy_next: bool = False
+    doubt: Doubt | None = None
+    stops: tuple[Stop, ...] = ()
+    backlog: tuple[CardDrawn | CardUnread | CardOverdrawn, ...] = ()
+    last: RoundRecord | None = None
+    happenings: int = 0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a person must act before a further card counts."""
+        return bool(self.stops) or self.doubt is not None
+
+    @property
+    def shoe_over(self) -> bool:
+        """Whether the shoe's last coup has been dealt."""
+        return self.last_coup is not None and self.coups >= self.last_coup and self.coup is None
+
+    @property
+    def on_last_coup(self) -> bool:
+        """Whether the coup being dealt, or else the coming one, is the shoe's last."""
+        return self.last_coup is not None and self.coups + (self.coup is None) >= self.last_coup

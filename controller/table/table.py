@@ -1,0 +1,179 @@
+"""The table machine.
+
+The law: an event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
+listed with it. Orders, wagers and starts that are not listed are refused and change nothing. What the shoe saw has
+happened, whatever the phase, so it is listed everywhere and never refused; what is wrong with it becomes an alarm
+or a stop. The same events in the same order always give the same table and the same effects.
+"""
+
+from typing import Final, get_args
+
+from controller.table.effects import Effect
+from controller.table.events import (
+    AcceptShoe,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    CorrectCard,
+    Event,
+    KeyCard,
+    OpenBetting,
+    Order,
+    ResumePlay,
+    Reveal,
+    ServiceStarted,
+    SetWager,
+    SignOff,
+    SignOn,
+    VoidCoup,
+)
+from controller.table.orders import on_order, on_started, on_wager
+from controller.table.settings import Settings
+from controller.table.shoe_events import on_shoe_event
+from controller.table.state import Phase, TableState
+from controller.table.turn import RefusedError, Turn
+
+LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
+
+_SHOE: Final = "shoe"
+# A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for; cards carried over
+# from an overdraw can make a whole coup at once.
+_AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
+_INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
+
+TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
+    LOCKED: {
+        _SHOE: frozenset({LOCKED}),
+        ServiceStarted: frozenset({LOCKED}),
+        SignOn: frozenset({CLOSED}),
+    },
+    CLOSED: {
+        _SHOE: frozenset({CLOSED}),
+        ServiceStarted: frozenset({CLOSED}),
+        SignOff: frozenset({LOCKED}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        OpenBetting: _INTO_A_COUP,
+        ResumePlay: frozenset({CLOSED}),
+        AcceptShoe: frozenset({CLOSED}),
+    },
+    SHOE_CHANGE: {
+        _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        ServiceStarted: frozenset({SHOE_CHANGE}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        CloseTable: frozenset({CLOSED}),
+        OpenBetting: frozenset({BETTING}),
+        KeyCard: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        ResumePlay: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        AcceptShoe: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+    },
+    BETTING: {
+        _SHOE: _INTO_A_COUP,
+        ServiceStarted: frozenset({BETTING}),
+        SetWager: frozenset({BETTING}),
+        CloseBetting: _INTO_A_COUP,
+        CloseTable: frozenset({CLOSED}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        KeyCard: _INTO_A_COUP,
+        ResumePlay: _INTO_A_COUP,
+        AcceptShoe: _INTO_A_COUP,
+    },
+    DEALING: {
+        _SHOE: _INTO_A_COUP,
+        ServiceStarted: frozenset({DEALING}),
+        KeyCard: _INTO_A_COUP,
+        CorrectCard: _INTO_A_COUP,
+        VoidCoup: _AFTER_A_COUP,
+        ResumePlay: _INTO_A_COUP,
+        AcceptShoe: _INTO_A_COUP,
+    },
+    REVEAL: {
+        _SHOE: frozenset({REVEAL}),
+        ServiceStarted: frozenset({REVEAL}),
+        Reveal: _AFTER_A_COUP,
+        CorrectCard: frozenset({REVEAL, DEALING}),
+        VoidCoup: _AFTER_A_COUP,
+        ResumePlay: frozenset({REVEAL}),
+        AcceptShoe: frozenset({REVEAL}),
+    },
+    SETTLED: {
+        _SHOE: frozenset({SETTLED}),
+        ServiceStarted: frozenset({SETTLED}),
+        OpenBetting: _INTO_A_COUP,
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        CloseTable: frozenset({CLOSED}),
+        ResumePlay: _INTO_A_COUP,
+        AcceptShoe: _INTO_A_COUP,
+    },
+}
+"""Phase -> event -> the phases it may lead to."""
+
+_PERSONAL: Final[tuple[type, ...]] = (*get_args(Order), SetWager, ServiceStarted)
+
+_WHAT: Final[dict[type, str]] = {
+    SignOn: "sign on",
+    SignOff: "sign off",
+    ChangeShoe: "change the shoe",
+    OpenBetting: "open betting",
+    CloseBetting: "close betting",
+    CloseTable: "close the table",
+    Reveal: "reveal",
+    VoidCoup: "void the coup",
+    CorrectCard: "correct a card",
+    KeyCard: "key a card",
+    ResumePlay: "resume play",
+    AcceptShoe: "accept a shoe",
+    SetWager: "take a wager",
+    ServiceStarted: "start",
+}
+
+
+class Table:
+    """One table. `state` is all that it is."""
+
+    def __init__(self, state: TableState) -> None:
+        self.state = state
+
+    @classmethod
+    def new(cls, settings: Settings) -> "Table":
+        """A table on its first day: locked, with no shoe."""
+        return cls(TableState(settings=settings))
+
+    def handle(self, event: Event) -> list[Effect]:
+        """Handle one event and return what came of it, in order.
+
+        Raises:
+            RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
+        """
+        before = self.state.phase
+        key = type(event) if isinstance(event, _PERSONAL) else _SHOE
+        allowed = TRANSITIONS[before].get(key)
+        if allowed is None:
+            raise _refusal(before, event)
+        turn = Turn(self.state)
+        if isinstance(event, SetWager):
+            on_wager(turn, event)
+        elif isinstance(event, ServiceStarted):
+            on_started(turn, event)
+        elif isinstance(event, Order):
+            on_order(turn, event)
+        else:
+            on_shoe_event(turn, event)
+        after = turn.state.phase
+        if after not in allowed:
+            raise AssertionError(
+                f"{event.kind} led from {before} to {after}, which the transition table forbids"
+            )
+        self.state = turn.state
+        return turn.effects
+
+
+def _refusal(phase: Phase, event: Event) -> RefusedError:
+    if isinstance(event, SetWager):
+        return RefusedError("betting_closed", f"no wagers now: the table is in {phase.value}, not in betting")
+    legal = sorted(
+        name for kind, name in _WHAT.items() if kind in TRANSITIONS[phase] and kind is not ServiceStarted
+    )
+    return RefusedError(
+        "not_now",
+        f"cannot {_WHAT[type(event)]} while the table is in {phase.value}; possible now: {', '.join(legal)}",
+    )

@@ -1,0 +1,74 @@
+"""One event being handled: the state so far and the effects so far.
+
+The table keeps a turn's state only when its handler comes to the end, so an event that is refused half-way has
+changed nothing.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+from controller.table.effects import (
+    AlarmRaised,
+    CardHeld,
+    Effect,
+    Happened,
+    Happening,
+    PhaseEntered,
+    RoundEnded,
+)
+from controller.table.state import Phase, Stop, TableState
+
+
+class RefusedError(Exception):
+    """An order or a wager that may not be carried out now. The message says why and what would help.
+
+    `code` is for programs.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Turn:
+    """The state and the effects while one event is handled."""
+
+    def __init__(self, state: TableState) -> None:
+        self.state = state
+        self.effects: list[Effect] = []
+
+    def change(self, **fields: Any) -> None:
+        """Put these fields of the state."""
+        self.state = replace(self.state, **fields)
+
+    def change_link(self, **fields: Any) -> None:
+        """Put these fields of the shoe's link."""
+        self.state = replace(self.state, link=replace(self.state.link, **fields))
+
+    def say(self, happening: Happening) -> None:
+        """Let something be known in public."""
+        number = self.state.happenings + 1
+        self.change(happenings=number)
+        self.effects.append(Happened(number, happening))
+
+    def hold(self, card: CardHeld) -> None:
+        """Let surveillance know of a card that the public may not see."""
+        self.effects.append(card)
+
+    def end_round(self, ended: RoundEnded) -> None:
+        """Put a round on the record."""
+        self.effects.append(ended)
+
+    def enter(self, phase: Phase) -> None:
+        """Go into a phase, and say so."""
+        self.change(phase=phase)
+        self.say(PhaseEntered(phase, self.state.round, self.state.shoe))
+
+    def alarm(self, code: str, text: str) -> None:
+        """Raise an alarm that does not stop play."""
+        self.say(AlarmRaised(code, text, stops=False))
+
+    def stop(self, stop: Stop) -> None:
+        """Stop play until a supervisor resumes it."""
+        self.change(stops=(*self.state.stops, stop))
+        self.say(AlarmRaised(stop.code, stop.text, stops=True))

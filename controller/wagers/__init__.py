@@ -1,0 +1,1 @@
+"""Wagers as data, what they pay, and their settlement. Pure."""

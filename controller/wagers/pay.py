@@ -1,0 +1,86 @@
+"""What a rule pays, as the sheets print it, and the rounding of what does not come out even.
+
+*30 to 1* returns the stake and thirty more. *1000 for 1* returns a thousand in all: the stake was taken at the
+start. Amounts are whole minor units (cents); what is exact but not whole is a `Fraction` of one.
+"""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, ClassVar, Final, Literal
+
+_FORM: Final = re.compile(
+    r"(?P<won>[1-9]\d*) (?P<kind>to|for) (?P<per>[1-9]\d*)(?: less (?P<commission>\d+(?:\.\d+)?)%)?"
+)
+PUSH: Final = "push"
+
+
+@dataclass(frozen=True, slots=True)
+class Pay:
+    """A parsed pay.
+
+    `odds` is what a unit staked wins ("to") or gets back in all ("for"); `commission` is the share of the win that
+    the house keeps. A push has odds of 0 "to".
+    """
+
+    odds: Fraction
+    stake_taken: bool = False
+    commission: Fraction = Fraction(0)
+
+    @classmethod
+    @cache
+    def parse(cls, text: str) -> "Pay":
+        """Read "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push".
+
+        Raises:
+            ValueError: the text has none of these forms.
+        """
+        if text == PUSH:
+            return cls(Fraction(0))
+        form = _FORM.fullmatch(text)
+        if form is None:
+            raise ValueError(
+                f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push"'
+            )
+        commission = Fraction(form["commission"] or 0) / 100
+        if commission >= 1:
+            raise ValueError(f"{text!r} takes a commission of the whole win: write less than 100%")
+        stake_taken = form["kind"] == "for"
+        if stake_taken and commission:
+            raise ValueError(
+                f'{text!r} takes a commission of a "for" pay: only a "to" pay has a win to take it of'
+            )
+        return cls(Fraction(int(form["won"]), int(form["per"])), stake_taken, commission)
+
+    def returned(self, stake: int) -> Fraction:
+        """The exact amount that goes back to the player for this stake, the stake included."""
+        won = stake * self.odds * (1 - self.commission)
+        return won if self.stake_taken else stake + won
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rounding:
+    """How a pay that is not a whole number of `unit` minor units is paid.
+
+    No sheet says; houses commonly round to the quarter. The default pays exact cents and keeps what is less than one.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    unit: int = 1
+    mode: Literal["down", "up", "nearest"] = "down"
+
+    def __post_init__(self) -> None:
+        """Refuse a unit that nothing can be rounded to."""
+        if self.unit < 1:
+            raise ValueError(f"the rounding unit must be at least 1 minor unit, not {self.unit}")
+
+    def __call__(self, exact: Fraction) -> int:
+        """The whole amount paid for this exact one; a half rounds up under "nearest"."""
+        units, rest = divmod(exact, self.unit)
+        if self.mode == "up":
+            return self.unit * (units + (rest > 0))
+        if self.mode == "nearest":
+            return self.unit * (units + (2 * rest >= self.unit))
+        return self.unit * units

@@ -1,0 +1,159 @@
+"""Taking wagers and settling them.
+
+One function says whether a seat's wagers may stand together; the table asks it of what a seat would have after a
+change, so order does not matter and a base wager cannot be taken back from under a side wager.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Final
+
+from controller.baccarat.coup import Coup
+from controller.wagers.definition import LOSES, Game, Wager
+from controller.wagers.pay import PUSH
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWager:
+    """A wager that stands: seat (counted from 1), the wager's name, amount in minor units."""
+
+    seat: int
+    wager: str
+    amount: int
+
+
+class Outcome(StrEnum):
+    """How a wager came out."""
+
+    WIN = "win"
+    LOSE = "lose"
+    PUSH = "push"
+    VOID = "void"
+
+
+VOIDED: Final = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What became of one wager, in minor units.
+
+    `returned` is what the player gets back in all and `net` is `returned - stake`. `rule` is the rule that decided.
+    `remainder` is the exact pay less the paid one, as a fraction of a minor unit such as "7/20" (negative when
+    rounding favoured the player).
+    """
+
+    seat: int
+    wager: str
+    outcome: Outcome
+    stake: int
+    returned: int
+    net: int
+    rule: str
+    remainder: str = "0"
+
+
+class WagerRefusedError(ValueError):
+    """A wager that may not stand; `code` is for programs, the message for people."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
+    """Check that one seat's wagers may stand together on a coup.
+
+    Raises:
+        WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step, too_many_wagers or
+            needs_base, for the first wager that may not.
+    """
+    names = [placed.wager for placed in wagers]
+    for placed in wagers:
+        try:
+            wager = game.wager(placed.wager)
+        except KeyError:
+            offered = ", ".join(wager.name for wager in game.wagers)
+            raise WagerRefusedError(
+                "unknown_wager", f"{game.title} has no wager {placed.wager!r}; it has {offered}"
+            ) from None
+        if names.count(placed.wager) > 1:
+            raise WagerRefusedError(
+                "doubled_wager", f"seat {placed.seat} has {wager.name} twice: give one amount"
+            )
+        _check_amount(wager, placed.amount)
+        _check_base(game, wager, names)
+    if game.maximum_wagers is not None and len(wagers) > game.maximum_wagers:
+        raise WagerRefusedError(
+            "too_many_wagers",
+            f"{len(wagers)} wagers are more than the {game.maximum_wagers} that a player may have on one coup",
+        )
+
+
+def _check_amount(wager: Wager, amount: int) -> None:
+    limits = wager.limits
+    if amount < limits.minimum:
+        raise WagerRefusedError(
+            "below_minimum", f"{amount} on {wager.name} is below its minimum of {limits.minimum}"
+        )
+    if limits.maximum is not None and amount > limits.maximum:
+        raise WagerRefusedError(
+            "above_maximum", f"{amount} on {wager.name} is above its maximum of {limits.maximum}"
+        )
+    if amount % limits.step:
+        raise WagerRefusedError(
+            "off_step", f"{amount} on {wager.name} is not a multiple of its step of {limits.step}"
+        )
+
+
+def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
+    bases = game.bases_for(wager)
+    if bases and not any(base in names for base in bases):
+        raise WagerRefusedError(
+            "needs_base", f"{wager.name} needs a wager of the same seat on {' or '.join(bases)} beside it"
+        )
+
+
+def settle(game: Game, coup: Coup, wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
+    """Settle every wager by a coup that is over, in the order given."""
+    return tuple(_settle_one(game, coup, placed) for placed in wagers)
+
+
+def _settle_one(game: Game, coup: Coup, placed: PlacedWager) -> Settlement:
+    rule = game.wager(placed.wager).deciding_rule(coup)
+    if rule is None:
+        outcome, exact, name = Outcome.LOSE, Fraction(0), LOSES
+    else:
+        outcome = Outcome.PUSH if rule.pays == PUSH else Outcome.WIN
+        exact, name = rule.pay.returned(placed.amount), rule.name
+    # The stake goes back whole: it is what is won beyond it, or a "for" pay as a whole, that may need rounding.
+    own = placed.amount if rule is not None and not rule.pay.stake_taken else 0
+    returned = own + game.rounding(exact - own)
+    return Settlement(
+        seat=placed.seat,
+        wager=placed.wager,
+        outcome=outcome,
+        stake=placed.amount,
+        returned=returned,
+        net=returned - placed.amount,
+        rule=name,
+        remainder=str(exact - returned),
+    )
+
+
+def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
+    """Return every wager whole, as for a misdeal."""
+    return tuple(
+        Settlement(
+            seat=placed.seat,
+            wager=placed.wager,
+            outcome=Outcome.VOID,
+            stake=placed.amount,
+            returned=placed.amount,
+            net=0,
+            rule=VOIDED,
+        )
+        for placed in wagers
+    )
