@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.baccarat.coup import Coup, Winner
+from controller.table.state import Phase, TableState
+
 
 @dataclass(frozen=True, slots=True)
 class Lamps:
@@ -32,3 +35,45 @@ class ShoeOrders:
     expected: int = 1
     locked: bool = True
     lamps: Lamps = Lamps()
+
+
+def shoe_orders(state: TableState) -> ShoeOrders:
+    """What the shoe is to do while the table is so."""
+    return ShoeOrders(
+        accept=state.link.serial,
+        log=state.link.log,
+        expected=state.link.expected,
+        locked=state.waiting or not _card_wanted(state),
+        lamps=_lamps(state),
+    )
+
+
+def _card_wanted(state: TableState) -> bool:
+    if state.settings.cards == "keyed":
+        return False
+    if state.phase is Phase.BETTING:
+        return state.settings.betting_closes == "first_card"
+    return state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
+
+
+def _lamps(state: TableState) -> Lamps:
+    last = state.last
+    shown = last is not None and last.shoe == state.shoe and state.coup is None
+    winner = last.winner if last is not None and shown else None
+    return Lamps(
+        player=winner is Winner.PLAYER,
+        banker=winner is Winner.BANKER,
+        tie=winner is Winner.TIE,
+        next=_next(state),
+    )
+
+
+def _next(state: TableState) -> Literal["none", "player", "banker", "burn"]:
+    # The prompt stays on `burn` while a person sees to something: a change to `burn` means that new cards are wanted.
+    if state.phase is Phase.SHOE_CHANGE:
+        return "burn"
+    if state.waiting or not _card_wanted(state):
+        return "none"
+    coming = state.coup or Coup(state.carried[:4])
+    side = coming.next_side
+    return "none" if side is None else side.value
