@@ -1,0 +1,210 @@
+"""Messages from the table's state: what the public may see of it, and no more."""
+
+from datetime import datetime, timedelta
+
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Coup, total
+from controller.messages.models import (
+    AskMarks,
+    Bead,
+    ComponentDigest,
+    DerivedCell,
+    Device,
+    Hands,
+    Notice,
+    Overlay,
+    Result,
+    RoadCell,
+    Scoreboard,
+    ScoreCounts,
+    ScoreStreak,
+    ShoeStatus,
+    State,
+    WagerLimits,
+)
+from controller.roads.derived_roads import DerivedRoad, NextColors
+from controller.roads.scoreboard import draw
+from controller.table.shoe_orders import shoe_orders
+from controller.table.state import Phase, RoundRecord, TableState
+
+STATE_HOLDS = timedelta(seconds=2.5)
+"""How long a state message holds good. It is sent every second, and a display must say NOT LIVE within three."""
+
+
+def timestamp(moment: datetime) -> str:
+    """RFC 3339 in UTC with offset and microseconds."""
+    return moment.isoformat(timespec="microseconds")
+
+
+def state_message(state: TableState, seq: int, now: datetime) -> State:
+    """The whole public table, as of the input `seq`."""
+    settings = state.settings
+    following = shoe_orders(state).lamps.next
+    return State(
+        id=f"{settings.table}/state/{seq}",
+        seq=seq,
+        ts=timestamp(now),
+        valid_until=timestamp(now + STATE_HOLDS),
+        table=settings.table,
+        name=settings.name,
+        game=settings.game.title,
+        currency=settings.currency,
+        phase=state.phase,
+        overlays=_overlays(state),
+        notices=_notices(state),
+        shoe=ShoeStatus(
+            number=state.shoe,
+            coup=state.coups,
+            cards_left=max(0, settings.game.decks * 52 - len(state.drawn) - state.unknown),
+            cut_card=state.last_coup is not None,
+            online=state.link.online,
+            reason=state.link.reason,
+        ),
+        round=state.round,
+        hands=None if state.coup is None else _hands(state.coup, hidden=settings.game.reveal == "dealer"),
+        next=following if following in {"player", "banker"} else None,
+        result=None if state.last is None or state.last.shoe != state.shoe else _result(state.last),
+        seats=settings.seats,
+        limits=tuple(
+            WagerLimits(
+                wager=wager.name,
+                title=wager.title,
+                minimum=wager.limits.minimum,
+                maximum=wager.limits.maximum,
+                step=wager.limits.step,
+            )
+            for wager in settings.game.wagers
+        ),
+    )
+
+
+def _overlays(state: TableState) -> tuple[Overlay, ...]:
+    shown: dict[Overlay, bool] = {
+        "shoe_offline": state.settings.cards == "shoe" and not state.link.online,
+        "shoe_error": any(stop.code != "overdraw" for stop in state.stops),
+        "needs_supervisor": bool(state.stops)
+        or (state.doubt is not None and state.doubt.code == "surplus_copy"),
+        "card_awaited": state.doubt is not None,
+        "last_hand": state.on_last_coup and state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL},
+        "dummy": state.dummy,
+    }
+    return tuple(name for name, is_so in shown.items() if is_so)
+
+
+def _notices(state: TableState) -> tuple[Notice, ...]:
+    notices = [Notice(code=stop.code, text=stop.text) for stop in state.stops]
+    if state.doubt is not None:
+        notices.append(Notice(code=state.doubt.code, text=state.doubt.text))
+    return tuple(notices)
+
+
+def _hands(coup: Coup, *, hidden: bool) -> Hands:
+    def shown(cards: tuple[Card, ...]) -> tuple[Card | None, ...]:
+        return (None,) * len(cards) if hidden else cards
+
+    return Hands(
+        player=shown(coup.player),
+        banker=shown(coup.banker),
+        player_total=None if hidden or not coup.player else total(coup.player),
+        banker_total=None if hidden or not coup.banker else total(coup.banker),
+    )
+
+
+def _result(record: RoundRecord) -> Result:
+    return Result(
+        round=record.round,
+        status=record.status,
+        winner=record.winner,
+        player=record.player,
+        banker=record.banker,
+        player_total=record.player_total,
+        banker_total=record.banker_total,
+        natural=record.natural,
+        player_pair=record.player_pair,
+        banker_pair=record.banker_pair,
+    )
+
+
+def scoreboard_message(state: TableState, now: datetime) -> Scoreboard:
+    """The roads of this shoe so far."""
+    board = draw(state.rounds)
+    last_round = state.round - 1
+    return Scoreboard(
+        id=f"{state.settings.table}/scoreboard/{state.shoe}/{last_round}",
+        seq=last_round,
+        ts=timestamp(now),
+        shoe=state.shoe,
+        bead_plate=tuple(
+            Bead(
+                row=cell.row,
+                col=cell.col,
+                winner=cell.round.winner,
+                player_pair=cell.round.player_pair,
+                banker_pair=cell.round.banker_pair,
+                natural=cell.round.natural,
+                player_total=cell.round.player_total,
+                banker_total=cell.round.banker_total,
+            )
+            for cell in board.bead_plate.cells
+        ),
+        big_road=tuple(
+            RoadCell(
+                row=cell.row,
+                col=cell.col,
+                winner=cell.winner,
+                ties=cell.ties,
+                player_pair=cell.round is not None and cell.round.player_pair,
+                banker_pair=cell.round is not None and cell.round.banker_pair,
+                natural=cell.round is not None and cell.round.natural,
+            )
+            for cell in board.big_road.cells
+        ),
+        big_eye_boy=_derived(board.big_eye_boy),
+        small_road=_derived(board.small_road),
+        cockroach_pig=_derived(board.cockroach_pig),
+        ask_banker=_ask(board.ask.banker),
+        ask_player=_ask(board.ask.player),
+        counts=ScoreCounts(
+            player=board.counts.player,
+            banker=board.counts.banker,
+            tie=board.counts.tie,
+            player_pair=board.counts.player_pair,
+            banker_pair=board.counts.banker_pair,
+            natural=board.counts.natural,
+            hands=board.counts.hands,
+        ),
+        streak=None
+        if board.streak is None
+        else ScoreStreak(winner=board.streak.winner, length=board.streak.length),
+    )
+
+
+def _derived(road: DerivedRoad) -> tuple[DerivedCell, ...]:
+    return tuple(DerivedCell(row=cell.row, col=cell.col, color=cell.color) for cell in road.cells)
+
+
+def _ask(marks: NextColors) -> AskMarks:
+    return AskMarks(
+        big_eye_boy=marks.big_eye_boy,
+        small_road=marks.small_road,
+        cockroach_pig=marks.cockroach_pig,
+    )
+
+
+def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) -> Device:
+    """The shoe as a device: there or not, and which."""
+    link = state.link
+    return Device(
+        id=f"{state.settings.table}/devices/ishoe/{seq}",
+        seq=seq,
+        ts=timestamp(now),
+        device="ishoe",
+        state="offline" if not link.online else "online" if link.offered is None else "not_accepted",
+        reason=link.reason,
+        since=timestamp(since),
+        serial=link.serial if link.offered is None else link.offered.serial,
+        components=tuple(
+            ComponentDigest(name=part.name, version=part.version, digest=part.digest)
+            for part in link.components
+        ),
+    )

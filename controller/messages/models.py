@@ -1,0 +1,347 @@
+"""Every payload on the wire, out and in.
+
+Outgoing payloads carry `schema`, `id` (a repeat of the same message has the same one), `seq` and `ts`. What `seq`
+counts is said with each model: a consumer sees a gap by it where it counts without gaps.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Winner
+from controller.roads.derived_roads import Color
+from controller.table.effects import CardHeld, Happening
+from controller.table.state import Phase, RoundRecord
+
+Timestamp = Annotated[
+    str,
+    Field(
+        pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$",
+        json_schema_extra={"format": "date-time", "examples": ["2026-03-14T21:05:09.123456+00:00"]},
+    ),
+]
+MinorUnits = Annotated[
+    int, Field(description="an amount in minor units of the table's currency, such as cents")
+]
+
+Overlay = Literal["shoe_offline", "shoe_error", "needs_supervisor", "card_awaited", "last_hand", "dummy"]
+
+
+class Payload(BaseModel):
+    """The rules of every payload: strict types, no unknown keys, never changed once made."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Message(Payload):
+    """What every outgoing payload has."""
+
+    schema_: str = Field(alias="schema", description="name and version of this payload's schema")
+    id: str = Field(description="stable: the same message sent again has the same id")
+    seq: int = Field(ge=0, description="order; what it counts is said with each message")
+    ts: Timestamp = Field(description="when it was made, UTC")
+
+    def wire(self) -> bytes:
+        """The JSON that is published."""
+        return self.__pydantic_serializer__.to_json(self, by_alias=True)
+
+
+# --- availability and devices
+
+
+class Availability(Message):
+    """Whether the table's service is there; retained, and the connection's last will. `seq` is 0."""
+
+    schema_: Literal["punto/availability/1"] = Field("punto/availability/1", alias="schema")
+    state: Literal["online", "offline"]
+    reason: str
+    since: Timestamp
+
+
+class ComponentDigest(Payload):
+    """A software component with its version and SHA-256."""
+
+    name: str
+    version: str
+    digest: str
+
+
+class Device(Message):
+    """A device of the table; retained. `seq` is that of the input it reflects."""
+
+    schema_: Literal["punto/device/1"] = Field("punto/device/1", alias="schema")
+    device: str
+    state: Literal["online", "offline", "not_accepted"]
+    reason: str
+    since: Timestamp
+    serial: str | None
+    components: tuple[ComponentDigest, ...]
+
+
+class Info(Message):
+    """What this service is and how it is set up, secrets left out; retained. `seq` is 0."""
+
+    schema_: Literal["punto/info/1"] = Field("punto/info/1", alias="schema")
+    version: str
+    components: tuple[ComponentDigest, ...]
+    configuration_digest: str
+    configuration: dict[str, Any]
+
+
+class Health(Message):
+    """How the service is doing; retained. `seq` counts since its start."""
+
+    schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
+    valid_until: Timestamp
+    uptime_seconds: float
+    inputs: int = Field(description="inputs on the record")
+    rounds: int = Field(description="rounds on the record")
+    rounds_waiting: int = Field(description="rounds on the record that the broker has not yet taken")
+    events_waiting: int = Field(description="events that the broker has not yet taken")
+    events_dropped: int = Field(description="events never sent, because the broker was away or too slow")
+    resident_bytes: int
+    shoe_link: dict[str, int] = Field(
+        description="the link's counters: frames, bytes thrown away, bad checksums …"
+    )
+
+
+# --- the table
+
+
+class WagerLimits(Payload):
+    """A wager on offer and the amounts it takes; `maximum` is null where there is none."""
+
+    wager: str
+    title: str
+    minimum: MinorUnits
+    maximum: MinorUnits | None
+    step: MinorUnits
+
+
+class Hands(Payload):
+    """The cards shown so far, null for one that is dealt and not shown, with the totals of what is shown."""
+
+    player: tuple[Card | None, ...]
+    banker: tuple[Card | None, ...]
+    player_total: int | None
+    banker_total: int | None
+
+
+class Result(Payload):
+    """How the shoe's last coup came out; `winner` is null of a void coup."""
+
+    round: int
+    status: Literal["played", "void", "dummy"]
+    winner: Winner | None
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    player_total: int
+    banker_total: int
+    natural: bool
+    player_pair: bool
+    banker_pair: bool
+
+
+class Notice(Payload):
+    """Something that a person must see to."""
+
+    code: str
+    text: str
+
+
+class ShoeStatus(Payload):
+    """The shoe of cards in play, and the link to the machine that holds it."""
+
+    number: int = Field(description="counts the shoes of cards over the table's life, 0 before the first")
+    coup: int = Field(description="coups begun in this shoe")
+    cards_left: int = Field(description="cards still in the shoe, those behind the cut card included")
+    cut_card: bool = Field(description="whether the cut card has come")
+    online: bool
+    reason: str
+
+
+class State(Message):
+    """The whole public table; retained, and sent again every second.
+
+    `seq` is that of the input it reflects. A consumer that has not had one for longer than `valid_until - ts`
+    shows that it is not live.
+    """
+
+    schema_: Literal["punto/state/1"] = Field("punto/state/1", alias="schema")
+    valid_until: Timestamp
+    table: str
+    name: str
+    game: str = Field(description="the game's title")
+    currency: str
+    phase: Phase
+    overlays: tuple[Overlay, ...]
+    notices: tuple[Notice, ...]
+    shoe: ShoeStatus
+    round: int = Field(description="the number of the coming or current round, which wagers must name")
+    hands: Hands | None = Field(description="the coup being dealt, null between coups")
+    next: Literal["player", "banker"] | None = Field(description="the hand that the next card belongs to")
+    result: Result | None
+    seats: int
+    limits: tuple[WagerLimits, ...]
+
+
+# --- the scoreboard
+
+
+class Bead(Payload):
+    """A cell of the bead plate, row and column from 0."""
+
+    row: int
+    col: int
+    winner: Winner
+    player_pair: bool
+    banker_pair: bool
+    natural: bool
+    player_total: int | None
+    banker_total: int | None
+
+
+class RoadCell(Payload):
+    """A drawn cell of the big road; `winner` is null where only ties have come so far."""
+
+    row: int
+    col: int
+    winner: Winner | None
+    ties: int
+    player_pair: bool
+    banker_pair: bool
+    natural: bool
+
+
+class DerivedCell(Payload):
+    """A drawn cell of a derived road: red is regular, blue is not. It says nothing of Banker or Player."""
+
+    row: int
+    col: int
+    color: Color
+
+
+class AskMarks(Payload):
+    """The colour that each derived road's next cell would have, null where it would have none."""
+
+    big_eye_boy: Color | None
+    small_road: Color | None
+    cockroach_pig: Color | None
+
+
+class ScoreCounts(Payload):
+    """How often each result has come in this shoe."""
+
+    player: int
+    banker: int
+    tie: int
+    player_pair: int
+    banker_pair: int
+    natural: int
+    hands: int
+
+
+class ScoreStreak(Payload):
+    """The side that has won the last decided rounds, and how many."""
+
+    winner: Winner
+    length: int
+
+
+class Scoreboard(Message):
+    """The roads of this shoe; retained. `seq` is the number of the last round on the record."""
+
+    schema_: Literal["punto/scoreboard/1"] = Field("punto/scoreboard/1", alias="schema")
+    shoe: int
+    bead_plate: tuple[Bead, ...]
+    big_road: tuple[RoadCell, ...]
+    big_eye_boy: tuple[DerivedCell, ...]
+    small_road: tuple[DerivedCell, ...]
+    cockroach_pig: tuple[DerivedCell, ...]
+    ask_banker: AskMarks
+    ask_player: AskMarks
+    counts: ScoreCounts
+    streak: ScoreStreak | None
+
+
+# --- events and rounds
+
+
+class Event(Message):
+    """One public happening; not retained. `seq` counts them over the table's life without gaps."""
+
+    schema_: Literal["punto/event/1"] = Field("punto/event/1", alias="schema")
+    happening: Annotated[Happening, Field(discriminator="kind")]
+
+
+class Round(Message):
+    """One finished round, settlements included; not retained. `seq` is its number, counted without gaps."""
+
+    schema_: Literal["punto/round/1"] = Field("punto/round/1", alias="schema")
+    game: str = Field(description="the name of the game file")
+    round: RoundRecord
+
+
+class RestrictedCard(Message):
+    """A card that the public may not see; for surveillance's credentials only. `seq` is that of its input."""
+
+    schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
+    card: CardHeld
+
+
+# --- wagers in, and their answers
+
+
+class WagerRequest(Payload):
+    """A seat asks to have an amount on a wager in a round; 0 takes it back. The topic names the seat."""
+
+    id: str = Field(min_length=1, max_length=64, description="the asker's own; the answer names it")
+    round: int = Field(description="the round that the wager is for, as `state` gives it")
+    wager: str = Field(max_length=64)
+    amount: MinorUnits
+
+
+class WagerAnswer(Message):
+    """What became of a wager request; not retained. `seq` is that of its input, 0 when it could not be read."""
+
+    schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
+    request: str | None = Field(description="the request's id, null when it could not be read")
+    seat: int
+    accepted: bool
+    code: str | None = Field(description="why it was refused, for programs")
+    reason: str | None = Field(description="why it was refused, for people")
+
+
+# --- read-only requests
+
+
+class SnapshotRequest(Payload):
+    """Asks for every retained message to be sent again."""
+
+    id: str = Field(min_length=1, max_length=64)
+
+
+class RoundsRequest(Payload):
+    """Asks for the rounds after the number `after`, at most `limit` of them."""
+
+    id: str = Field(min_length=1, max_length=64)
+    after: int = Field(ge=0)
+    limit: int = Field(100, ge=1, le=100)
+
+
+class Response(Message):
+    """The answer to a request that has no other, or could not be read. `seq` is 0."""
+
+    schema_: Literal["punto/response/1"] = Field("punto/response/1", alias="schema")
+    request: str | None
+    error: str | None
+
+
+class RoundsResponse(Message):
+    """Rounds asked for, in order. `seq` is the number of the last round on the record."""
+
+    schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
+    request: str
+    rounds: tuple[RoundRecord, ...]
+    more: bool = Field(description="whether there are rounds after these")

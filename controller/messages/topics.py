@@ -1,0 +1,47 @@
+"""The topics of one table, below `<base>/<table>/`."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Topics by name; `base` is configurable, `table` is the table's id."""
+
+    base: str
+    table: str
+
+    def __call__(self, name: str) -> str:
+        """The full topic of `name`, such as `state` or `devices/ishoe`."""
+        return f"{self.base}/{self.table}/{name}"
+
+    def name_of(self, topic: str) -> str:
+        """The part of a full topic of this table below `<base>/<table>/`.
+
+        Raises:
+            ValueError: the topic is not one of this table's.
+        """
+        start = self("")
+        if not topic.startswith(start):
+            raise ValueError(f"{topic} is not a topic of table {self.table}")
+        return topic.removeprefix(start)
+
+
+AVAILABILITY = "availability"
+DEVICE_SHOE = "devices/ishoe"
+INFO = "info"
+HEALTH = "health"
+STATE = "state"
+SCOREBOARD = "scoreboard"
+EVENT = "event"
+ROUND = "round"
+RESTRICTED_CARD = "restricted/card"
+
+
+def wager_result(seat: int) -> str:
+    """The topic on which a seat's wagers are answered."""
+    return f"wagers/{seat}/result"
+
+
+def response(verb: str) -> str:
+    """The topic on which a request is answered."""
+    return f"response/{verb}"
