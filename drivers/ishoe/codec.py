@@ -10,7 +10,7 @@ from zlib import crc32
 
 from cobs import cobs  # type: ignore[import-untyped]
 
-from drivers.ishoe.frames import FRAMES, VERSION, Frame
+from drivers.ishoe.frames import FRAMES, VERSION, AnyFrame, Frame
 
 DELIMITER = b"\0"
 LONGEST = 1024  # bytes of a frame before COBS: the longest hello has 841
@@ -36,8 +36,8 @@ def encode(frame: Frame) -> bytes:
 class Counters:
     """What a decoder has seen since it was made.
 
-    The first four are broken frames, as noise, another baud rate or half frames give them. Frames of the last two kinds
-    arrived whole, but this version does not know them.
+    The first four are broken frames, as noise, another baud rate or half frames give them. Frames of unknown
+    types and other versions arrived whole, but this program does not know them.
     """
 
     bad_framing: int = 0  # not COBS, or too short for a frame
@@ -46,6 +46,7 @@ class Counters:
     malformed: int = 0  # the checksum is right and the content is not: a fault of the other end's program
     unknown_type: int = 0
     other_version: int = 0
+    version_seen: int = 0  # the last other version, 0 if none
     frames: int = 0  # good ones
 
     @property
@@ -62,9 +63,9 @@ class Decoder:
         self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
         self._skipping = False  # the run grew too long: everything up to the next delimiter is thrown away
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> list[AnyFrame]:
         """Take the next bytes of the stream and return the frames that they complete, in order."""
-        frames: list[Frame] = []
+        frames: list[AnyFrame] = []
         *ended, rest = data.split(DELIMITER)
         for piece in ended:
             self._extend(piece)
@@ -84,13 +85,13 @@ class Decoder:
             return
         self._run += piece
 
-    def _end_run(self) -> Frame | None:
+    def _end_run(self) -> AnyFrame | None:
         run = bytes(self._run)
         self._run.clear()
         self._skipping = False
         return self._frame(run) if run else None
 
-    def _frame(self, run: bytes) -> Frame | None:
+    def _frame(self, run: bytes) -> AnyFrame | None:
         try:
             decoded = cobs.decode(run)
         except cobs.DecodeError:
@@ -105,10 +106,11 @@ class Decoder:
             return None
         return self._known(body)
 
-    def _known(self, body: bytes) -> Frame | None:
+    def _known(self, body: bytes) -> AnyFrame | None:
         version, number, sequence = _HEADER.unpack_from(body)
         if version != VERSION:
             self.counters.other_version += 1
+            self.counters.version_seen = version
             return None
         if number not in _TYPES:
             self.counters.unknown_type += 1

@@ -453,7 +453,10 @@ class SetLamps(Command):
         return cls(sequence, lamps_from_byte(byte))
 
 
-FRAMES: tuple[type[Frame], ...] = (
+# Every frame is one of these; `Record` and `Command` stand for their subclasses.
+AnyFrame = Hello | Heartbeat | Record | Command
+
+FRAMES: tuple[type[AnyFrame], ...] = (
     *(Hello, Heartbeat),
     *(CardRecord, UnreadRecord, CutCardRecord, LidRecord, ReverseRecord, OverdrawnRecord, FaultRecord),
     *(AskHello, Acknowledge, Resend, Lock, Unlock, SetLamps),
