@@ -1,0 +1,111 @@
+"""The command of the virtual shoe: its options and its run."""
+
+import argparse
+import asyncio
+import signal
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simulators.shoe.faults import OptionError, parse_faults
+from simulators.shoe.options import ShoeOptions
+from simulators.shoe.scenario import ScenarioError, read_scenario, scenario_names
+from simulators.shoe.store import StoreError
+from simulators.shoe.terminal import TerminalError
+from simulators.shoe.virtual_shoe import VirtualShoe
+
+_GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `punto shoe`; docs/virtual-shoe.md explains each."""
+    add = parser.add_argument
+    add("--link", type=Path, metavar="PATH", help="symlink that always stands for the shoe's pseudo-terminal")
+    add(
+        "--store",
+        type=Path,
+        metavar="FILE",
+        help="the shoe's memory (default: LINK.store, or a passing one without a link)",
+    )
+    add("--seed", metavar="TEXT", help="what the shuffles come from (default: 1)")
+    add("--decks", type=int, metavar="N", help="decks in a shoe, 1 to 8 (default: 8)")
+    add("--cut", type=int, metavar="N", help="cards behind the cut card, 0 for no cut card (default: 14)")
+    add(
+        "--pace",
+        type=float,
+        metavar="SECONDS",
+        help="between two cards (default: 0, as fast as acknowledged)",
+    )
+    add("--between", type=float, metavar="SECONDS", help="after a result and while loading (default: 0)")
+    add(
+        "--window",
+        type=int,
+        metavar="N",
+        help="draw while fewer than N records wait (default: 1, wait for each)",
+    )
+    add("--serial", metavar="TEXT", help="serial number (default: VS-000001)")
+    add(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what goes wrong, such as noise=0.01",
+    )
+    add(
+        "--scenario",
+        metavar="NAME|FILE",
+        help=f"cards and what goes wrong at which, from a file, or one of {', '.join(scenario_names())}",
+    )
+    add("--quiet", action="store_true", help="say nothing but errors")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run a virtual shoe until SIGINT or SIGTERM; give the exit code."""
+    say = _silent if args.quiet else _say
+    try:
+        with tempfile.TemporaryDirectory(prefix="shoe-") as passing:
+            asyncio.run(_run(_options(args, Path(passing)), say))
+    except (OptionError, ScenarioError, StoreError, TerminalError) as error:
+        sys.stderr.write(f"punto shoe: {error}\n")
+        return 1
+    except sqlite3.Error as error:
+        # What the store does not hold must not be sent: a shoe that cannot remember stops.
+        sys.stderr.write(
+            f"punto shoe: the store cannot be written: {error}; see to the disk and start again\n"
+        )
+        return 1
+    return 0
+
+
+def _options(args: argparse.Namespace, passing: Path) -> ShoeOptions:
+    scenario = None if args.scenario is None else read_scenario(args.scenario)
+    settings: dict[str, Any] = {} if scenario is None else scenario.settings()
+    settings |= {name: getattr(args, name) for name in _GIVEN if getattr(args, name) is not None}
+    if args.fault:
+        settings["faults"] = parse_faults(args.fault, settings.get("faults"))
+    store = args.store
+    if store is None:
+        store = passing / "store" if args.link is None else args.link.with_name(f"{args.link.name}.store")
+    return ShoeOptions(store=store, **settings)
+
+
+async def _run(options: ShoeOptions, say: Callable[[str], None]) -> None:
+    shoe = asyncio.ensure_future(VirtualShoe(options, say).run())
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, shoe.cancel)
+    await asyncio.wait([shoe])
+    if not shoe.cancelled():
+        shoe.result()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _silent(_: str) -> None:
+    pass

@@ -1,0 +1,203 @@
+"""The shoe itself: its end of the link as docs/ishoe-link.md, part 6, has it, over a store and without a line.
+
+Bytes from the host go in with `receive`, the methods of the second part are what happens to the shoe, and `take_frames`
+gives what goes on the line; it commits first, so nothing can be sent that is not kept.
+"""
+
+import hashlib
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from controller.baccarat.cards import Card
+from controller.table.events import Component
+from controller.table.shoe_orders import Lamps
+from drivers.ishoe import frames
+from drivers.ishoe.codec import Decoder, encode
+from simulators.shoe.store import Inside, Store
+
+CONFIDENCE = 99  # of a card that is read as it should be
+
+
+@cache
+def components() -> tuple[Component, ...]:
+    """What the shoe is made of, with the digest of the program as it is installed."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return (Component("virtual-shoe", "1", digest.hexdigest()),)
+
+
+class ShoeDevice:
+    """A shoe that has just been switched on, with what its store kept.
+
+    `room` is how many records it keeps before it is full.
+    """
+
+    def __init__(self, store: Store, serial: str, room: int = frames.STORE) -> None:
+        self._store = store
+        self._serial = serial
+        self._room = room
+        self.power_on()
+
+    def power_on(self) -> None:
+        """Forget what is not in the store: the shoe is locked, dark, and sends nothing before it is asked."""
+        self.locked = True
+        self.lamps = Lamps()
+        self._sending = False
+        self._next_to_send = self._store.first_kept
+        self._last_command = 0
+        self._decoder = Decoder()
+        self._hello_due = True
+        self._heartbeat_due = False
+
+    # --- what can be seen
+
+    @property
+    def inside(self) -> Inside:
+        """The cards in the shoe."""
+        return self._store.inside
+
+    @property
+    def unacknowledged(self) -> int:
+        """How many records the host has not acknowledged."""
+        return self._store.next_record - self._store.first_kept
+
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for another record."""
+        return self.unacknowledged >= self._room
+
+    # --- what happens to the shoe: each leaves a record
+
+    def load(self, cards: tuple[Card, ...], decks: int, cut: int) -> None:
+        """Open the lid and put new cards in, in place of what was left."""
+        if decks != self.inside.decks:
+            self._introduce()
+        self._store.inside = Inside(self.inside.shoe_number + 1, decks, cards, cut)
+        self.move_lid(is_open=True)
+
+    def move_lid(self, *, is_open: bool) -> None:
+        """Open or close the lid."""
+        self._store.inside = replace(self.inside, lid_open=is_open)
+        self._store.add(frames.LidRecord(self._store.next_record, is_open))
+
+    def show_cut_card(self) -> None:
+        """The cut card has come to the mouth of the shoe."""
+        self._store.inside = replace(self.inside, cut_card_seen=True)
+        self._store.add(frames.CutCardRecord(self._store.next_record))
+
+    def let_out(self, confidence: int | None = CONFIDENCE, *, overdrawn: bool = False) -> Card:
+        """Let the next card out, read with this confidence, or not read (None)."""
+        inside, number = self.inside, self._store.next_record
+        card = inside.cards[inside.out]
+        record: frames.Record
+        if overdrawn:
+            record = frames.OverdrawnRecord(number, card if confidence is not None else None, confidence or 0)
+        elif confidence is None:
+            record = frames.UnreadRecord(number)
+        else:
+            record = frames.CardRecord(number, card, confidence)
+        self._store.inside = replace(inside, out=inside.out + 1)
+        self._store.add(record)
+        return card
+
+    def push_back(self) -> None:
+        """Somebody pushes a card back towards the shoe."""
+        self._store.add(frames.ReverseRecord(self._store.next_record))
+
+    def report_fault(self, code: int, text: str) -> None:
+        """The shoe finds an error in itself."""
+        self._store.add(frames.FaultRecord(self._store.next_record, code, text))
+
+    def lose_memory(self) -> None:
+        """Lose all records and their log: what is left to do is to begin a new one."""
+        self._store.lose()
+        self.power_on()
+
+    # --- the link
+
+    def receive(self, data: bytes) -> None:
+        """Take bytes from the host and do what they order."""
+        for frame in self._decoder.feed(data):
+            if isinstance(frame, frames.Command):
+                self._last_command = frame.command
+                self._obey(frame)
+
+    def heartbeat(self) -> None:
+        """Have a heartbeat go out with the next frames."""
+        self._heartbeat_due = True
+
+    def take_frames(self) -> list[bytes]:
+        """Keep what happened, then give everything that is to be sent now, each frame on its own."""
+        self._store.commit()
+        out: list[bytes] = []
+        if self._hello_due:
+            self._hello_due = False
+            out.append(encode(self._hello()))
+        if self._sending:
+            store = self._store
+            end = min(store.next_record, store.first_kept + frames.WINDOW)
+            if end > self._next_to_send:
+                out += store.frames(self._next_to_send, end - 1)
+                self._next_to_send = end
+        if self._heartbeat_due:  # after the records: `next_to_send` counts them as sent
+            self._heartbeat_due = False
+            out.append(encode(self._heartbeat()))
+        return out
+
+    def _obey(self, command: frames.Command) -> None:
+        match command:
+            case frames.AskHello():
+                self._introduce()
+            case frames.Acknowledge(log=log, record=record):
+                self._acknowledge(log, record)
+            case frames.Resend(log=log, record=record):
+                if log == self._store.log and record <= self._store.next_record:
+                    self._sending = True
+                    self._next_to_send = max(record, self._store.first_kept)
+            case frames.Lock():
+                self.locked = True
+            case frames.Unlock():
+                self.locked = False
+            case frames.SetLamps(lamps=lamps):
+                self._show(lamps)
+            case _:
+                pass
+
+    def _introduce(self) -> None:
+        # A hello closes the flow, whoever asked for it: the host opens it again with RESEND (part 7, number 3).
+        self._sending = False
+        self._hello_due = True
+
+    def _acknowledge(self, log: int, record: int) -> None:
+        store = self._store
+        if log == store.log and store.first_kept <= record < store.next_record:
+            store.forget(record)
+            self._next_to_send = max(self._next_to_send, record + 1)
+
+    def _show(self, lamps: Lamps) -> None:
+        self.lamps = lamps
+        if lamps.next in {"player", "banker"} and not self.inside.played:
+            self._store.inside = replace(self.inside, played=True)
+
+    def _hello(self) -> frames.Hello:
+        store = self._store
+        return frames.Hello(
+            self._serial, store.log, store.first_kept, store.next_record, self.inside.decks, components()
+        )
+
+    def _heartbeat(self) -> frames.Heartbeat:
+        store = self._store
+        return frames.Heartbeat(
+            store.log,
+            store.first_kept,
+            self._next_to_send,
+            store.next_record,
+            self._last_command,
+            self.locked,
+            self.inside.lid_open,
+            self._sending,
+            self.full,
+            self.lamps,
+        )
