@@ -1,0 +1,484 @@
+"""The host's end alone: each rule of docs/ishoe-link.md, part 7."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.table.events import (
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    CutCardSeen,
+    LidMoved,
+    LinkNoise,
+    RecordsLost,
+    ReverseMovement,
+    ShoeFault,
+    ShoeHello,
+    ShoeLost,
+)
+from controller.table.shoe_orders import Lamps, ShoeOrders
+from drivers.ishoe import frames
+from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.link import HostLink
+from tests.ishoe.examples import LOG, READER, SERIAL, raw
+
+ORDERS = ShoeOrders(accept=SERIAL, log=LOG, expected=1, locked=False, lamps=Lamps(next="player"))
+HELLO = frames.Hello(SERIAL, LOG, 1, 1, 8, (READER,))
+INTRODUCED = ShoeHello(SERIAL, LOG, 1, 1, 8, (READER,))
+BEAT = frames.Heartbeat(LOG, 1, 1, 1, 0, locked=False, sending=True, lamps=Lamps(next="player"))
+
+
+class Host:
+    """A link with its clock: says frames to it, and reads what it answers."""
+
+    def __init__(self, orders: ShoeOrders = ORDERS) -> None:
+        self.now = 100.0
+        self.orders = orders
+        self.link = HostLink(self.now, orders)
+        self._decoder = Decoder()
+
+    def hears(self, *heard: frames.AnyFrame | bytes, after: float = 0.01):
+        self.now += after
+        data = b"".join(part if isinstance(part, bytes) else encode(part) for part in heard)
+        return self.link.receive(data, self.now)
+
+    def waits(self, seconds: float):
+        self.now += seconds
+        return self.link.tick(self.now)
+
+    def wants(self, **changes: Any) -> None:
+        self.orders = replace(self.orders, **changes)
+        self.link.want(self.orders)
+
+    def takes(self, record: int) -> None:
+        """The table has committed and handled everything up to this record."""
+        self.wants(expected=record + 1)
+        self.link.acknowledge(record)
+
+    def says(self) -> list[frames.AnyFrame]:
+        return self._decoder.feed(self.link.data_to_send(self.now))
+
+    def says_kinds(self) -> list[str]:
+        return [type(frame).__name__ for frame in self.says()]
+
+
+@pytest.fixture
+def host() -> Host:
+    """A host whose shoe is accepted and has nothing to tell."""
+    host = Host()
+    host.says()
+    host.hears(HELLO)
+    host.wants()
+    host.says()
+    host.hears(BEAT, after=0.3)
+    return host
+
+
+def card(number: int) -> frames.CardRecord:
+    return frames.CardRecord(number, Card.NINE_S, 98)
+
+
+def drawn(number: int) -> CardDrawn:
+    return CardDrawn(number, Card.NINE_S, 98)
+
+
+# --- getting to know each other
+
+
+def test_it_asks_for_a_hello_every_quarter_second_until_it_comes():
+    host = Host()
+    asked = []
+    for _ in range(6):
+        asked.append(host.says())
+        host.now += 0.125
+
+    assert asked == [[frames.AskHello(1)], [], [frames.AskHello(2)], [], [frames.AskHello(3)], []]
+
+
+def test_a_hello_is_told_and_answered_with_the_state_and_the_record_wanted():
+    host = Host(replace(ORDERS, expected=1))
+    host.says()
+
+    assert host.hears(HELLO) == [INTRODUCED]
+    assert host.link.hello == HELLO
+    host.wants()
+    assert host.says() == [
+        frames.Unlock(2),
+        frames.SetLamps(3, Lamps(next="player")),
+        frames.Resend(4, LOG, 1),
+    ]
+    assert host.says() == []
+
+
+def test_the_same_hello_again_is_no_news_but_everything_is_said_again(host):
+    assert host.hears(replace(HELLO, first_kept=1, next_record=1)) == []
+    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+
+
+@pytest.mark.parametrize(
+    "news",
+    [{"decks": 6}, {"components": ()}, {"serial": "IS-2"}, {"log": 7}],
+    ids=lambda news: next(iter(news)),
+)
+def test_a_hello_that_says_something_else_is_news(host, news):
+    (told,) = host.hears(replace(HELLO, **news))
+
+    assert told == replace(INTRODUCED, **news)
+
+
+@pytest.mark.parametrize(
+    "orders",
+    [replace(ORDERS, accept="IS-OTHER"), replace(ORDERS, accept=None), replace(ORDERS, log=LOG + 1)],
+    ids=["another serial number", "none accepted", "another log"],
+)
+def test_a_shoe_that_is_not_accepted_is_kept_locked_and_dark_and_its_records_wait(orders):
+    host = Host(orders)
+    host.says()
+    host.hears(HELLO)
+    host.wants()
+
+    assert host.says() == [frames.Lock(2), frames.SetLamps(3, Lamps())]
+    assert host.hears(card(1), replace(BEAT, first_kept=1, next_to_send=2, next_record=2)) == []
+    assert host.link.counters.held_back == 1
+    assert host.says() == []
+    host.wants(accept=SERIAL, log=LOG)
+    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+    assert host.hears(card(1)) == [drawn(1)]
+
+
+def test_an_order_without_a_log_takes_whichever_the_shoe_has():
+    host = Host(ShoeOrders(accept=SERIAL))
+    host.says()
+    host.hears(HELLO)
+    host.wants()
+
+    assert host.says_kinds() == ["Lock", "SetLamps", "Resend"]
+    assert host.hears(card(1)) == [drawn(1)]
+
+
+def test_records_before_a_hello_are_thrown_away():
+    host = Host()
+    host.says()
+
+    assert host.hears(card(1), BEAT) == []
+    assert host.says() == []
+    assert host.link.counters.held_back == 1
+
+
+def test_nothing_is_taken_from_a_shoe_before_the_table_has_answered_its_hello():
+    host = Host()
+    host.says()
+
+    assert host.hears(HELLO, card(1), replace(BEAT, first_kept=5, next_to_send=5, next_record=5)) == [
+        INTRODUCED
+    ]
+
+
+# --- records
+
+
+@pytest.mark.parametrize(
+    ("record", "event"),
+    [
+        (card(1), drawn(1)),
+        (frames.UnreadRecord(1), CardUnread(1)),
+        (frames.CutCardRecord(1), CutCardSeen(1)),
+        (frames.LidRecord(1, open=True), LidMoved(1, open=True)),
+        (frames.LidRecord(1, open=False), LidMoved(1, open=False)),
+        (frames.ReverseRecord(1), ReverseMovement(1)),
+        (frames.OverdrawnRecord(1, Card.QH, 91), CardOverdrawn(1, Card.QH, 91)),
+        (frames.OverdrawnRecord(1, None, 0), CardOverdrawn(1, None, 0)),
+        (frames.FaultRecord(1, 17, "dirty"), ShoeFault(1, 17, "dirty")),
+    ],
+)
+def test_each_record_is_the_event_it_tells(host, record, event):
+    assert host.hears(record) == [event]
+
+
+def test_nothing_is_acknowledged_before_it_is_committed(host):
+    host.hears(card(1), card(2))
+
+    assert host.says() == []
+    host.takes(2)
+    assert host.says() == [frames.Acknowledge(5, LOG, 2)]
+    assert host.says() == []
+
+
+def test_orders_go_out_before_the_acknowledgement_of_the_record_that_led_to_them(host):
+    host.hears(card(1))
+    host.wants(locked=True, lamps=Lamps(banker=True))
+    host.takes(1)
+
+    assert host.says() == [
+        frames.Lock(5),
+        frames.SetLamps(6, Lamps(banker=True)),
+        frames.Acknowledge(7, LOG, 1),
+    ]
+
+
+def test_a_duplicate_is_dropped_and_what_is_committed_is_acknowledged_again(host):
+    host.hears(card(1))
+
+    assert host.hears(card(1)) == []
+    assert host.says() == []
+    host.takes(1)
+    host.says()
+    assert host.hears(card(1)) == []
+    assert host.says() == [frames.Acknowledge(6, LOG, 1)]
+    assert host.link.counters.duplicates == 2
+
+
+def test_after_a_gap_nothing_is_taken_until_it_is_filled(host):
+    assert host.hears(card(1), card(3), card(4)) == [drawn(1)]
+    assert host.says() == [frames.Resend(5, LOG, 2)]
+    assert host.hears(card(2), card(3), card(4)) == [drawn(2), drawn(3), drawn(4)]
+    assert host.says() == []
+    assert (host.link.counters.gaps, host.link.counters.resends) == (2, 2)
+
+
+def test_a_gap_is_not_asked_for_again_at_once_but_after_a_while_or_when_another_opens(host):
+    host.hears(card(2))
+    host.says()
+    host.hears(card(3))
+
+    assert host.says() == []
+    host.hears(card(4), after=0.2)
+    assert host.says() == [frames.Resend(6, LOG, 1)]
+    host.hears(card(1), card(3))
+    assert host.says() == [frames.Resend(7, LOG, 2)]
+
+
+def test_two_resends_in_a_row_are_one(host):
+    host.hears(card(2), card(3), card(5))
+
+    assert host.says() == [frames.Resend(5, LOG, 1)]
+
+
+# --- what a heartbeat tells
+
+
+def test_a_heartbeat_that_agrees_is_answered_by_nothing(host):
+    assert host.hears(BEAT, after=0.3) == []
+    assert host.says() == []
+
+
+@pytest.mark.parametrize(
+    ("differs", "said"),
+    [
+        ({"next_to_send": 2, "next_record": 2}, frames.Resend(5, LOG, 1)),
+        ({"sending": False}, frames.Resend(5, LOG, 1)),
+        ({"locked": True}, frames.Unlock(5)),
+        ({"lamps": Lamps(next="banker")}, frames.SetLamps(5, Lamps(next="player"))),
+        ({"log": 7}, frames.AskHello(5)),
+    ],
+)
+def test_what_a_heartbeat_shows_amiss_is_said_again_but_not_too_often(host, differs, said):
+    beat = replace(BEAT, **differs)
+    host.hears(beat, after=0.3)
+
+    assert host.says() == [said]
+    host.hears(beat, after=0.1)
+    assert host.says() == []
+    host.hears(beat, after=0.2)
+    assert host.says() == [replace(said, command=6)]
+
+
+def test_a_record_made_but_held_by_the_window_is_not_asked_for(host):
+    host.hears(replace(BEAT, next_record=2), after=0.3)
+
+    assert host.says() == []
+
+
+def test_a_heartbeat_shows_that_an_acknowledgement_was_lost(host):
+    host.hears(card(1))
+    host.takes(1)
+    host.says()
+    kept = replace(BEAT, next_to_send=2, next_record=2)
+    host.hears(kept, after=0.1)
+
+    assert host.says() == []
+    host.hears(kept, after=0.2)
+    assert host.says() == [frames.Acknowledge(6, LOG, 1)]
+    host.hears(replace(kept, first_kept=2), after=0.3)
+    assert host.says() == []
+
+
+def test_what_the_journal_held_before_this_connection_is_acknowledged_if_the_shoe_still_keeps_it():
+    host = Host(replace(ORDERS, expected=4))
+    host.says()
+    host.hears(replace(HELLO, next_record=4))
+    host.wants()
+    host.says()
+    host.hears(replace(BEAT, first_kept=2, next_to_send=4, next_record=4))
+
+    assert host.says() == [frames.Acknowledge(5, LOG, 3)]
+
+
+# --- what is lost for good
+
+
+def test_lost_records_are_told_once_and_nothing_is_taken_until_the_table_moves_on(host):
+    gone = replace(BEAT, first_kept=4, next_to_send=6, next_record=6)
+
+    assert host.hears(gone, card(4), after=0.3) == [RecordsLost(1, 3)]
+    assert host.hears(gone, after=0.3) == []
+    assert host.says() == []
+    host.wants(expected=4)
+    assert host.says() == [frames.Resend(5, LOG, 4)]
+    assert host.hears(card(4), card(5)) == [drawn(4), drawn(5)]
+
+
+def test_a_shoe_that_lost_its_memory_is_asked_who_it_is_and_its_records_wait(host):
+    host.hears(card(1))
+    host.takes(1)
+    host.says()
+
+    assert host.hears(replace(BEAT, log=9, sending=False), card(1), card(2), after=0.3) == []
+    assert host.says_kinds() == ["AskHello"]
+    assert host.hears(replace(HELLO, log=9)) == [replace(INTRODUCED, log=9)]
+    host.wants()
+    assert host.says_kinds() == ["Lock", "SetLamps"]
+    host.wants(log=9, expected=1)
+    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+    assert host.hears(card(1)) == [drawn(1)]
+
+
+def test_an_acknowledgement_never_reaches_into_another_log(host):
+    assert host.hears(card(1), replace(HELLO, log=9, next_record=2)) == [
+        drawn(1),
+        replace(INTRODUCED, log=9, next_record=2),
+    ]
+    host.wants(log=9, expected=1)
+    host.link.acknowledge(1)
+
+    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+    host.link.acknowledge(1)
+    assert host.says() == []
+
+
+def test_nothing_is_acknowledged_to_a_shoe_that_is_gone(host):
+    host.hears(card(1))
+    host.waits(0.9)
+    host.takes(1)
+    host.now += 1
+
+    assert host.says_kinds() == ["AskHello"]
+
+
+def test_a_memory_that_went_back_is_held_until_the_table_decides(host):
+    host.hears(card(1), card(2), card(3))
+    host.takes(3)
+    host.says()
+
+    assert host.hears(replace(BEAT, next_to_send=2, next_record=2), after=0.3) == []
+    assert host.says_kinds() == ["AskHello"]
+    went_back = replace(HELLO, next_record=2)
+    assert host.hears(went_back) == [replace(INTRODUCED, next_record=2)]
+    host.wants()
+    assert host.says_kinds() == ["Lock", "SetLamps"]
+    later = replace(BEAT, next_to_send=5, next_record=5, locked=True, lamps=Lamps())
+    assert host.hears(later, card(4), after=0.3) == []
+    assert host.says() == []
+    host.wants(expected=2)
+    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+    assert host.hears(card(2)) == [drawn(2)]
+
+
+def test_a_record_that_comes_with_the_news_of_a_lost_memory_does_not_count_as_a_decision(host):
+    host.hears(card(1), card(2), replace(HELLO, next_record=2))
+    host.takes(2)
+
+    assert host.says_kinds() == ["Lock", "SetLamps"]
+
+
+# --- orders
+
+
+def test_an_order_is_said_when_it_changes_and_only_then(host):
+    host.wants(locked=True)
+
+    assert host.says() == [frames.Lock(5)]
+    host.wants(locked=True)
+    assert host.says() == []
+    host.wants(lamps=Lamps(next="burn"))
+    assert host.says() == [frames.SetLamps(6, Lamps(next="burn"))]
+
+
+# --- silence
+
+
+def test_silence_is_told_once_and_a_hello_brings_the_shoe_back(host):
+    assert host.waits(0.79) == []
+    assert host.link.silent_seconds(host.now) == 0
+    assert host.waits(0.02) == [
+        ShoeLost("no sign of life for 0.8 s: check the shoe's power and its cable"),
+    ]
+    assert host.waits(5) == []
+    assert host.link.silent_seconds(host.now) == pytest.approx(5.81)
+    assert host.link.hello is None
+    assert host.says_kinds() == ["AskHello"]
+    assert host.hears(BEAT) == []
+    assert host.hears(HELLO) == [INTRODUCED]
+    assert host.link.silent_seconds(host.now) == 0
+    assert host.waits(0.7) == []
+
+
+@pytest.mark.parametrize(
+    ("heard", "reason"),
+    [
+        (b"", "the port is open but the shoe says nothing: check its power and its cable"),
+        (
+            b"\x13\x88\x00\x42",
+            "there are bytes but no frames: check the baud rate, and that this is the shoe's port",
+        ),
+        (
+            raw(0x02, 0, b"new", version=3),
+            "the shoe speaks version 3 of the link and this host version 1: update the older",
+        ),
+        (
+            encode(frames.AskHello(1)),
+            "the line gives back what the host sends: its two directions are joined, check the plug",
+        ),
+    ],
+)
+def test_a_line_that_was_never_understood_says_why(heard, reason):
+    host = Host()
+
+    assert host.hears(heard) == []
+    assert host.waits(0.8) == [ShoeLost(reason)]
+
+
+def test_the_hosts_own_frames_are_no_sign_of_life(host):
+    host.hears(frames.Lock(1), frames.Acknowledge(2, LOG, 1), after=0.7)
+
+    assert host.link.counters.echoes == 2
+    assert len(host.waits(0.2)) == 1
+
+
+# --- noise
+
+BROKEN = b"\0broken\0"
+
+
+def test_a_few_broken_frames_are_no_alarm_and_many_are_one(host):
+    assert host.hears(BROKEN * 10) == []
+    assert host.hears(BROKEN * 3, card(1), after=1) == [drawn(1), LinkNoise(13, 10)]
+    assert host.hears(BROKEN * 20, after=1) == []
+    assert host.hears(BROKEN, after=9.2) == [LinkNoise(21, 10)]
+
+
+def test_broken_frames_that_come_slowly_are_no_alarm(host):
+    told = [host.hears(BROKEN, after=1.1) for _ in range(50)]
+
+    assert told == [[]] * 50
+
+
+def test_a_storm_of_noise_keeps_little(host):
+    told = [event for _ in range(5000) for event in host.hears(BROKEN, after=0.005)]
+
+    assert [type(event) for event in told] == [LinkNoise] * 3
+    assert 1900 < told[-1].frames <= 2001
+    assert len(host.link._noise) <= 102
