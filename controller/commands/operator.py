@@ -1,0 +1,74 @@
+"""`punto operator`: give a running table an order over its local socket."""
+
+import argparse
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from controller.config import load_config
+
+TIMEOUT_SECONDS: Final = 10
+_ORDERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "status": ("show the table as it is", ()),
+    "sign-on": ("sign on, so that the table can be opened", ()),
+    "sign-off": ("sign off; the table locks", ()),
+    "change-shoe": ("begin a shoe change: load, first card and burn", ()),
+    "open-betting": ("open betting for the next coup", ()),
+    "close-betting": ("no more wagers", ()),
+    "close-table": ("close the table between coups", ()),
+    "reveal": ("show the hands and settle (midi baccarat)", ()),
+    "void-coup": ("declare a misdeal: wagers go back", ("reason",)),
+    "correct-card": ("correct a misread card before settlement", ("position", "card", "reason")),
+    "key-card": ("enter a card that the shoe could not read", ("card",)),
+    "resume-play": ("resume after what stopped the table was seen to", ("reason",)),
+    "accept-shoe": ("accept another shoe in place of the one before", ("serial",)),
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the socket's path, or the configuration that names it, and the order."""
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--socket", type=Path, help="the table's operator socket")
+    where.add_argument("--config", type=Path, help="the table's configuration, which names the socket")
+    orders = parser.add_subparsers(dest="order", required=True, metavar="ORDER")
+    for name, (text, fields) in _ORDERS.items():
+        order = orders.add_parser(name, help=text, description=text)
+        for field in fields:
+            order.add_argument(field, type=int if field == "position" else str)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the answer; status 0 when the order was carried out, 1 when it was refused, 2 when nobody answered."""
+    path = args.socket or load_config(args.config).operator.socket
+    request = {"order": args.order.replace("-", "_")}
+    request |= {field: getattr(args, field) for field in _ORDERS[args.order][1]}
+    try:
+        answer = ask(path, request)
+    except OSError as error:
+        print(f"punto operator: no service answers at {path} ({error}): is it running?", file=sys.stderr)
+        return 2
+    if not answer["accepted"]:
+        print(f"refused: {answer['reason']}", file=sys.stderr)
+        return 1
+    print(json.dumps(answer["state"], indent=2, ensure_ascii=False) if answer.get("state") else "done")
+    return 0
+
+
+def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """Send one request to a table's socket and return its answer.
+
+    Raises:
+        OSError: nobody answers there.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.settimeout(TIMEOUT_SECONDS)
+        door.connect(str(path))
+        door.sendall(json.dumps(request).encode() + b"\n")
+        with door.makefile("rb") as answers:
+            line = answers.readline()
+    if not line:
+        raise ConnectionError("the service hung up")
+    answer: dict[str, Any] = json.loads(line)
+    return answer

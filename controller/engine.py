@@ -1,0 +1,154 @@
+"""The one ordered path: an input is committed to the record, then handled, then made known.
+
+Shoe, operators, seats and the clock all come through `submit`, one at a time. Nothing is shown that the record does
+not hold, and awaiting `submit` is the backpressure.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from controller.journal.entries import EVENTS, STATES
+from controller.journal.journal import Journal
+from controller.journal.recovery import recover
+from controller.messages import topics
+from controller.messages.building import timestamp
+from controller.messages.models import Event as EventMessage
+from controller.messages.models import RestrictedCard
+from controller.outbox import Outbox
+from controller.table.effects import CardHeld, Effect, Happened, RoundEnded
+from controller.table.events import Event, ServiceStarted, ShoeEvent
+from controller.table.settings import Settings
+from controller.table.shoe_orders import ShoeOrders, shoe_orders
+from controller.table.state import TableState
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+
+SNAPSHOT_EVERY: Final = 500
+"""Inputs between snapshots: a start handles at most so many again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What became of an input: its number on the record, and why it was refused, None if it was not."""
+
+    seq: int
+    refusal: RefusedError | None = None
+
+
+class Engine:
+    """The table and everything that an input goes through."""
+
+    def __init__(self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics) -> None:
+        self.table = table
+        self.seq = journal.last_seq
+        self.shoe_since = datetime.now(UTC)
+        self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
+        self._journal = journal
+        self._outbox = outbox
+        self._topic = topic
+        self.path = asyncio.Lock()
+        self._snapshot_at = journal.last_seq
+
+    @classmethod
+    async def start(
+        cls, journal: Journal, outbox: Outbox, topic: topics.Topics, settings: Settings, version: str
+    ) -> "Engine":
+        """Recover the table from the record and put this start on it.
+
+        Raises:
+            RecordError: the record cannot be trusted or written.
+            RefusedError: these settings may not be used with the table as it stands.
+        """
+        table = recover(journal.connection) or Table.new(settings)
+        started = ServiceStarted(version, settings)
+        Table(table.state).handle(started)  # refused here, a start leaves no trace on the record
+        journal.start()
+        engine = cls(table, journal, outbox, topic)
+        await engine.submit([started], "service")
+        return engine
+
+    @property
+    def state(self) -> TableState:
+        """The table as it is."""
+        return self.table.state
+
+    async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> ShoeOrders:
+        """Submit what the shoe saw and return what it is to do now.
+
+        Raises:
+            RecordError: the record could not be written.
+        """
+        await self._outbox.room()
+        await self._submit(events, "shoe")
+        return shoe_orders(self.state)
+
+    async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:
+        """Commit inputs together, handle them in order, and make known what came of them.
+
+        Raises:
+            RecordError: the record could not be written; nothing was handled.
+        """
+        handled = await self._submit(events, source)
+        self.direct_shoe(shoe_orders(self.state))
+        return handled
+
+    async def _submit(self, events: Sequence[Event], source: str) -> list[Handled]:
+        async with self.path:
+            moment = timestamp(datetime.now(UTC))
+            payloads = [EVENTS.dump_json(event).decode() for event in events]
+            seq = await self._journal.append(moment, source, payloads)
+            before = self.state
+            handled = [self._handle(seq + n, moment, event) for n, event in enumerate(events)]
+            self._after(before)
+        return handled
+
+    def _handle(self, seq: int, moment: str, event: Event) -> Handled:
+        self.seq = seq
+        try:
+            effects = self.table.handle(event)
+        except RefusedError as refusal:
+            return Handled(seq, refusal)
+        for effect in effects:
+            self._make_known(seq, moment, effect)
+        return Handled(seq)
+
+    def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
+        if isinstance(effect, RoundEnded):
+            name = self.state.settings.game.name
+            done = self._journal.add_round(seq, moment, name, effect.record)
+            done.add_done_callback(lambda _: self._outbox.rounds_are_due())
+        elif not self._outbox.connected:
+            self._outbox.dropped += 1
+        elif isinstance(effect, Happened):
+            message = EventMessage(
+                id=f"{self.state.settings.table}/event/{effect.number}",
+                seq=effect.number,
+                ts=moment,
+                happening=effect.happening,
+            )
+            self._outbox.put(self._topic(topics.EVENT), message.wire())
+        else:
+            self._outbox.put(self._topic(topics.RESTRICTED_CARD), self._restricted(seq, moment, effect))
+
+    def _restricted(self, seq: int, moment: str, effect: CardHeld) -> bytes:
+        id_ = f"{self.state.settings.table}/restricted/card/{seq}/{effect.position or 0}"
+        return RestrictedCard(id=id_, seq=seq, ts=moment, card=effect).wire()
+
+    def _after(self, before: TableState) -> None:
+        """Note what the inputs changed: which retained messages are due, and a snapshot to recover from."""
+        state = self.state
+        if state is before:
+            return
+        self._outbox.snapshot_due(topics.STATE)
+        if state.rounds is not before.rounds or state.shoe != before.shoe:
+            self._outbox.snapshot_due(topics.SCOREBOARD)
+        link, was = state.link, before.link
+        if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
+            self.shoe_since = datetime.now(UTC)
+            self._outbox.snapshot_due(topics.DEVICE_SHOE)
+        if self.seq - self._snapshot_at >= SNAPSHOT_EVERY:
+            self._snapshot_at = self.seq
+            self._journal.add_snapshot(self.seq, STATES.dump_json(state).decode())

@@ -1,0 +1,1 @@
+"""The record: every input in SQLite, chained by hashes; recovery and replay from it."""

@@ -1,0 +1,190 @@
+"""The record's one writer: a thread that commits what it is given, in order, each batch durably.
+
+What waits while one commit runs goes into the next together, so a fast shoe costs one commit for many cards. A
+failure ends the writer, reaches everybody who waits, and escapes from `watch`: the process ends.
+"""
+
+import asyncio
+import fcntl
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, Final, Self, TypeVar
+
+from controller.journal import store
+from controller.journal.entries import Entry
+from controller.journal.store import RecordError
+from controller.table.state import RoundRecord
+
+_T = TypeVar("_T")
+_ROUNDS_SENT: Final = "rounds_sent"
+
+
+@dataclass(slots=True)
+class _Job:
+    """Work for the writer, inside a transaction, and who waits for it."""
+
+    work: Callable[[sqlite3.Connection], Any]
+    done: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Journal:
+    """The record, open for one service. All methods are called from the event loop."""
+
+    def __init__(self, connection: sqlite3.Connection, lock: int) -> None:
+        self._connection = connection
+        self._lock = lock
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._failed: asyncio.Future[None] = self._loop.create_future()
+        self.last_seq, self._link = store.last_link(connection)
+        self.last_round = store.last_round(connection)
+        self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
+        self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the record for this process alone; `start` begins the writing.
+
+        Raises:
+            RecordError: it cannot be opened, or another process has it.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR, 0o640)
+        try:
+            # A lock file of its own: closing a second handle on the record itself would drop SQLite's own locks.
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(lock)
+            raise RecordError(f"another service has the record {path} open: stop it first") from error
+        return cls(store.open_for_writing(path), lock)
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The database, for recovery before `start`."""
+        return self._connection
+
+    def start(self) -> None:
+        """Begin to write."""
+        self._thread.start()
+
+    async def watch(self) -> None:
+        """Wait for a failure.
+
+        Raises:
+            RecordError: the writer failed; nothing after the failure is on the record.
+        """
+        await self._failed
+
+    async def close(self) -> None:
+        """Commit what waits and close."""
+        if self._thread.is_alive():
+            self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+        self._connection.close()
+        os.close(self._lock)
+
+    # --- what is written
+
+    async def append(self, ts: str, source: str, payloads: Sequence[str]) -> int:
+        """Commit inputs, all or none, and return the number of the first. They are on the disk on return.
+
+        Raises:
+            RecordError: they could not be committed.
+        """
+        first = self.last_seq + 1
+        entries = [Entry(first + n, ts, source, payload) for n, payload in enumerate(payloads)]
+        self.last_seq += len(entries)
+
+        def work(connection: sqlite3.Connection) -> None:
+            self._link = store.add_entries(connection, entries, self._link)
+
+        await self._put(work)
+        return first
+
+    def add_round(self, seq: int, ts: str, game: str, record: RoundRecord) -> asyncio.Future[None]:
+        """Put a round on the record that the input `seq` ended; done when it is committed."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            store.add_round(connection, seq, ts, game, record)
+            self.last_round = max(self.last_round, record.round)
+
+        return self._put(work)
+
+    def add_snapshot(self, seq: int, state: str) -> None:
+        """Keep the state after the input `seq`, to recover from."""
+        self._put(lambda connection: store.add_snapshot(connection, seq, state))
+
+    def rounds_were_sent(self, number: int) -> None:
+        """Remember that the broker has every round up to this one."""
+        self.rounds_sent = number
+        self._put(lambda connection: store.set_cursor(connection, _ROUNDS_SENT, number))
+
+    async def rounds_after(self, number: int, limit: int) -> list[tuple[str, str, RoundRecord]]:
+        """At most `limit` committed rounds after the one of this number: time, game's name, record."""
+        return await self._put(lambda connection: store.rounds_after(connection, number, limit))
+
+    # --- the writer
+
+    def _put(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:
+        if self._failed.done():
+            self._failed.result()
+        job = _Job(work)
+        self._jobs.put(job)
+        return job.done
+
+    def _write(self) -> None:
+        while True:
+            jobs, last = self._take()
+            if jobs:
+                try:
+                    results = self._commit(jobs)
+                except BaseException as error:  # noqa: BLE001 - whatever it is, it reaches the loop and ends the process
+                    self._loop.call_soon_threadsafe(self._fail, jobs, error)
+                    return
+                self._loop.call_soon_threadsafe(_finish, jobs, results)
+            if last:
+                return
+
+    def _take(self) -> tuple[list[_Job], bool]:
+        """Everything that waits, at least one, and whether it is the last."""
+        jobs: list[_Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            jobs.append(job)
+            try:
+                job = self._jobs.get_nowait()
+            except Empty:
+                return jobs, False
+        return jobs, True
+
+    def _commit(self, jobs: Sequence[_Job]) -> list[Any]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            results = [job.work(self._connection) for job in jobs]
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        return results
+
+    def _fail(self, jobs: Sequence[_Job], cause: BaseException) -> None:
+        error = RecordError(f"the record could not be written ({cause}): check the disk's space and health")
+        error.__cause__ = cause
+        if not self._failed.done():
+            self._failed.set_exception(error)
+        for job in jobs:
+            if not job.done.done():
+                job.done.set_exception(error)
+                job.done.exception()  # a job that nobody waits for has been heard: `watch` carries the news
+
+
+def _finish(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
+    for job, result in zip(jobs, results, strict=True):
+        if not job.done.done():
+            job.done.set_result(result)

@@ -1,0 +1,167 @@
+"""Getting the table back from the record: from the last snapshot for a start, from the first input for a replay."""
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from controller.journal import store
+from controller.journal.entries import EVENTS, FIRST_LINK, STATES, Entry
+from controller.journal.store import RecordError
+from controller.table.effects import Effect, RoundEnded
+from controller.table.events import Event, ServiceStarted
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An input handled again: its entry, the table after it, what came of it."""
+
+    entry: Entry
+    table: Table
+    effects: list[Effect]
+
+
+def recover(connection: sqlite3.Connection) -> Table | None:
+    """The table as it was when the record ends, None of an empty record; rounds not yet in their table are added.
+
+    Raises:
+        RecordError: the record is broken since the last snapshot.
+    """
+    table: Table | None = None
+    connection.execute("BEGIN IMMEDIATE")
+    for step in _steps_from_snapshot(connection):
+        table = step.table
+        _add_rounds(connection, step)
+    connection.execute("COMMIT")
+    return table or _at_snapshot(connection)
+
+
+def _steps_from_snapshot(connection: sqlite3.Connection) -> Iterator[Step]:
+    snapshot = store.last_snapshot(connection)
+    if snapshot is None:
+        return _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
+    seq, link, _ = snapshot
+    return _steps(store.checked_entries(connection, seq, link), _at_snapshot(connection))
+
+
+def _at_snapshot(connection: sqlite3.Connection) -> Table | None:
+    snapshot = store.last_snapshot(connection)
+    if snapshot is None:
+        return None
+    seq, _, state = snapshot
+    try:
+        return Table(STATES.validate_json(state, strict=True))
+    except ValidationError as error:
+        raise RecordError(
+            f"the snapshot after input {seq} cannot be read ({error.error_count()} faults): restore a backup"
+        ) from error
+
+
+def _add_rounds(connection: sqlite3.Connection, step: Step) -> None:
+    for effect in step.effects:
+        if isinstance(effect, RoundEnded):
+            game = step.table.state.settings.game.name
+            store.add_round(connection, step.entry.seq, step.entry.ts, game, effect.record)
+
+
+def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
+    for entry in entries:
+        event = _event_of(entry)
+        if table is None:
+            if not isinstance(event, ServiceStarted):
+                raise RecordError(f"the record begins with {event.kind}, not with the start of a service")
+            table = Table.new(event.settings)
+        try:
+            effects = table.handle(event)
+        except RefusedError:
+            effects = []  # it was refused then, too
+        yield Step(entry, table, effects)
+
+
+def _event_of(entry: Entry) -> Event:
+    try:
+        return EVENTS.validate_json(entry.payload, strict=True)
+    except ValidationError as error:
+        raise RecordError(f"input {entry.seq} cannot be read: {error.errors()[0]['msg']}") from error
+
+
+# --- replay
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay found: how much it went through, and the first difference, None when there is none.
+
+    `waiting` counts rounds at the end whose inputs are on the record and which are not in their table yet: the
+    service went down in between, and its next start adds them.
+    """
+
+    inputs: int
+    rounds: int
+    waiting: int
+    difference: str | None
+
+
+def replay(path: Path) -> Replayed:
+    """Derive everything again from the first input, and compare it with what the record holds.
+
+    Raises:
+        RecordError: the file cannot be opened as a record.
+    """
+    connection = store.open_for_reading(path)
+    connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
+    inputs = rounds = waiting = 0
+    try:
+        recorded = store.last_round(connection)
+        for step in _steps(store.checked_entries(connection, 0, FIRST_LINK), None):
+            inputs = step.entry.seq
+            for effect in step.effects:
+                if isinstance(effect, RoundEnded):
+                    rounds += 1
+                    if effect.record.round > recorded:
+                        waiting += 1
+                    else:
+                        _compare_round(connection, step, effect)
+            _compare_snapshot(connection, step)
+        _compare_count(connection, rounds)
+    except RecordError as difference:
+        return Replayed(inputs, rounds, waiting, str(difference))
+    finally:
+        connection.close()
+    return Replayed(inputs, rounds, waiting, None)
+
+
+def _compare_round(connection: sqlite3.Connection, step: Step, ended: RoundEnded) -> None:
+    number = ended.record.round
+    expected = store.round_row(
+        step.entry.seq, step.entry.ts, step.table.state.settings.game.name, ended.record
+    )
+    found = connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
+    if found is None:
+        raise RecordError(f"round {number}, which input {step.entry.seq} ended, is missing from the rounds")
+    if found != expected:
+        raise RecordError(f"round {number} is recorded as {found} and derived as {expected}")
+    paid = connection.execute(
+        "SELECT * FROM settlements WHERE round = ? ORDER BY seat, wager", (number,)
+    ).fetchall()
+    derived = sorted(store.settlement_rows(ended.record), key=lambda row: (row[1], row[2]))
+    if paid != derived:
+        raise RecordError(
+            f"the settlements of round {number} are recorded as {paid} and derived as {derived}"
+        )
+
+
+def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:
+    row = connection.execute("SELECT state FROM snapshots WHERE seq = ?", (step.entry.seq,)).fetchone()
+    if row is not None and row[0] != STATES.dump_json(step.table.state).decode():
+        raise RecordError(f"the snapshot after input {step.entry.seq} differs from the table derived again")
+
+
+def _compare_count(connection: sqlite3.Connection, derived: int) -> None:
+    recorded = connection.execute("SELECT count(*) FROM rounds").fetchone()[0]
+    if recorded > derived:
+        raise RecordError(f"the record has {recorded} rounds and its inputs give {derived}")

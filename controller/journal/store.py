@@ -1,0 +1,269 @@
+"""The SQLite file: its tables, and what is done with them inside one transaction.
+
+Entries, rounds and settlements can be added and never changed: triggers refuse it even to a person with a shell.
+Rounds and settlements follow from the inputs; they stand in tables of their own so that a person can query them.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from controller.journal.entries import FIRST_LINK, ROUNDS, Entry
+from controller.table.state import RoundRecord
+
+APPLICATION_ID: Final = 0x50554E54  # "PUNT"
+FORMAT: Final = 1
+
+_TABLES: Final = """
+CREATE TABLE inputs (
+    seq INTEGER PRIMARY KEY,
+    ts TEXT NOT NULL,
+    source TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    hash TEXT NOT NULL
+) STRICT;
+CREATE TABLE rounds (
+    round INTEGER PRIMARY KEY,
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    ts TEXT NOT NULL,
+    game TEXT NOT NULL,
+    shoe INTEGER NOT NULL,
+    coup INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    player TEXT NOT NULL,
+    banker TEXT NOT NULL,
+    player_total INTEGER NOT NULL,
+    banker_total INTEGER NOT NULL,
+    winner TEXT,
+    record TEXT NOT NULL
+) STRICT;
+CREATE TABLE settlements (
+    round INTEGER NOT NULL REFERENCES rounds (round),
+    seat INTEGER NOT NULL,
+    wager TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    stake INTEGER NOT NULL,
+    returned INTEGER NOT NULL,
+    net INTEGER NOT NULL,
+    rule TEXT NOT NULL,
+    remainder TEXT NOT NULL,
+    PRIMARY KEY (round, seat, wager)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshots (
+    seq INTEGER PRIMARY KEY REFERENCES inputs (seq),
+    hash TEXT NOT NULL,
+    state TEXT NOT NULL
+) STRICT;
+CREATE TABLE cursors (
+    name TEXT PRIMARY KEY,
+    at INTEGER NOT NULL
+) STRICT;
+"""
+_NEVER_EDITED: Final = ("inputs", "rounds", "settlements")
+_SNAPSHOTS_KEPT: Final = 2
+
+
+class RecordError(Exception):
+    """The record cannot be read, written or trusted. Nothing may go on; the message says what to do."""
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """Open the record, or begin it where there is none; each commit is on the disk when it returns.
+
+    Raises:
+        RecordError: the file cannot be opened or is no record of this format.
+    """
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            _begin(connection)
+        _check_format(connection, path)
+    except sqlite3.Error as error:
+        raise RecordError(
+            f"cannot open the record {path}: {error}; check the path, its owner and the disk"
+        ) from error
+    return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a record that may be in use, without changing it.
+
+    Raises:
+        RecordError: the file is not there or is no record of this format.
+    """
+    if not path.is_file():
+        raise RecordError(f"there is no record at {path}")
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        _check_format(connection, path)
+    except sqlite3.Error as error:
+        raise RecordError(f"cannot read {path}: {error}; it is no record, or it is damaged") from error
+    return connection
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    triggers = "".join(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+        f"BEGIN SELECT RAISE(ABORT, 'the record is never edited'); END;\n"
+        for table in _NEVER_EDITED
+        for verb in ("UPDATE", "DELETE")
+    )
+    connection.executescript(
+        f"BEGIN; {_TABLES} {triggers} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
+    )
+
+
+def _check_format(connection: sqlite3.Connection, path: Path) -> None:
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found != FORMAT:
+        raise RecordError(f"{path} has record format {found} and this program reads {FORMAT}")
+
+
+# --- writing, inside a transaction
+
+
+def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], before: str) -> str:
+    """Add entries and return the hash of the last, given that of the one before the first."""
+    rows = []
+    for entry in entries:
+        before = entry.chained_to(before)
+        rows.append((entry.seq, entry.ts, entry.source, entry.payload, before))
+    connection.executemany("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows)
+    return before
+
+
+def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord) -> None:
+    """Add a round that the input `seq` ended, unless recovery finds it there already."""
+    known = connection.execute("SELECT 1 FROM rounds WHERE round = ?", (record.round,)).fetchone()
+    if known:
+        return
+    connection.execute(
+        "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", round_row(seq, ts, game, record)
+    )
+    connection.executemany(
+        "INSERT INTO settlements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        settlement_rows(record),
+    )
+
+
+def round_row(seq: int, ts: str, game: str, record: RoundRecord) -> tuple[int | str | None, ...]:
+    """A round as its row in `rounds`."""
+    return (
+        record.round,
+        seq,
+        ts,
+        game,
+        record.shoe,
+        record.coup,
+        record.status,
+        " ".join(record.player),
+        " ".join(record.banker),
+        record.player_total,
+        record.banker_total,
+        record.winner,
+        ROUNDS.dump_json(record).decode(),
+    )
+
+
+def settlement_rows(record: RoundRecord) -> list[tuple[int | str, ...]]:
+    """A round's settlements as their rows in `settlements`."""
+    return [
+        (
+            record.round,
+            each.seat,
+            each.wager,
+            each.outcome,
+            each.stake,
+            each.returned,
+            each.net,
+            each.rule,
+            each.remainder,
+        )
+        for each in record.settlements
+    ]
+
+
+def add_snapshot(connection: sqlite3.Connection, seq: int, state: str) -> None:
+    """Keep the state after the input `seq`, and let go of older ones than are needed to recover."""
+    link = connection.execute("SELECT hash FROM inputs WHERE seq = ?", (seq,)).fetchone()[0]
+    connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
+    connection.execute(
+        "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
+        (_SNAPSHOTS_KEPT,),
+    )
+
+
+def set_cursor(connection: sqlite3.Connection, name: str, at: int) -> None:
+    """Remember how far a reader of the record has come."""
+    connection.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?)", (name, at))
+
+
+# --- reading
+
+
+def entries_after(connection: sqlite3.Connection, seq: int) -> Iterator[tuple[Entry, str]]:
+    """Every entry after `seq` with its hash, in order."""
+    rows = connection.execute(
+        "SELECT seq, ts, source, payload, hash FROM inputs WHERE seq > ? ORDER BY seq", (seq,)
+    )
+    return ((Entry(*row[:4]), row[4]) for row in rows)
+
+
+def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> Iterator[Entry]:
+    """Every entry after `seq`, each checked to be chained to the one before.
+
+    Raises:
+        RecordError: an entry is missing or was changed.
+    """
+    for entry, link in entries_after(connection, seq):
+        if entry.seq != seq + 1:
+            raise RecordError(f"input {seq + 1} is missing from the record")
+        if entry.chained_to(before) != link:
+            raise RecordError(
+                f"input {entry.seq} of the record, or the one before it, was changed after it was written"
+            )
+        seq, before = entry.seq, link
+        yield entry
+
+
+def last_link(connection: sqlite3.Connection) -> tuple[int, str]:
+    """The last entry's number and hash; 0 and the first link of an empty record."""
+    row = connection.execute("SELECT seq, hash FROM inputs ORDER BY seq DESC LIMIT 1").fetchone()
+    return (0, FIRST_LINK) if row is None else (row[0], row[1])
+
+
+def last_snapshot(connection: sqlite3.Connection) -> tuple[int, str, str] | None:
+    """The last snapshot: the input it follows, that input's hash, and the state's JSON."""
+    row: tuple[int, str, str] | None = connection.execute(
+        "SELECT seq, hash, state FROM snapshots ORDER BY seq DESC LIMIT 1"
+    ).fetchone()
+    return row
+
+
+def cursor(connection: sqlite3.Connection, name: str) -> int:
+    """How far a reader of the record has come, 0 if it never began."""
+    row = connection.execute("SELECT at FROM cursors WHERE name = ?", (name,)).fetchone()
+    return 0 if row is None else row[0]
+
+
+def last_round(connection: sqlite3.Connection) -> int:
+    """The number of the last round on the record, 0 if there is none."""
+    number: int = connection.execute("SELECT coalesce(max(round), 0) FROM rounds").fetchone()[0]
+    return number
+
+
+def rounds_after(
+    connection: sqlite3.Connection, number: int, limit: int
+) -> list[tuple[str, str, RoundRecord]]:
+    """At most `limit` rounds after the one of this number: time, game's name, record."""
+    rows = connection.execute(
+        "SELECT ts, game, record FROM rounds WHERE round > ? ORDER BY round LIMIT ?", (number, limit)
+    )
+    return [(ts, game, ROUNDS.validate_json(record, strict=True)) for ts, game, record in rows]

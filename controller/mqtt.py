@@ -1,0 +1,314 @@
+"""The broker's connection; the only module that imports the MQTT client.
+
+A connection that is lost is made again for ever, each time with a new client: a used one sends old messages again
+(empicano/aiomqtt 269, 288). On each connection the table says that it is online and gives its full snapshot, so a
+last will never stays stuck and a broker that lost its memory is soon filled again.
+"""
+
+import asyncio
+import random
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Final, Literal, Self
+
+import aiomqtt
+import structlog
+from pydantic import ValidationError
+
+from controller.engine import Engine
+from controller.journal.journal import Journal
+from controller.messages import topics
+from controller.messages.building import scoreboard_message, shoe_message, state_message, timestamp
+from controller.messages.models import (
+    Availability,
+    Message,
+    Response,
+    Round,
+    RoundsRequest,
+    RoundsResponse,
+    SnapshotRequest,
+    WagerAnswer,
+    WagerRequest,
+)
+from controller.outbox import Outbox
+from controller.table.events import SetWager
+
+WINDOW: Final = 20
+"""Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
+ROUNDS_AT_ONCE: Final = 50
+FIRST_RETRY_SECONDS: Final = 0.5
+LAST_RETRY_SECONDS: Final = 10.0
+# Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
+_NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
+
+_log = structlog.get_logger("controller.mqtt")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerAddress:
+    """Where the broker is and who we are to it."""
+
+    host: str = "127.0.0.1"
+    port: int = 1883
+    username: str | None = None
+    password: str | None = None
+    keepalive: int = 15
+    tls: ssl.SSLContext | None = None
+
+
+class Broker:
+    """Sends what the outbox and the record hold, answers what is asked, for ever."""
+
+    def __init__(
+        self,
+        address: BrokerAddress,
+        engine: Engine,
+        journal: Journal,
+        outbox: Outbox,
+        topic: topics.Topics,
+        info: Callable[[datetime], Message],
+        health: Callable[[datetime], Message],
+    ) -> None:
+        self._address = address
+        self._engine = engine
+        self._journal = journal
+        self._outbox = outbox
+        self._topic = topic
+        self._since = datetime.now(UTC)
+        self._builders: dict[str, Callable[[datetime], Message]] = {
+            topics.AVAILABILITY: self._online,
+            topics.INFO: info,
+            topics.HEALTH: health,
+            topics.DEVICE_SHOE: lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
+            topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
+            topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
+        }
+
+    async def run(self) -> None:
+        """Keep the connection until cancelled."""
+        failures = 0
+        while True:
+            try:
+                async with self._client() as client:
+                    failures = 0
+                    _log.info("broker connected", host=self._address.host, port=self._address.port)
+                    await self._serve(client)
+            except* aiomqtt.MqttError as errors:
+                if not failures:
+                    _log.warning("broker away", reason=str(errors.exceptions[0]))
+            finally:
+                self._outbox.disconnect()
+            failures += 1
+            # Full jitter: after a power cut all tables of a floor come back at once.
+            await asyncio.sleep(
+                random.uniform(0, min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(failures, 10)))
+            )
+
+    async def say_offline(self, reason: str) -> None:
+        """Tell the broker, if it is there, that the service ends on purpose: a last will would only say that it is gone."""
+        try:
+            async with asyncio.timeout(1), self._client() as client:
+                await client.publish(
+                    self._topic(topics.AVAILABILITY), self._offline(reason).wire(), qos=1, retain=True
+                )
+        except (aiomqtt.MqttError, TimeoutError):
+            _log.info("broker away at the end", reason=reason)
+
+    # --- one connection
+
+    def _client(self) -> aiomqtt.Client:
+        address = self._address
+        return aiomqtt.Client(
+            address.host,
+            address.port,
+            username=address.username,
+            password=address.password,
+            # One for each table and the same each time: the broker then ends a connection of ours that it still
+            # believes in before it takes the new one, so its last will cannot come after our "online".
+            identifier=f"punto-{self._topic.base.replace('/', '-')}-{self._topic.table}",
+            keepalive=address.keepalive,
+            tls_context=address.tls,
+            socket_options=_NODELAY,
+            will=aiomqtt.Will(
+                self._topic(topics.AVAILABILITY),
+                self._offline("the connection was lost").wire(),
+                qos=1,
+                retain=True,
+            ),
+        )
+
+    def _online(self, now: datetime) -> Availability:
+        return self._availability("online", "running", now)
+
+    def _offline(self, reason: str) -> Availability:
+        return self._availability("offline", reason, datetime.now(UTC))
+
+    def _availability(self, state: Literal["online", "offline"], reason: str, now: datetime) -> Availability:
+        return Availability(
+            id=f"{self._topic.table}/availability/{state}/{timestamp(self._since)}",
+            seq=0,
+            ts=timestamp(now),
+            state=state,
+            reason=reason,
+            since=timestamp(self._since if state == "online" else now),
+        )
+
+    async def _serve(self, client: aiomqtt.Client) -> None:
+        client.pending_calls_threshold = 2 * WINDOW
+        await client.subscribe([(self._topic("wagers/+/set"), 1), (self._topic("request/+"), 1)])
+        self._outbox.connect()
+        self._outbox.snapshot_due(*self._builders)
+        self._outbox.rounds_are_due()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._send(client), name="mqtt events")
+            tasks.create_task(self._send_rounds(client), name="mqtt rounds")
+            tasks.create_task(self._receive(client), name="mqtt requests")
+
+    async def _send(self, client: aiomqtt.Client) -> None:
+        """Send events in order, and then the snapshots that are due, as they are by then."""
+        outbox = self._outbox
+        async with _Sender(client) as sender:
+            while True:
+                await outbox.wake.wait()
+                outbox.wake.clear()
+                while outbox.events:
+                    await sender.send(*outbox.take())
+                for name, build in self._builders.items():
+                    if name in outbox.due:
+                        outbox.due.discard(name)
+                        await sender.send(self._topic(name), build(datetime.now(UTC)).wire(), retain=True)
+
+    async def _send_rounds(self, client: aiomqtt.Client) -> None:
+        """Send the record's rounds from where the broker last had them, in order, for ever."""
+        while True:
+            await self._outbox.rounds_wake.wait()
+            self._outbox.rounds_wake.clear()
+            while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
+                async with _Sender(client) as sender:
+                    for ts, game, record in rounds:
+                        message = Round(
+                            id=f"{self._topic.table}/round/{record.round}",
+                            seq=record.round,
+                            ts=ts,
+                            game=game,
+                            round=record,
+                        )
+                        await sender.send(self._topic(topics.ROUND), message.wire())
+                # Only now has the broker taken them all. Whoever gets one twice after a crash knows it by its id.
+                self._journal.rounds_were_sent(rounds[-1][2].round)
+
+    # --- what comes in
+
+    async def _receive(self, client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            name = self._topic.name_of(message.topic.value)
+            payload = message.payload if isinstance(message.payload, bytes) else b""
+            if message.retain:
+                _log.warning(
+                    "retained request ignored", topic=name, hint="publish it without the retain flag"
+                )
+            elif name.startswith("wagers/"):
+                await self._wager(name.split("/")[1], payload)
+            else:
+                await self._request(name.removeprefix("request/"), payload)
+
+    async def _wager(self, seat: str, payload: bytes) -> None:
+        if not (seat.isascii() and seat.isdecimal()):
+            _log.warning("wager for no seat ignored", seat=seat)
+            return
+        number = int(seat)
+        try:
+            asked = WagerRequest.model_validate_json(payload)
+        except ValidationError as error:
+            self._answer_wager(0, None, number, "bad_payload", _first_fault(error))
+            return
+        wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
+        (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")
+        refusal = handled.refusal
+        if refusal is None:
+            self._answer_wager(handled.seq, asked.id, number, None, None)
+        else:
+            self._answer_wager(handled.seq, asked.id, number, refusal.code, str(refusal))
+
+    def _answer_wager(
+        self, seq: int, request: str | None, seat: int, code: str | None, reason: str | None
+    ) -> None:
+        answer = WagerAnswer(
+            id=f"{self._topic.table}/wager/{seq or request or timestamp(datetime.now(UTC))}",
+            seq=seq,
+            ts=timestamp(datetime.now(UTC)),
+            request=request,
+            seat=seat,
+            accepted=code is None,
+            code=code,
+            reason=reason,
+        )
+        self._outbox.put(self._topic(topics.wager_result(seat)), answer.wire())
+
+    async def _request(self, verb: str, payload: bytes) -> None:
+        try:
+            if verb == "snapshot":
+                answer: Message = self._snapshot(SnapshotRequest.model_validate_json(payload))
+            elif verb == "rounds":
+                answer = await self._rounds(RoundsRequest.model_validate_json(payload))
+            else:
+                answer = self._response(None, f"there is no request {verb!r}: ask for snapshot or rounds")
+        except ValidationError as error:
+            answer = self._response(None, _first_fault(error))
+        self._outbox.put(self._topic(topics.response(verb)), answer.wire())
+
+    def _snapshot(self, asked: SnapshotRequest) -> Message:
+        self._outbox.snapshot_due(*self._builders)
+        return self._response(asked.id, None)
+
+    def _response(self, request: str | None, error: str | None) -> Response:
+        now = timestamp(datetime.now(UTC))
+        return Response(
+            id=f"{self._topic.table}/response/{request or now}", seq=0, ts=now, request=request, error=error
+        )
+
+    async def _rounds(self, asked: RoundsRequest) -> Message:
+        found = await self._journal.rounds_after(asked.after, asked.limit)
+        last = self._journal.last_round
+        return RoundsResponse(
+            id=f"{self._topic.table}/response/{asked.id}",
+            seq=last,
+            ts=timestamp(datetime.now(UTC)),
+            request=asked.id,
+            rounds=tuple(record for _, _, record in found),
+            more=bool(found) and found[-1][2].round < last,
+        )
+
+
+class _Sender:
+    """Publishes in order with several messages under way; leaving it waits until the broker has them all."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self._client = client
+        self._window = asyncio.Semaphore(WINDOW)
+        self._tasks = asyncio.TaskGroup()
+
+    async def __aenter__(self) -> Self:
+        await self._tasks.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._tasks.__aexit__(kind, error, trace)
+
+    async def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish when there is room in the window; what goes wrong is raised on leaving."""
+        await self._window.acquire()
+        publish = self._client.publish(topic, payload, qos=1, retain=retain)
+        self._tasks.create_task(publish).add_done_callback(lambda _: self._window.release())
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {fault['msg']}" if where else str(fault["msg"])

@@ -1,0 +1,14 @@
+"""Telling systemd that the service is ready, alive or stopping (sd_notify(3)); silent where there is none."""
+
+import os
+import socket
+
+
+def notify(message: str) -> None:
+    """Send "READY=1", "WATCHDOG=1" or "STOPPING=1"."""
+    address = os.environ.get("NOTIFY_SOCKET")
+    if not address:
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to_systemd:
+        to_systemd.connect(f"\0{address[1:]}" if address.startswith("@") else address)
+        to_systemd.sendall(message.encode())

@@ -1,0 +1,144 @@
+"""Starts the service's parts in order, keeps them in one task group, and stops them in order.
+
+A lost device or broker is retried inside its own task. Everything else that escapes a task ends them all: the
+process ends, systemd starts it again, and it recovers from the record.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import structlog
+
+from controller import __version__, health
+from controller.components import own_components
+from controller.config import MqttConfig, ServiceConfig
+from controller.engine import Engine
+from controller.journal.journal import Journal
+from controller.messages import topics
+from controller.messages.building import timestamp
+from controller.messages.models import Info
+from controller.mqtt import Broker, BrokerAddress
+from controller.operators import socket_door
+from controller.operators.desk import Desk
+from controller.outbox import Outbox
+from controller.sd_notify import notify
+from controller.table.shoe_orders import shoe_orders
+from drivers.base import ShoeDriver
+
+STATE_EVERY_SECONDS = 1
+"""How often the state is sent again, so that a display knows that it is live."""
+
+_log = structlog.get_logger("controller")
+
+
+async def serve(
+    config: ServiceConfig, shoe: ShoeDriver | None, ready: Callable[[], None] | None = None
+) -> None:
+    """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
+
+    Raises:
+        RecordError: the record cannot be opened, trusted or written.
+        RefusedError: the configuration may not be used with the table as it stands.
+    """
+    outbox = Outbox()
+    journal = Journal.open(config.record.path)
+    try:
+        topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
+        engine = await Engine.start(journal, outbox, topic, config.settings(), __version__)
+        if shoe is not None:
+            engine.direct_shoe = shoe.direct
+            shoe.direct(shoe_orders(engine.state))
+        report = health.HealthReport(engine, journal, outbox)
+        broker = _broker(config, engine, journal, outbox, topic, shoe, report)
+        _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
+        try:
+            await _run(config, engine, journal, outbox, broker, shoe, ready)
+        finally:
+            notify("STOPPING=1")
+            if broker is not None:
+                await broker.say_offline("the service was stopped")
+    finally:
+        await journal.close()
+
+
+async def _run(
+    config: ServiceConfig,
+    engine: Engine,
+    journal: Journal,
+    outbox: Outbox,
+    broker: Broker | None,
+    shoe: ShoeDriver | None,
+    ready: Callable[[], None] | None,
+) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(journal.watch(), name="journal")
+        tasks.create_task(_beat(engine, journal, outbox), name="heartbeat")
+        door = socket_door.serve(config.operator.socket, config.operator.mode_bits, Desk(engine))
+        tasks.create_task(door, name="operators")
+        if shoe is not None:
+            tasks.create_task(shoe.run(engine.submit_from_shoe), name="shoe")
+        if broker is not None:
+            tasks.create_task(broker.run(), name="broker")
+        # Ready means that the record is recovered and orders are taken. A broker may be away for hours, and a
+        # service that waited for it would be restarted for ever.
+        notify("READY=1")
+        if ready is not None:
+            ready()
+
+
+async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
+    """Send the state again every second, and tell systemd that the path to the disk still works."""
+    beats = 0
+    while True:
+        await asyncio.sleep(STATE_EVERY_SECONDS)
+        async with engine.path:  # whoever holds the path up holds up this sign of life too
+            await journal.rounds_after(journal.last_round, 1)
+        notify("WATCHDOG=1")
+        beats += 1
+        outbox.snapshot_due(topics.STATE)
+        if beats % health.EVERY_SECONDS == 0:
+            outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
+
+
+def _broker(
+    config: ServiceConfig,
+    engine: Engine,
+    journal: Journal,
+    outbox: Outbox,
+    topic: topics.Topics,
+    shoe: ShoeDriver | None,
+    report: health.HealthReport,
+) -> Broker | None:
+    if config.mqtt is None:
+        return None
+    components = own_components()
+
+    def info(now: datetime) -> Info:
+        return Info(
+            id=f"{config.table.id}/info/{config.digest()}",
+            seq=0,
+            ts=timestamp(now),
+            version=__version__,
+            components=components,
+            configuration_digest=config.digest(),
+            configuration=config.redacted(),
+        )
+
+    def current_health(now: datetime) -> health.Health:
+        return report.message(now, shoe.health().counters if shoe is not None else {})
+
+    return Broker(_address(config.mqtt), engine, journal, outbox, topic, info, current_health)
+
+
+def _address(mqtt: MqttConfig) -> BrokerAddress:
+    return BrokerAddress(
+        host=mqtt.host,
+        port=mqtt.port,
+        username=mqtt.username,
+        password=mqtt.password(),
+        keepalive=mqtt.keepalive,
+        tls=ssl.create_default_context(cafile=mqtt.ca_file) if mqtt.ca_file else None,
+    )
