@@ -1,0 +1,118 @@
+"""The command `punto`.
+
+A subcommand's module is imported when it is used and not before: a filter in a pipe starts in a moment, and the
+service never loads what only the demo needs. Each module has `HELP`, `add_arguments(parser)` and `main(args)`.
+
+Exit status: 0 done, 1 something was wrong with the input, 2 the command could not begin (how it was called, its
+configuration), 130 interrupted, 141 nobody reads the output any more.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module, metadata
+from typing import Final, NamedTuple
+
+from controller.problems import ConfigError, nearest
+
+
+class Subcommand(NamedTuple):
+    """Where a subcommand is, and what the list of all says of it."""
+
+    module: str
+    help: str
+
+
+SUBCOMMANDS: Final[dict[str, Subcommand]] = {
+    "demo": Subcommand(
+        "controller.commands.demo", "run a whole table with a simulated shoe, and its display"
+    ),
+    "run": Subcommand("controller.commands.run", "run the table's service"),
+    "shoe": Subcommand("simulators.shoe.command", "simulate a card-recognition shoe on a pseudo-terminal"),
+    "display": Subcommand("displays.command", "serve the score display to browsers"),
+    "operator": Subcommand("controller.commands.operator", "give a running table an operator's orders"),
+    "check-config": Subcommand("controller.commands.check_config", "say what is wrong with a configuration"),
+    "score": Subcommand(
+        "controller.commands.score", "score coups and settle their wagers, JSON Lines in and out"
+    ),
+    "roads": Subcommand("controller.commands.roads", "draw the five roads of a shoe's rounds, JSON Lines in"),
+    "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
+    "replay": Subcommand(
+        "controller.commands.replay", "replay a table's record and compare what comes of it"
+    ),
+}
+
+# A module of an optional dependency -> the extra that installs it.
+_EXTRAS: Final = {
+    "starlette": "display",
+    "uvicorn": "display",
+    "sse_starlette": "display",
+    "amqtt": "demo",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `punto` with these arguments, by default the process's own, and return its exit status."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    try:
+        status = _dispatch(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whatever is left is for nobody; without this the interpreter would complain while it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except ConfigError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return status
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments or arguments[0] not in SUBCOMMANDS:
+        return _without_subcommand(arguments)
+    name, *rest = arguments
+    try:
+        module = import_module(SUBCOMMANDS[name].module)
+        parser = argparse.ArgumentParser(prog=f"punto {name}", description=module.HELP, allow_abbrev=False)
+        module.add_arguments(parser)
+        status: int = module.main(parser.parse_args(rest))
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        print(
+            f"punto {name} needs {error.name}, which is not installed: install punto[{extra}]",
+            file=sys.stderr,
+        )
+        return 2
+    return status
+
+
+def _without_subcommand(arguments: list[str]) -> int:
+    """`punto --help`, `punto --version`, and what is neither these nor a subcommand."""
+    parser = argparse.ArgumentParser(
+        prog="punto",
+        usage="punto [-h] [--version] SUBCOMMAND ...",
+        description="A table-game controller for baccarat.",
+        epilog="\n".join(
+            ["subcommands:", *(f"  {name:<16}{subcommand.help}" for name, subcommand in SUBCOMMANDS.items())]
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"punto {metadata.version('punto')}")
+    if arguments and not arguments[0].startswith("-"):
+        close = nearest(arguments[0], SUBCOMMANDS)
+        parser.error(
+            f"there is no subcommand {arguments[0]}" + (f" (did you mean {close}?)" if close else "")
+        )
+    parser.parse_args(arguments)
+    parser.error("name a subcommand; punto --help lists them")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

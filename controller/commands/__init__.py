@@ -1,0 +1,1 @@
+"""The subcommands of `punto`, one module each."""

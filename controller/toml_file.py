@@ -1,0 +1,260 @@
+"""TOML files read into typed values; what is wrong is told by line and key.
+
+The standard reader keeps no lines, so the places of the keys are found by a second walk over text that it has
+already accepted. Keys inside an inline table or a list have the line of the key that holds them.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, time
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from controller.problems import ConfigError, Problem, nearest
+
+T = TypeVar("T")
+Path_ = tuple[str | int, ...]
+"""The way to a value: keys, and places in lists from 0."""
+
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY: Final = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|'([^'\n]*)')[ \t]*""")
+# What a value is made of, longest first; anything else is passed over one character at a time.
+_VALUE: Final = re.compile(
+    r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
+    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[\]{}\n]"
+)
+_AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A TOML file: the name to call it by, its document, and the line of each of its keys."""
+
+    name: str
+    document: dict[str, Any]
+    lines: Mapping[Path_, int]
+
+    @classmethod
+    def parse(cls, name: str, data: bytes) -> "TomlFile":
+        """Read a file's bytes.
+
+        Raises:
+            ConfigError: they are not TOML; the problem has the line.
+        """
+        try:
+            text = data.decode()
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+            raise ConfigError([Problem("the file is not UTF-8 text", name, line)]) from None
+        text = text.replace("\r\n", "\n")
+        try:
+            document = tomllib.loads(text)
+        except ValueError as error:
+            at = _AT_LINE.search(str(error))
+            last = text.count("\n") + 1
+            message = "this is not TOML: " + _AT_LINE.sub("", str(error))
+            raise ConfigError([Problem(message, name, int(at[1]) if at else last)]) from None
+        except RecursionError:
+            raise ConfigError([Problem("lists or tables are nested too deeply", name)]) from None
+        return cls(name, document, dict(_places(text)))
+
+    def line_of(self, path: Path_) -> int:
+        """The line of a key, or of the nearest table or key around it; 1 where nothing is around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def problem(self, path: Path_, message: str, suggestion: str | None = None) -> Problem:
+        """A problem with the value at `path`."""
+        return Problem(message, self.name, self.line_of(path), dotted(path), suggestion)
+
+
+def read(path: Path) -> TomlFile:
+    """Read a TOML file.
+
+    Raises:
+        ConfigError: it cannot be read or is not TOML.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError([Problem(f"cannot be read: {error.strerror}", str(path))]) from None
+    return TomlFile.parse(str(path), data)
+
+
+def dotted(path: Path_) -> str:
+    """A path as people write it: `wagers[2].pays`, places counted from 1."""
+    text = ""
+    for part in path:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+# --- where the keys are
+
+
+def _places(text: str) -> Iterator[tuple[Path_, int]]:
+    """Each table's and key's path with its line."""
+    newlines = [-1, *(found.start() for found in re.finditer("\n", text)), len(text)]
+    line_at = {start + 1: number for number, (start, _) in enumerate(pairwise(newlines), 1)}
+    counts: dict[Path_, int] = {}  # how many tables each list of tables has so far
+    table: Path_ = ()
+    at, line, line_start = 0, 1, 0
+    while (at := _after(_BLANK, text, at)) < len(text):
+        line_start = text.rfind("\n", 0, at) + 1
+        line = line_at[line_start]
+        brackets = 2 if text.startswith("[[", at) else 1 if text[at] == "[" else 0
+        keys, at = _dotted_key(text, at + brackets)
+        if brackets:
+            table = _inside(keys, counts)
+            if brackets == 2:
+                counts[table] = counts.get(table, 0) + 1
+                table = (*table, counts[table] - 1)
+            at += brackets
+            yield table, line
+        else:
+            path = table
+            for key in keys:
+                path = (*path, key)
+                yield path, line
+            at = _end_of_value(text, at + 1)
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _dotted_key(text: str, at: int) -> tuple[list[str], int]:
+    """The parts of the key at `at`, and where what follows it begins."""
+    keys: list[str] = []
+    while found := _KEY.match(text, at):
+        bare, quoted, literal = found.groups()
+        keys.append(bare or (literal if quoted is None else tomllib.loads(f"k = {quoted}")["k"]))
+        at = found.end()
+        if not text.startswith(".", at):
+            break
+        at += 1
+    return keys, at
+
+
+def _inside(keys: list[str], counts: Mapping[Path_, int]) -> Path_:
+    """The path of a table's header: a list of tables on the way means its last one."""
+    path: Path_ = ()
+    for number, key in enumerate(keys, 1):
+        path = (*path, key)
+        if path in counts and number < len(keys):
+            path = (*path, counts[path] - 1)
+    return path
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Where the value that begins at `at` ends: at the first end of a line outside brackets and strings."""
+    depth = 0
+    for found in _VALUE.finditer(text, at):
+        piece = found[0]
+        if piece == "\n" and depth == 0:
+            return found.start()
+        depth += (piece in {"[", "{"}) - (piece in {"]", "}"})
+    return len(text)
+
+
+# --- typed values
+
+
+def typed(file: TomlFile, kind: type[T], context: Any = None) -> T:
+    """The file's document as a value of `kind`, a dataclass or pydantic model, nothing guessed or converted.
+
+    Raises:
+        ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
+    """
+    dates = [file.problem(path, "no key takes a date or time") for path in _dates((), file.document)]
+    if dates:
+        raise ConfigError(dates)
+    try:
+        text = json.dumps(file.document)
+    except ValueError:  # a hexadecimal number of thousands of digits
+        raise ConfigError([Problem("there is a number of more digits than can be read", file.name)]) from None
+    try:
+        return TypeAdapter(kind).validate_json(text, strict=True, context=context)
+    except ValidationError as error:
+        raise ConfigError(_problem(file, kind, dict(each)) for each in error.errors()) from None
+
+
+def _dates(path: Path_, value: object) -> Iterator[Path_]:
+    if isinstance(value, date | time):
+        yield path
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _dates((*path, key), inner)
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _dates((*path, place), inner)
+
+
+def _problem(file: TomlFile, kind: Any, error: dict[str, Any]) -> Problem:
+    """One of pydantic's errors in this program's words."""
+    path: Path_ = error["loc"]
+    found = error.get("input")
+    match error["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            known = _keys_at(kind, path[:-1])
+            close = nearest(str(path[-1]), known)
+            return file.problem(
+                path, "no such key" + ("" if close else f"; there are {', '.join(known)}"), close
+            )
+        case "missing":
+            return file.problem(path, "is missing")
+        case "value_error":
+            message = str(error["ctx"]["error"])
+            # A sentence about one key of a table begins with the key's name.
+            named = (*path, message.split(maxsplit=1)[0])
+            return file.problem(named if named in file.lines else path, message)
+        case "literal_error" | "enum":
+            expected = error["ctx"]["expected"]
+            close = nearest(found, re.findall("'([^']*)'", expected)) if isinstance(found, str) else None
+            return file.problem(path, f"must be {expected}, not {found!r}", close and f'"{close}"')
+        case _:
+            message = error["msg"].replace("Input should be", "must be")
+            shown = f", not {found!r}" if isinstance(found, str | int | float) else ""
+            return file.problem(path, message + shown)
+
+
+def _keys_at(kind: Any, path: Path_) -> list[str]:
+    """The keys that the table at `path` of a `kind` may have."""
+    for part in path:
+        kind = _plain(kind)
+        if isinstance(part, int):
+            kind = get_args(kind)[0]
+        elif get_origin(kind) is dict:
+            kind = get_args(kind)[1]
+        else:
+            kind = _fields(kind)[part]
+    return list(_fields(_plain(kind)))
+
+
+def _plain(kind: Any) -> Any:
+    """A type without its `Annotated` and its `| None`."""
+    if get_origin(kind) is Annotated:
+        return _plain(get_args(kind)[0])
+    others = [each for each in get_args(kind) if each is not type(None)]
+    return _plain(others[0]) if type(None) in get_args(kind) else kind
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return {field.name: hints[field.name] for field in fields(kind)}
+    return {}
