@@ -11,9 +11,11 @@ import random
 import stat
 import termios
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import serial
 import structlog
@@ -64,6 +66,12 @@ class Port:
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._serial.close()
+
+    def forget_output(self) -> None:
+        """Throw away what is still to be sent: the system waits up to 30 s for it when a dead port is closed."""
+        self._unsent.clear()
+        with suppress(OSError, termios.error):
+            self._serial.reset_output_buffer()
 
     async def readable(self, seconds: float) -> bool:
         """Wait until there is something to read; False when there is nothing for so long."""
@@ -233,12 +241,15 @@ class Shoe:
             self._port, self._link = port, HostLink(loop.time(), self._orders, self._counters)
             self._send()
             await self._serve(port, self._link, submit)
+        except PortLostError:
+            port.forget_output()
+            raise
         finally:
             self._port = self._link = None
             port.close()
 
-    async def _serve(self, port: Port, link: HostLink, submit: Submit) -> None:
-        """Read, submit, send, for ever. Nothing is read while a batch is being submitted."""
+    async def _serve(self, port: Port, link: HostLink, submit: Submit) -> NoReturn:
+        """Read, submit, send, until the port is lost. Nothing is read while a batch is being submitted."""
         loop = asyncio.get_running_loop()
         while True:
             ready = await port.readable(TICK_SECONDS)
@@ -253,7 +264,7 @@ class Shoe:
             if link.silent_seconds(now):
                 port.check_path()
             if link.silent_seconds(now) > REOPEN_SECONDS:
-                return
+                raise PortLostError(self._state)  # for the reason already told
 
     async def _deliver(self, events: Sequence[ShoeEvent], submit: Submit) -> None:
         """Submit a batch; tell the link what the table wants then, and that the batch is safe."""

@@ -414,6 +414,27 @@ async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(cable):
     port.close()
 
 
+@pytest.mark.parametrize(
+    ("error", "lost"), [(BlockingIOError(errno.EAGAIN, ""), False), (OSError(errno.EIO, ""), True)], ids=repr
+)
+async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_read(
+    cable, monkeypatch, error, lost
+):
+    def fails(*_: object) -> bytes:
+        raise error
+
+    cable.plug()
+    port = Port(str(cable.link), transport.BAUD)
+    monkeypatch.setattr(os, "read", fails)  # an adapter's error, which a pseudo-terminal does not give
+    if lost:
+        with pytest.raises(PortLostError, match="went away"):
+            port.read(ready=True)
+    else:
+        assert port.read(ready=True) == b""
+    monkeypatch.undo()
+    port.close()
+
+
 async def test_one_line_in_the_log_for_each_change(cable, table):
     with structlog.testing.capture_logs() as lines:
         cable.plug()
