@@ -77,7 +77,9 @@ def _dispatch(arguments: list[str]) -> int:
     name, *rest = arguments
     try:
         module = import_module(SUBCOMMANDS[name].module)
-        parser = argparse.ArgumentParser(prog=f"punto {name}", description=module.HELP, allow_abbrev=False)
+        parser = argparse.ArgumentParser(
+            prog=f"punto {name}", description=getattr(module, "HELP", module.__doc__), allow_abbrev=False
+        )
         module.add_arguments(parser)
         status: int = module.main(parser.parse_args(rest))
     except ModuleNotFoundError as error:

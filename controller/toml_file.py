@@ -188,7 +188,8 @@ def typed(file: TomlFile, kind: type[T], context: Any = None) -> T:
     try:
         return TypeAdapter(kind).validate_json(text, strict=True, context=context)
     except ValidationError as error:
-        raise ConfigError(_problem(file, kind, dict(each)) for each in error.errors()) from None
+        problems = [_problem(file, kind, dict(each)) for each in error.errors()]
+        raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0)) from None
 
 
 def _dates(path: Path_, value: object) -> Iterator[Path_]:

@@ -1,0 +1,88 @@
+"""`punto check-config`: what is wrong with a configuration or a game file, or else what it says."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from controller.config import ServiceConfig, load_config
+from controller.games import load_game
+from controller.problems import ConfigError
+from controller.wagers.definition import Game, Limits
+
+HELP: Final = (
+    "Say what is wrong with a table's configuration, each problem with its line and key, and exit with 1; "
+    "or sum up what it sets."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a table's configuration")
+    which.add_argument(
+        "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Check one file; 1 if it cannot be used."""
+    try:
+        if args.game is not None:
+            summary = list(_game(load_game(args.game)))
+        else:
+            config = load_config(args.file)
+            summary = [*_config(config), *_game(config.game), *_warnings(config)]
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write("".join(f"{line}\n" for line in summary))
+    return 0
+
+
+def _config(config: ServiceConfig) -> Iterator[str]:
+    table, shoe, mqtt = config.table, config.shoe, config.mqtt
+    yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
+    yield "cards     keyed by the dealer" if shoe is None else f"cards     read by the shoe at {shoe.port}"
+    yield f"record    {config.record.path}"
+    yield (
+        "mqtt      none: nothing is published"
+        if mqtt is None
+        else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
+    )
+    yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
+    yield f"digest    {config.digest()}"
+
+
+def _game(game: Game) -> Iterator[str]:
+    dealt = "face up" if game.dealt == "face_up" else "face down"
+    variation = ", a variation" if game.variation else ""
+    yield f"game      {game.name}, {game.title!r} (sheet {game.sheet}): {game.decks} decks, dealt {dealt}{variation}"
+    width = max(len(wager.name) for wager in game.wagers)
+    for wager in game.wagers:
+        yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"
+
+
+def _limits(limits: Limits) -> str:
+    upwards = (
+        f"{limits.minimum} and more" if limits.maximum is None else f"{limits.minimum} to {limits.maximum}"
+    )
+    return upwards if limits.step == 1 else f"{upwards} in steps of {limits.step}"
+
+
+def _warnings(config: ServiceConfig) -> Iterator[str]:
+    """What can be used and is likely to hurt one day."""
+    if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
+        yield (
+            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
+            "after the next restart"
+        )
+    if config.mqtt is None:
+        return
+    for key, path in (("password_file", config.mqtt.password_file), ("ca_file", config.mqtt.ca_file)):
+        if path is not None and not path.is_file():
+            yield f"warning: mqtt.{key} {path} is not there"
+    secret = config.mqtt.password_file
+    if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
+        yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"

@@ -1,0 +1,343 @@
+"""The service's configuration: one TOML file a table.
+
+```toml
+version = 1
+
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "dragon-bonus-1"    # the name of a game that ships with punto, or a game file's path
+
+[limits.player]            # the house's limits of a wager, within those of the game file
+minimum = 2500
+maximum = 500000
+step = 100
+
+[shoe]                     # not when cards = "keyed"
+port = "/dev/serial/by-id/usb-..."
+
+[record]
+path = "/var/lib/punto/table-1.db"
+
+[mqtt]                     # without it nothing is published
+host = "127.0.0.1"
+
+[operator]
+socket = "/run/punto/table-1.sock"
+```
+
+Relative paths are relative to the file's folder.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from controller.games import load_game
+from controller.problems import ConfigError, Problem, nearest
+from controller.table.settings import Settings
+from controller.toml_file import TomlFile, read, typed
+from controller.wagers.definition import Game, Limits
+
+VERSION: Final = 1
+
+
+def _in_folder(path: Path, info: ValidationInfo) -> Path:
+    """A path of the file, which is relative to the file's folder."""
+    return Path(info.context or "") / path
+
+
+FromFolder = Annotated[Path, AfterValidator(_in_folder)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class TableConfig(_Section):
+    """`[table]`: the table's settings, as `Settings` explains them; `id` is its `table`."""
+
+    id: str
+    name: str
+    game: str
+    seats: int = 7
+    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
+    cards: Literal["shoe", "keyed"] = "shoe"
+    minimum_confidence: int = 90
+    betting_closes: Literal["first_card", "order"] = "first_card"
+    next_coup: Literal["automatic", "order"] = "automatic"
+    burn: Literal["none", "first_card", "fixed"] = "first_card"
+    burn_ace: Literal[1, 11] = 1
+    burn_cards: int = 3
+    coups_after_cut_card: int = 1
+    overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+
+
+class LimitsConfig(_Section):
+    """`[limits.WAGER]`: the house's own; what is left out stays as the game file has it. Minor units."""
+
+    minimum: Annotated[int, Field(ge=1)] | None = None
+    maximum: Annotated[int, Field(ge=1)] | None = None
+    step: Annotated[int, Field(ge=1)] | None = None
+
+
+class ShoeConfig(_Section):
+    """`[shoe]`: the serial port of the card-recognition shoe; `serial` the only shoe accepted, any if left out."""
+
+    port: str
+    serial: str | None = None
+    baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
+
+    @field_validator("port")
+    @classmethod
+    def _port_in_folder(cls, port: str, info: ValidationInfo) -> str:
+        if not port:
+            raise ValueError(
+                "port is empty: write the serial device's path, such as /dev/serial/by-id/usb-..."
+            )
+        return str(_in_folder(Path(port), info))
+
+
+class RecordConfig(_Section):
+    """`[record]`: the table's journal, an SQLite database."""
+
+    path: FromFolder
+
+
+class MqttConfig(_Section):
+    """`[mqtt]`: the broker. `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
+
+    `password_file` holds the password on its only line.
+    """
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 1883
+    username: str | None = None
+    password_file: FromFolder | None = None
+    base: str = "punto"
+    ca_file: FromFolder | None = None
+    keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
+
+    @field_validator("base")
+    @classmethod
+    def _base_is_a_topic(cls, base: str) -> str:
+        if not all(base.split("/")) or set(base) & set("+#\0") or base.startswith("$"):
+            raise ValueError(
+                f"base {base!r} cannot begin a topic: write names with / between them, without +, # and a leading $"
+            )
+        return base
+
+    @model_validator(mode="after")
+    def _password_is_somebodys(self) -> Self:
+        if self.password_file is not None and self.username is None:
+            raise ValueError("password_file is given and no username: name whose password it is")
+        return self
+
+    def password(self) -> str | None:
+        """The password in the password file, None without one.
+
+        Raises:
+            ConfigError: the file cannot be read, or has not exactly one line.
+        """
+        if self.password_file is None:
+            return None
+        file = str(self.password_file)
+        try:
+            found = self.password_file.read_text(encoding="utf-8").splitlines()
+        except OSError as error:
+            raise ConfigError([Problem(f"the password cannot be read: {error.strerror}", file)]) from None
+        except UnicodeDecodeError:
+            raise ConfigError([Problem("the password is not UTF-8 text", file)]) from None
+        if len(found) != 1 or not found[0]:
+            raise ConfigError([Problem("a password file has one line, the password, and nothing else", file)])
+        return found[0]
+
+
+class OperatorConfig(_Section):
+    """`[operator]`: the socket for operators on this machine; its file's `mode` (octal) and `group` say who may."""
+
+    socket: FromFolder
+    mode: Annotated[str, Field(pattern="^0?[0-7]{3}$")] = "0660"
+    group: str | None = None
+
+    @property
+    def mode_bits(self) -> int:
+        """`mode` as a number."""
+        return int(self.mode, 8)
+
+
+class ConfigFile(_Section):
+    """The file as it is written."""
+
+    version: Literal[1]
+    table: TableConfig
+    limits: dict[str, LimitsConfig] = Field(default_factory=dict)
+    shoe: ShoeConfig | None = None
+    record: RecordConfig
+    mqtt: MqttConfig | None = None
+    operator: OperatorConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceConfig:
+    """A configuration that can be used; `game` is the game file's with the house's limits in place."""
+
+    table: TableConfig
+    game: Game
+    shoe: ShoeConfig | None
+    record: RecordConfig
+    mqtt: MqttConfig | None
+    operator: OperatorConfig
+
+    def settings(self) -> Settings:
+        """The table's settings."""
+        return Settings(
+            table=self.table.id,
+            game=self.game,
+            shoe_serial=None if self.shoe is None else self.shoe.serial,
+            **self.table.model_dump(exclude={"id", "game"}),
+        )
+
+    def redacted(self) -> dict[str, Any]:
+        """All of it as JSON has it, for anyone to read: no password is in it, only where one is kept."""
+        return {
+            "version": VERSION,
+            "table": self.table.model_dump(mode="json"),
+            "game": TypeAdapter(Game).dump_python(self.game, mode="json"),
+            "shoe": self.shoe and self.shoe.model_dump(mode="json"),
+            "record": self.record.model_dump(mode="json"),
+            "mqtt": self.mqtt and self.mqtt.model_dump(mode="json"),
+            "operator": self.operator.model_dump(mode="json"),
+        }
+
+    def digest(self) -> str:
+        """SHA-256 of the configuration, defaults and the game included: the same for files that mean the same."""
+        document = self.redacted()
+        # How the file names the game does not matter, the game does.
+        document["table"].pop("game")
+        return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def load_config(path: Path) -> ServiceConfig:
+    """Read a configuration and the game that it names.
+
+    Raises:
+        ConfigError: one of the files cannot be read, or does not make a table that can be run.
+    """
+    file = read(path)
+    written = typed(file, ConfigFile, context=path.parent.absolute())
+    game = _game(file, written, path.parent)
+    problems = [*_limit_problems(file, written, game), *_shoe_problems(file, written)]
+    if problems:
+        raise ConfigError(problems)
+    config = ServiceConfig(
+        table=written.table,
+        game=_with_limits(game, written.limits),
+        shoe=written.shoe,
+        record=written.record,
+        mqtt=written.mqtt,
+        operator=written.operator,
+    )
+    try:
+        config.settings()
+    except ValueError as error:
+        raise ConfigError([_settings_problem(file, str(error))]) from None
+    return config
+
+
+def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
+    try:
+        return load_game(written.table.game, folder)
+    except ConfigError as error:
+        raise ConfigError(
+            file.problem(("table", "game"), each.message, each.suggestion) if each.file is None else each
+            for each in error.problems
+        ) from None
+
+
+def _limit_problems(file: TomlFile, written: ConfigFile, game: Game) -> list[Problem]:
+    """Where the house's limits are not within the sheet's."""
+    problems = []
+    names = [wager.name for wager in game.wagers]
+    for name, house in written.limits.items():
+        if name not in names:
+            message = f"{game.title} has no wager {name!r}; it has {', '.join(names)}"
+            problems.append(file.problem(("limits", name), message, nearest(name, names)))
+            continue
+        sheet = game.wager(name).limits
+        for key, message in _outside(house, sheet):
+            problems.append(file.problem(("limits", name, key), message))
+        if not any(problem.key.startswith(f"limits.{name}.") for problem in problems):
+            problems += _unusable(file, name, house, sheet)
+    return problems
+
+
+def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
+    """Each key that gives more room than the sheet does, and why."""
+    found = []
+    if house.minimum is not None and house.minimum < sheet.minimum:
+        found.append(("minimum", f"{house.minimum} is below the game file's minimum of {sheet.minimum}"))
+    if house.maximum is not None and sheet.maximum is not None and house.maximum > sheet.maximum:
+        found.append(("maximum", f"{house.maximum} is above the game file's maximum of {sheet.maximum}"))
+    if house.step is not None and house.step % sheet.step:
+        found.append(("step", f"{house.step} is not a multiple of the game file's step of {sheet.step}"))
+    return found
+
+
+def _unusable(file: TomlFile, name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
+    """Limits that, together with what the sheet says of the rest, no amount can meet."""
+    try:
+        limits = _merged(house, sheet)
+    except ValueError as error:
+        return [file.problem(("limits", name), str(error))]
+    lowest = -(-limits.minimum // limits.step) * limits.step
+    if limits.maximum is not None and lowest > limits.maximum:
+        message = f"no multiple of the step {limits.step} lies from {limits.minimum} to {limits.maximum}"
+        return [file.problem(("limits", name), message)]
+    return []
+
+
+def _merged(house: LimitsConfig, sheet: Limits) -> Limits:
+    return replace(sheet, **house.model_dump(exclude_none=True))
+
+
+def _with_limits(game: Game, limits: dict[str, LimitsConfig]) -> Game:
+    return replace(
+        game,
+        wagers=tuple(
+            replace(wager, limits=_merged(limits[wager.name], wager.limits))
+            if wager.name in limits
+            else wager
+            for wager in game.wagers
+        ),
+    )
+
+
+def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.table.cards == "shoe" and written.shoe is None:
+        message = 'is missing: name the shoe\'s port, or say cards = "keyed" in [table]'
+        return [file.problem(("shoe",), message)]
+    if written.table.cards == "keyed" and written.shoe is not None:
+        return [file.problem(("shoe",), 'no shoe is read where [table] says cards = "keyed": leave one out')]
+    return []
+
+
+def _settings_problem(file: TomlFile, message: str) -> Problem:
+    """What the settings say of themselves, at the key that it is about."""
+    key = message.split(maxsplit=1)[0]
+    if key not in TableConfig.model_fields:
+        key = "id" if message.startswith("the table's id") else "game"
+    return file.problem(("table", key), message)
