@@ -1,0 +1,55 @@
+# Everything runs from .venv, which is made from requirements.lock. `make demo` and `make test` are all a newcomer needs.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SOURCES := controller drivers simulators displays tests benchmarks
+LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	--no-emit-index-url --no-emit-find-links --all-extras --group dev
+
+.PHONY: demo test check bench soak fmt lock schema screenshots system clean
+
+demo: $(READY)
+	$(BIN)/punto demo $(DEMO)
+
+test: $(READY) system
+	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q tests/baccarat tests/wagers tests/roads tests/table tests/ishoe
+	$(BIN)/coverage report --fail-under=100 --skip-covered
+
+check: $(READY)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.lock_is_current
+
+bench: $(READY) system
+	$(BIN)/python -m benchmarks
+
+soak: $(READY) system
+	$(BIN)/pytest -m soak --timeout 3600
+
+fmt: $(READY)
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/ruff check --fix $(SOURCES)
+
+lock: $(READY)
+	$(BIN)/uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
+
+schema: $(READY)
+	$(BIN)/punto schema --out docs
+
+system:
+	./tests/install-system-packages
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

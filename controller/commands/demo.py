@@ -1,0 +1,276 @@
+"""`punto demo`: a whole table on one machine, with no hardware, no root and no network.
+
+A virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display: the parts
+are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. The one place in the
+program that knows the simulators.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import signal
+import socket
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import aiomqtt
+from amqtt.broker import Broker
+
+from controller import log
+from controller.commands.operator import ask
+from controller.commands.run import driver_for
+from controller.config import ServiceConfig, load_config
+from controller.games import load_game
+from controller.supervisor import serve
+from displays.options import DisplayOptions, MqttOptions, PageOptions
+from displays.server import serve as serve_display
+from simulators.players import Players, PlayersOptions
+from simulators.shoe.options import ShoeOptions
+from simulators.shoe.virtual_shoe import VirtualShoe
+
+_TABLE: Final = "demo"
+_BASE: Final = "punto"
+_SEATS: Final = (1, 3, 4, 6)
+_LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}
+_CONFIG: Final = """\
+version = 1
+
+[table]
+id = "{table}"
+name = "Punto {title}"
+game = {game}
+
+{limits}
+[shoe]
+port = {port}
+
+[record]
+path = {record}
+
+[mqtt]
+port = {broker}
+
+[operator]
+socket = {socket}
+"""
+
+
+class _EnoughError(Exception):
+    """As many rounds as were asked for have been shown."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the game, the pace and where to keep things."""
+    parser.add_argument(
+        "--game", default="dragon-bonus-1", help="a game file or a shipped game (dragon-bonus-1)"
+    )
+    parser.add_argument("--seed", type=int, default=8, help="decides the cards and the wagers (8)")
+    parser.add_argument("--pace", type=float, default=0.7, metavar="SECONDS", help="between two cards (0.7)")
+    parser.add_argument("--between", type=float, default=4, metavar="SECONDS", help="between two coups (4)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="end after so many rounds (run until Ctrl-C)")
+    parser.add_argument(
+        "--port", type=int, default=8080, help="the display's port, a free one if it is taken (8080)"
+    )
+    parser.add_argument("--dir", type=Path, help="keep the record here (a folder that passes with the demo)")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Deal until Ctrl-C or until enough rounds were dealt."""
+    log.set_up(human=True, quiet=True)
+    logging.getLogger("amqtt").setLevel(logging.ERROR)
+    logging.getLogger("transitions").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
+        folder = args.dir or Path(passing)
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_run(args, folder.absolute()))
+    print("The demo has ended.")
+    return 0
+
+
+async def _run(args: argparse.Namespace, folder: Path) -> None:
+    demo = asyncio.current_task()
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(wanted, demo.cancel if demo else lambda: None)
+    broker_port = _free_port()
+    config = _write_config(args.game, folder, broker_port)
+    try:
+        await _deal(args, folder, config, broker_port)
+    except* (_EnoughError, asyncio.CancelledError):
+        pass
+
+
+async def _deal(args: argparse.Namespace, folder: Path, config: ServiceConfig, broker_port: int) -> None:
+    broker = await _start_broker(broker_port)
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            shoe = VirtualShoe(
+                ShoeOptions(
+                    link=folder / "shoe",
+                    store=folder / "shoe.store",
+                    seed=str(args.seed),
+                    decks=config.settings().game.decks,
+                    pace=args.pace,
+                    between=args.between,
+                )
+            )
+            tasks.create_task(shoe.run())
+            await shoe.ready()
+            running = asyncio.Event()
+            tasks.create_task(serve(config, driver_for(config), running.set))
+            await running.wait()
+            tasks.create_task(
+                serve_display(_display(args.port, broker_port), _welcome(folder, config, broker_port))
+            )
+            tasks.create_task(
+                Players(
+                    PlayersOptions(
+                        host="127.0.0.1",
+                        port=broker_port,
+                        base=_BASE,
+                        table=_TABLE,
+                        seats=_SEATS,
+                        seed=args.seed,
+                        slow=args.between / 2,
+                    )
+                ).run()
+            )
+            tasks.create_task(_tell(broker_port, args.rounds))
+            tasks.create_task(_supervise(config.operator.socket))
+    finally:
+        with suppress(Exception):  # the demo's own broker, at the demo's end
+            await broker.shutdown()
+
+
+def _write_config(game: str, folder: Path, broker_port: int) -> ServiceConfig:
+    """Write the configuration that `punto run` would be given for this table, and read it."""
+    wagers = {wager.name: wager for wager in load_game(game).wagers}
+    limits = "".join(
+        f"[limits.{name}]\nminimum = {low}\nmaximum = {high}\nstep = {low}\n\n"
+        for name, (low, high) in _LIMITS.items()
+        if name in wagers and wagers[name].limits.maximum is None
+    )
+    path = folder / "table.toml"
+    path.write_text(
+        _CONFIG.format(
+            table=_TABLE,
+            title=_TABLE.title(),
+            game=json.dumps(str(Path(game).absolute()) if Path(game).is_file() else game),
+            limits=limits,
+            port=json.dumps(str(folder / "shoe")),
+            record=json.dumps(str(folder / "table.db")),
+            broker=broker_port,
+            socket=json.dumps(str(folder / "operator.sock")),
+        ),
+        encoding="utf-8",
+    )
+    return load_config(path)
+
+
+async def _start_broker(port: int) -> Broker:
+    broker = Broker(
+        {
+            "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
+            "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+        }
+    )
+    await broker.start()
+    return broker
+
+
+def _display(port: int, broker_port: int) -> DisplayOptions:
+    return DisplayOptions(
+        mqtt=MqttOptions(port=broker_port, base=_BASE),
+        display=PageOptions(table=_TABLE, port=port if _is_free(port) else 0),
+    )
+
+
+def _welcome(folder: Path, config: ServiceConfig, broker_port: int) -> Callable[[str], None]:
+    def say(address: str) -> None:
+        print(
+            f"""
+A table of {config.settings().game.title} is open.
+
+  i-Score display    {address}
+  MQTT               mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'
+  orders             punto operator --socket {config.operator.socket} status
+  record             {config.record.path}
+  virtual shoe       {folder / "shoe"}
+
+Ctrl-C ends it.
+""",
+            flush=True,
+        )
+
+    return say
+
+
+# --- the people
+
+
+async def _supervise(door: Path) -> None:
+    """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would."""
+    while True:
+        answer = await asyncio.to_thread(ask, door, {"order": "status"})
+        order = _order_for(answer["state"])
+        if order is not None:
+            await asyncio.to_thread(ask, door, order)
+        await asyncio.sleep(0.5)
+
+
+def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
+    if "needs_supervisor" in state["overlays"]:
+        return {"order": "resume_play", "reason": "seen to, in the demo"}
+    match state["phase"]:
+        case "locked":
+            return {"order": "sign_on"}
+        case "closed" | "settled":
+            return {"order": "change_shoe"}
+        case "reveal":
+            return {"order": "reveal"}
+        case _:
+            return None
+
+
+async def _tell(broker_port: int, rounds: int | None) -> None:
+    """Print each round as it comes over MQTT."""
+    told = 0
+    async with aiomqtt.Client("127.0.0.1", broker_port) as client:
+        topic = f"{_BASE}/{_TABLE}/round"
+        await client.subscribe(topic, qos=1)
+        async for message in client.messages:
+            if message.topic.value != topic or not isinstance(message.payload, bytes):
+                continue
+            print(_line(json.loads(message.payload)["round"]), flush=True)
+            told += 1
+            if told == rounds:
+                raise _EnoughError
+
+
+def _line(record: dict[str, Any]) -> str:
+    paid = record["settlements"]
+    staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
+    hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
+    hands += f"Banker {' '.join(record['banker'])} = {record['banker_total']}"
+    result = record["status"] if record["winner"] is None else record["winner"].title()
+    return f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
+
+
+# --- ports
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return probe.connect_ex(("127.0.0.1", port)) != 0
