@@ -12,9 +12,10 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Final, NamedTuple
 
+from controller import __version__
 from controller.problems import ConfigError, nearest
 
 
@@ -106,7 +107,7 @@ def _without_subcommand(arguments: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"punto {metadata.version('punto')}")
+    parser.add_argument("--version", action="version", version=f"punto {__version__}")
     if arguments and not arguments[0].startswith("-"):
         close = nearest(arguments[0], SUBCOMMANDS)
         parser.error(

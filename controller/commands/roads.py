@@ -60,7 +60,7 @@ def read_rounds(source: Iterable[bytes]) -> tuple[list[RoadRound], list[str]]:
 
 def _round(found: dict[str, Any]) -> RoadRound:
     if "error" in found:
-        raise LineError(f"this coup could not be scored: {quoted(found['error'])}")
+        raise LineError(f"this coup could not be scored: {found['error']}")
     check_keys(found, _KEYS, required=("winner",))
     winner = found["winner"]
     if not isinstance(winner, str) or winner not in {each.value for each in Winner}:

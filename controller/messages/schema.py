@@ -1,0 +1,299 @@
+"""The JSON Schemas and the AsyncAPI document, made from the models that the program itself uses.
+
+`CHANNELS` is every topic there is. What the service sends is described as it is always sent, every key present; what
+it takes as it may be written, with what may be left out.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core import core_schema
+
+from controller import __version__
+from controller.messages import models
+from controller.messages.models import Message, Payload
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """A topic: its `name` below `<base>/<table>/`, which way its messages go, seen from the service, and which."""
+
+    name: str
+    direction: Literal["send", "receive"]
+    messages: tuple[type[Payload], ...]
+    about: str
+    retained: bool = False
+    answered_on: str | None = None
+    """The name of the channel that has the answer."""
+
+    @property
+    def id(self) -> str:
+        """How the document's references call it: `wagers/{seat}/set` is `wagers_set`."""
+        return "_".join(part for part in self.name.split("/") if not part.startswith("{"))
+
+
+CHANNELS: Final = (
+    Channel(
+        name="availability",
+        direction="send",
+        messages=(models.Availability,),
+        retained=True,
+        about="Whether the table's service is there. Its last will says offline when it goes without a word.",
+    ),
+    Channel(
+        name="devices/{device}",
+        direction="send",
+        messages=(models.Device,),
+        retained=True,
+        about="Each device of the table: whether it is there, which one, and its software.",
+    ),
+    Channel(
+        name="info",
+        direction="send",
+        messages=(models.Info,),
+        retained=True,
+        about="The service's version, components and configuration, passwords left out.",
+    ),
+    Channel(
+        name="health",
+        direction="send",
+        messages=(models.Health,),
+        retained=True,
+        about="How the service is doing: what waits, what was lost, how the shoe's link is.",
+    ),
+    Channel(
+        name="state",
+        direction="send",
+        messages=(models.State,),
+        retained=True,
+        about="The whole public table, at each change and every second.",
+    ),
+    Channel(
+        name="scoreboard",
+        direction="send",
+        messages=(models.Scoreboard,),
+        retained=True,
+        about="The five roads of this shoe, the ask marks, counts and streak.",
+    ),
+    Channel(
+        name="event",
+        direction="send",
+        messages=(models.Event,),
+        about="Each public happening as it comes. A gap in `seq` means that some were missed.",
+    ),
+    Channel(
+        name="round",
+        direction="send",
+        messages=(models.Round,),
+        about=(
+            "Each finished round once it is on the record, in order; after an absence of the broker all that it "
+            "missed. The same round may come twice, with the same `id`."
+        ),
+    ),
+    Channel(
+        name="restricted/card",
+        direction="send",
+        messages=(models.RestrictedCard,),
+        about="Cards that the public may not see. The broker must let none but surveillance read this.",
+    ),
+    Channel(
+        name="wagers/{seat}/set",
+        direction="receive",
+        messages=(models.WagerRequest,),
+        answered_on="wagers/{seat}/result",
+        about="A seat's wagers. Publish without the retain flag.",
+    ),
+    Channel(
+        name="wagers/{seat}/result",
+        direction="send",
+        messages=(models.WagerAnswer,),
+        about="What became of each of a seat's wagers.",
+    ),
+    Channel(
+        name="request/snapshot",
+        direction="receive",
+        messages=(models.SnapshotRequest,),
+        answered_on="response/snapshot",
+        about="Asks for every retained message to be sent again.",
+    ),
+    Channel(
+        name="response/snapshot",
+        direction="send",
+        messages=(models.Response,),
+        about="Says that the retained messages are sent again, or why not.",
+    ),
+    Channel(
+        name="request/rounds",
+        direction="receive",
+        messages=(models.RoundsRequest,),
+        answered_on="response/rounds",
+        about="Asks for rounds on the record, for whoever has missed some.",
+    ),
+    Channel(
+        name="response/rounds",
+        direction="send",
+        messages=(models.RoundsResponse, models.Response),
+        about="The rounds asked for, or why there are none.",
+    ),
+)
+
+PARAMETERS: Final[dict[str, dict[str, Any]]] = {
+    "base": {
+        "description": "what begins every topic, as configured; names with / between them are possible",
+        "default": "punto",
+    },
+    "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
+    "device": {"description": "the device", "enum": ["ishoe"]},
+    "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},
+}
+
+# What people write by hand, to begin with.
+_EXAMPLES: Final[dict[type[Payload], list[dict[str, Any]]]] = {
+    models.WagerRequest: [
+        {"id": "seat-1-000017", "round": 42, "wager": "player", "amount": 2500},
+        {"id": "seat-1-000018", "round": 42, "wager": "player", "amount": 0},
+    ],
+    models.SnapshotRequest: [{"id": "display-3"}],
+    models.RoundsRequest: [{"id": "reports-9", "after": 40}, {"id": "reports-10", "after": 40, "limit": 10}],
+}
+
+MESSAGES: Final = tuple(dict.fromkeys(model for channel in CHANNELS for model in channel.messages))
+"""Every payload that is a message of its own."""
+
+
+class _Generator(GenerateJsonSchema):
+    """Pydantic's, but of what is sent every key is required: none is ever left out."""
+
+    def field_is_required(
+        self,
+        field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
+        total: bool,
+    ) -> bool:
+        return self.mode == "serialization" or super().field_is_required(field, total)
+
+
+def json_schemas() -> dict[str, dict[str, Any]]:
+    """File name -> the JSON Schema (draft 2020-12) of one payload, complete in itself."""
+    return {
+        f"{_kebab(model.__name__)}.json": {
+            "$schema": DIALECT,
+            **_tidy(model.model_json_schema(mode=_mode(model), schema_generator=_Generator)),
+            **({"examples": _EXAMPLES[model]} if model in _EXAMPLES else {}),
+        }
+        for model in MESSAGES
+    }
+
+
+def asyncapi() -> dict[str, Any]:
+    """The AsyncAPI 3.0 document, operations as the service carries them out."""
+    _, definitions = models_json_schema(
+        [(model, _mode(model)) for model in MESSAGES],
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Generator,
+    )
+    return {
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Punto",
+            "version": __version__,
+            "description": (
+                "The MQTT interface of one baccarat table. Consumers are idempotent by `id` and see a gap by `seq`. "
+                "State is retained, events are not: on each connection of the service comes `availability` and then "
+                "every retained message. Orders do not come over MQTT."
+            ),
+            "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+        },
+        "defaultContentType": "application/json",
+        "servers": {
+            "broker": {
+                "host": "{host}:{port}",
+                "protocol": "mqtt",
+                "protocolVersion": "3.1.1",
+                "description": "the table's broker",
+                "variables": {"host": {"default": "127.0.0.1"}, "port": {"default": "1883"}},
+            }
+        },
+        "channels": {channel.id: _channel(channel) for channel in CHANNELS},
+        "operations": {f"{channel.direction}_{channel.id}": _operation(channel) for channel in CHANNELS},
+        "components": {
+            "messages": {model.__name__: _message(model) for model in MESSAGES},
+            "parameters": PARAMETERS,
+            "schemas": _tidy(definitions["$defs"]),
+        },
+    }
+
+
+def _mode(model: type[Payload]) -> Literal["serialization", "validation"]:
+    return "serialization" if issubclass(model, Message) else "validation"
+
+
+def _channel(channel: Channel) -> dict[str, Any]:
+    address = f"{{base}}/{{table}}/{channel.name}"
+    return {
+        "address": address,
+        "description": channel.about,
+        "messages": {
+            model.__name__: {"$ref": f"#/components/messages/{model.__name__}"} for model in channel.messages
+        },
+        "parameters": {
+            name: {"$ref": f"#/components/parameters/{name}"}
+            for name in PARAMETERS
+            if f"{{{name}}}" in address
+        },
+    }
+
+
+def _operation(channel: Channel) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "action": channel.direction,
+        "channel": {"$ref": f"#/channels/{channel.id}"},
+        "messages": _messages_of(channel),
+        "bindings": {"mqtt": {"qos": 1, "retain": channel.retained, "bindingVersion": "0.2.0"}},
+    }
+    if channel.answered_on is not None:
+        (answer,) = (each for each in CHANNELS if each.name == channel.answered_on)
+        operation["reply"] = {
+            "channel": {"$ref": f"#/channels/{answer.id}"},
+            "messages": _messages_of(answer),
+        }
+    return operation
+
+
+def _messages_of(channel: Channel) -> list[dict[str, str]]:
+    return [{"$ref": f"#/channels/{channel.id}/messages/{model.__name__}"} for model in channel.messages]
+
+
+def _message(model: type[Payload]) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "name": model.__name__,
+        "title": _kebab(model.__name__).replace("-", " ").capitalize(),
+        "contentType": "application/json",
+        "payload": {"$ref": f"#/components/schemas/{model.__name__}"},
+    }
+    if model in _EXAMPLES:
+        message["examples"] = [{"payload": example} for example in _EXAMPLES[model]]
+    return message
+
+
+def _tidy(schema: Any) -> Any:
+    """A schema for readers who do not know Python: sentences unwrapped, what its functions raise left out.
+
+    `discriminator` goes too: it is OpenAPI's, AsyncAPI has another, and each choice says its own kind anyway.
+    """
+    if isinstance(schema, list):
+        return [_tidy(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    tidy = {key: _tidy(value) for key, value in schema.items() if key != "discriminator"}
+    if isinstance(tidy.get("description"), str):
+        paragraphs = tidy["description"].partition("\n\nRaises:")[0].split("\n\n")
+        tidy["description"] = "\n\n".join(paragraph.replace("\n", " ") for paragraph in paragraphs)
+    return tidy
+
+
+def _kebab(name: str) -> str:
+    """`WagerRequest` as `wager-request`."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).removeprefix("-")
