@@ -1,0 +1,180 @@
+"""Messages of tables that a shoe, a dealer, a supervisor and seats drive through all that can happen."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from random import Random
+
+from controller.baccarat.cards import Card
+from controller.games import load_game
+from controller.messages import models
+from controller.messages.building import scoreboard_message, shoe_message, state_message, timestamp
+from controller.messages.models import Payload
+from controller.table import events as ev
+from controller.table.effects import CardHeld, Effect, Happened
+from controller.table.settings import Settings
+from controller.table.state import Phase
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+
+NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
+CARDS = list(Card)
+
+
+def settings(game: str) -> Settings:
+    return Settings(table="table-1", name="Baccarat 1", game=load_game(game), betting_closes="order")
+
+
+def hello(record: int, log: int = 1) -> ev.ShoeHello:
+    part = ev.Component("firmware", "3.1", "ab" * 32)
+    return ev.ShoeHello("IS-1", log, 1, record, 8, (part,))
+
+
+def _onwards(dice: Random, table: Table) -> ev.Event:
+    """What gets this table on with the game."""
+    state = table.state
+    if state.link.offered is not None:
+        return ev.AcceptShoe("ana", state.link.offered.serial)
+    if state.stops:
+        return ev.ResumePlay("ana", "seen to it")
+    if state.doubt is not None:
+        return ev.KeyCard("mei", dice.choice(CARDS))
+    if state.shoe_over and state.phase in {Phase.CLOSED, Phase.BETTING, Phase.SETTLED}:
+        return ev.ChangeShoe("mei")
+    draw = ev.CardDrawn(state.link.expected, dice.choice(CARDS), 99)
+    steps: dict[Phase, ev.Event] = {
+        Phase.LOCKED: ev.SignOn("mei"),
+        Phase.CLOSED: ev.OpenBetting("mei"),
+        Phase.BETTING: ev.CloseBetting("mei"),
+        Phase.REVEAL: ev.Reveal("mei"),
+        Phase.SETTLED: ev.OpenBetting("mei"),
+    }
+    return steps.get(state.phase, draw)
+
+
+def _wager(dice: Random, table: Table) -> ev.Event:
+    wager = dice.choice([each.name for each in table.state.settings.game.wagers])
+    return ev.SetWager(str(dice.random()), dice.randint(1, 7), wager, 1000, table.state.round)
+
+
+# How often each thing comes next; the table refuses what it may not do then.
+_NEXT: list[tuple[int, Callable[[Random, Table], ev.Event]]] = [
+    (100, _onwards),
+    (1, lambda dice, table: ev.CardDrawn(table.state.link.expected, dice.choice(CARDS), 99)),
+    (3, lambda dice, table: ev.CardDrawn(table.state.link.expected, dice.choice(CARDS), 40)),
+    (2, lambda _, table: ev.CardUnread(table.state.link.expected)),
+    (1, lambda dice, table: ev.CardOverdrawn(table.state.link.expected, dice.choice(CARDS), 99)),
+    (1, lambda _, table: ev.CutCardSeen(table.state.link.expected)),
+    (1, lambda dice, table: ev.LidMoved(table.state.link.expected, dice.random() < 0.5)),
+    (1, lambda *_: ev.ShoeLost("unplugged")),
+    (1, lambda *_: ev.LinkNoise(60, 10)),
+    (2, lambda dice, table: hello(table.state.link.expected, dice.choice([1, 1, 1, 2]))),
+    (35, lambda dice, _: ev.CorrectCard("mei", dice.randint(1, 6), dice.choice(CARDS), "misread")),
+    (1, lambda *_: ev.VoidCoup("mei", "misdeal")),
+    (4, lambda *_: ev.CloseTable("mei")),
+    (40, _wager),
+]
+_WEIGHTS = [weight for weight, _ in _NEXT]
+
+
+def _event(dice: Random, table: Table) -> ev.Event:
+    ((_, make),) = dice.choices(_NEXT, _WEIGHTS)
+    return make(dice, table)
+
+
+def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
+    """Every message that such a table gives rise to, as the service makes them."""
+    dice = Random(seed)
+    table = Table.new(settings(game))
+    first: list[ev.Event] = [
+        ev.ServiceStarted("0.1.0", table.state.settings),
+        hello(1),
+        ev.SignOn("mei"),
+        ev.ChangeShoe("mei"),
+    ]
+    for seq in range(1, inputs):
+        event = first.pop(0) if first else _event(dice, table)
+        try:
+            effects = table.handle(event)
+        except RefusedError as refusal:
+            if isinstance(event, ev.SetWager):
+                yield _answer(event, seq, refusal)
+            continue
+        if isinstance(event, ev.SetWager):
+            yield _request(event)
+            yield _answer(event, seq, None)
+        yield state_message(table.state, seq, NOW)
+        yield scoreboard_message(table.state, NOW)
+        yield shoe_message(table.state, seq, NOW, NOW)
+        for effect in effects:
+            yield _of_effect(effect, seq, game)
+
+
+def _of_effect(effect: Effect, seq: int, game: str) -> Payload:
+    ts = timestamp(NOW)
+    if isinstance(effect, Happened):
+        number = effect.number
+        return models.Event(id=f"table-1/event/{number}", seq=number, ts=ts, happening=effect.happening)
+    if isinstance(effect, CardHeld):
+        return models.RestrictedCard(id=f"table-1/card/{seq}", seq=seq, ts=ts, card=effect)
+    record = effect.record
+    return models.Round(id=f"table-1/round/{record.round}", seq=record.round, ts=ts, game=game, round=record)
+
+
+def _request(event: ev.SetWager) -> Payload:
+    return models.WagerRequest(id=event.id, round=event.round, wager=event.wager, amount=event.amount)
+
+
+def _answer(event: ev.SetWager, seq: int, refusal: RefusedError | None) -> Payload:
+    return models.WagerAnswer(
+        id=f"table-1/wager/{seq}",
+        seq=seq,
+        ts=timestamp(NOW),
+        request=event.id,
+        seat=event.seat,
+        accepted=refusal is None,
+        code=None if refusal is None else refusal.code,
+        reason=None if refusal is None else str(refusal),
+    )
+
+
+def others(rounds: list[models.Round]) -> Iterator[Payload]:
+    """The messages that no input gives rise to."""
+    ts = timestamp(NOW)
+    part = models.ComponentDigest(name="controller", version="0.1.0", digest="ab" * 32)
+    yield models.Availability(
+        id="table-1/availability/1", seq=0, ts=ts, state="online", reason="started", since=ts
+    )
+    yield models.Info(
+        id="table-1/info/1",
+        seq=0,
+        ts=ts,
+        version="0.1.0",
+        components=(part,),
+        configuration_digest="cd" * 32,
+        configuration={"version": 1, "table": {"id": "table-1"}, "mqtt": None},
+    )
+    yield models.Health(
+        id="table-1/health/1",
+        seq=1,
+        ts=ts,
+        valid_until=ts,
+        uptime_seconds=1.5,
+        inputs=3,
+        rounds=2,
+        rounds_waiting=0,
+        events_waiting=0,
+        events_dropped=0,
+        resident_bytes=50_000_000,
+        shoe_link={"frames": 7},
+    )
+    yield models.SnapshotRequest(id="display-3")
+    yield models.RoundsRequest(id="reports-9", after=0)
+    yield models.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)
+    yield models.RoundsResponse(
+        id="table-1/response/reports-9",
+        seq=2,
+        ts=ts,
+        request="reports-9",
+        rounds=tuple(each.round for each in rounds),
+        more=False,
+    )

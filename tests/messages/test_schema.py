@@ -1,0 +1,161 @@
+"""What is committed in docs/ describes the messages that the program sends and takes."""
+
+import json
+from collections import defaultdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+from pydantic import BaseModel
+
+from controller.commands.schema import documents
+from controller.messages import models, topics
+from controller.messages.models import Event, Message, Payload, Round
+from controller.messages.schema import CHANNELS, MESSAGES, asyncapi
+from controller.table.effects import Happening
+from tests.messages.driven import messages, others
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+FORMATS = FormatChecker(formats=[])
+
+
+@FORMATS.checks("date-time", raises=ValueError)
+def is_a_moment(value: object) -> bool:
+    return not isinstance(value, str) or datetime.fromisoformat(value).tzinfo is not None
+
+
+def documented(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads((DOCS / "schema" / f"{name}.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def validator(name: str) -> Draft202012Validator:
+    schema = documented(name)
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema, format_checker=FORMATS)
+
+
+def file_of(model: type[Payload]) -> str:
+    titled = "".join(f"-{each.lower()}" if each.isupper() else each for each in model.__name__)
+    return titled.removeprefix("-")
+
+
+def on_the_wire(message: Payload) -> dict[str, Any]:
+    sent = message.wire() if isinstance(message, Message) else message.model_dump_json().encode()
+    read: dict[str, Any] = json.loads(sent)
+    return read
+
+
+@pytest.fixture(scope="module")
+def sent() -> dict[type[Payload], list[Payload]]:
+    """Every message of two driven tables, by model."""
+    found: dict[type[Payload], list[Payload]] = defaultdict(list)
+    for game, seed in (("dragon-bonus-1", 7), ("midi-baccarat", 8)):
+        for message in messages(game, seed):
+            found[type(message)].append(message)
+    rounds = [each for each in found[Round] if isinstance(each, Round)]
+    for message in others(rounds):
+        found[type(message)].append(message)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(documents()))
+def test_a_committed_document_is_the_models_own(name):
+    committed = DOCS / name
+
+    assert committed.exists(), "run: punto schema --out docs"
+    assert committed.read_text(encoding="utf-8") == documents()[name], "run: punto schema --out docs"
+
+
+def test_no_document_is_left_over():
+    committed = {f"schema/{path.name}" for path in (DOCS / "schema").iterdir()}
+
+    assert committed == {name for name in documents() if name.startswith("schema/")}
+
+
+@pytest.mark.parametrize("model", MESSAGES, ids=file_of)
+def test_what_is_really_sent_is_as_its_schema_says(model, sent):
+    schema = validator(file_of(model))
+
+    assert sent[model]
+    for message in sent[model]:
+        schema.validate(on_the_wire(message))
+
+
+def test_the_driven_tables_let_everything_happen(sent):
+    kinds = {type(each.happening) for each in sent[Event]}
+
+    assert kinds == set(get_args(Happening))
+
+
+@pytest.mark.parametrize("model", MESSAGES, ids=file_of)
+def test_a_schema_refuses_a_message_with_a_key_missing_unknown_or_of_another_type(model, sent):
+    schema = validator(file_of(model))
+    message = on_the_wire(sent[model][0])
+    required = documented(file_of(model))["required"]
+
+    if issubclass(model, Message):
+        assert set(required) == set(message)
+    for key in required:
+        assert not schema.is_valid({name: value for name, value in message.items() if name != key})
+    assert not schema.is_valid({**message, "surprise": 1})
+    assert not schema.is_valid({**message, "id": 5})
+
+
+@pytest.mark.parametrize(
+    "ts",
+    ["2026-03-14T21:05:09.123456", "2026-03-14T21:05:09.123456+01:00", "2026-13-14T21:05:09.123456+00:00"],
+)
+def test_a_schema_refuses_a_time_that_is_not_utc_or_not_a_time(ts, sent):
+    message = on_the_wire(sent[models.Availability][0])
+
+    with pytest.raises(ValidationError):
+        validator("availability").validate({**message, "ts": ts})
+
+
+@pytest.mark.parametrize(
+    ("model", "example"),
+    [
+        pytest.param(model, example, id=file_of(model))
+        for model in MESSAGES
+        for example in json.loads((DOCS / "schema" / f"{file_of(model)}.json").read_text()).get(
+            "examples", []
+        )
+    ],
+)
+def test_an_example_is_one(model, example):
+    validator(file_of(model)).validate(example)
+
+    assert issubclass(model, BaseModel)
+    model.model_validate_json(json.dumps(example))
+
+
+def test_every_message_has_a_channel():
+    described = {
+        model
+        for model in vars(models).values()
+        if isinstance(model, type) and issubclass(model, Message) and model is not Message
+    }
+
+    assert described <= set(MESSAGES)
+
+
+def test_every_topic_of_the_program_has_a_channel():
+    names = {channel.name for channel in CHANNELS}
+    constants = {value for name, value in vars(topics).items() if name.isupper()}
+    answers = {topics.response("snapshot"), topics.response("rounds")}
+
+    assert constants - {topics.DEVICE_SHOE} | answers <= names
+    assert topics.DEVICE_SHOE == "devices/ishoe"
+    assert asyncapi()["components"]["parameters"]["device"]["enum"] == ["ishoe"]
+    assert topics.wager_result(5) == "wagers/5/result"
+
+
+def test_only_what_the_service_sends_is_retained_and_only_state():
+    retained = {channel.name for channel in CHANNELS if channel.retained}
+
+    assert retained == {"availability", "devices/{device}", "info", "health", "state", "scoreboard"}
+    assert all(channel.direction == "send" for channel in CHANNELS if channel.retained)
