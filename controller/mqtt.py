@@ -12,8 +12,7 @@ import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Final, Literal
 
 import aiomqtt
 import structlog
@@ -36,6 +35,7 @@ from controller.messages.models import (
 )
 from controller.outbox import Outbox
 from controller.table.events import SetWager
+from controller.table.state import RoundRecord
 
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
@@ -160,46 +160,43 @@ class Broker:
     async def _serve(self, client: aiomqtt.Client) -> None:
         client.pending_calls_threshold = 2 * WINDOW
         await client.subscribe([(self._topic("wagers/+/set"), 1), (self._topic("request/+"), 1)])
-        self._outbox.connect()
-        self._outbox.snapshot_due(*self._builders)
-        self._outbox.rounds_are_due()
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._send(client), name="mqtt events")
-            tasks.create_task(self._send_rounds(client), name="mqtt rounds")
+            sender = _Sender(client, tasks)
+            self._outbox.connect(lambda: sender.send_events(self._outbox))
+            self._outbox.snapshot_due(*self._builders)
+            self._outbox.rounds_are_due()
+            tasks.create_task(self._send_snapshots(sender), name="mqtt snapshots")
+            tasks.create_task(self._send_rounds(_Sender(client, tasks)), name="mqtt rounds")
             tasks.create_task(self._receive(client), name="mqtt requests")
 
-    async def _send(self, client: aiomqtt.Client) -> None:
-        """Send events in order, and then the snapshots that are due, as they are by then."""
+    async def _send_snapshots(self, sender: "_Sender") -> None:
+        """Send the retained messages that are due, as they are by then; events go before them."""
         outbox = self._outbox
-        async with _Sender(client) as sender:
-            while True:
-                await outbox.wake.wait()
-                outbox.wake.clear()
-                while outbox.events:
-                    await sender.send(*outbox.take())
-                for name, build in self._builders.items():
-                    if name in outbox.due:
-                        outbox.due.discard(name)
-                        await sender.send(self._topic(name), build(datetime.now(UTC)).wire(), retain=True)
+        while True:
+            await outbox.snapshots_wake.wait()
+            outbox.snapshots_wake.clear()
+            for name, build in self._builders.items():
+                if name in outbox.due:
+                    outbox.due.discard(name)
+                    await sender.room()
+                    sender.send(self._topic(name), build(datetime.now(UTC)).wire(), retain=True)
 
-    async def _send_rounds(self, client: aiomqtt.Client) -> None:
+    async def _send_rounds(self, sender: "_Sender") -> None:
         """Send the record's rounds from where the broker last had them, in order, for ever."""
         while True:
             await self._outbox.rounds_wake.wait()
             self._outbox.rounds_wake.clear()
             while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
-                async with _Sender(client) as sender:
-                    for ts, game, record in rounds:
-                        message = Round(
-                            id=f"{self._topic.table}/round/{record.round}",
-                            seq=record.round,
-                            ts=ts,
-                            game=game,
-                            round=record,
-                        )
-                        await sender.send(self._topic(topics.ROUND), message.wire())
-                # Only now has the broker taken them all. Whoever gets one twice after a crash knows it by its id.
+                for ts, game, record in rounds:
+                    await sender.room()
+                    sender.send(self._topic(topics.ROUND), self._round(ts, game, record).wire())
+                await sender.all_taken()
+                # Only now has the broker them all. Whoever gets one twice after a crash knows it by its id.
                 self._journal.rounds_were_sent(rounds[-1][2].round)
+
+    def _round(self, ts: str, game: str, record: RoundRecord) -> Round:
+        id_ = f"{self._topic.table}/round/{record.round}"
+        return Round(id=id_, seq=record.round, ts=ts, game=game, round=record)
 
     # --- what comes in
 
@@ -285,27 +282,48 @@ class Broker:
 
 
 class _Sender:
-    """Publishes in order with several messages under way; leaving it waits until the broker has them all."""
+    """Publishes in order, with several messages under way; what goes wrong with one ends the connection's tasks."""
 
-    def __init__(self, client: aiomqtt.Client) -> None:
+    def __init__(self, client: aiomqtt.Client, tasks: asyncio.TaskGroup) -> None:
         self._client = client
-        self._window = asyncio.Semaphore(WINDOW)
-        self._tasks = asyncio.TaskGroup()
+        self._tasks = tasks
+        self._under_way = 0
+        self._broken = False
+        self._changed = asyncio.Event()
+        self._events: Outbox | None = None
 
-    async def __aenter__(self) -> Self:
-        await self._tasks.__aenter__()
-        return self
+    def send_events(self, outbox: Outbox) -> None:
+        """Send what waits, as far as the window goes; the rest follows as the broker takes it."""
+        self._events = outbox
+        while outbox.events and self._under_way < WINDOW and not self._broken:
+            self.send(*outbox.take())
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._tasks.__aexit__(kind, error, trace)
-
-    async def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish when there is room in the window; what goes wrong is raised on leaving."""
-        await self._window.acquire()
+    def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        """Publish now."""
+        self._under_way += 1
         publish = self._client.publish(topic, payload, qos=1, retain=retain)
-        self._tasks.create_task(publish).add_done_callback(lambda _: self._window.release())
+        self._tasks.create_task(publish).add_done_callback(self._taken)
+
+    async def room(self) -> None:
+        """Wait until the window has room."""
+        while self._under_way >= WINDOW:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def all_taken(self) -> None:
+        """Wait until the broker has taken everything."""
+        while self._under_way:
+            self._changed.clear()
+            await self._changed.wait()
+
+    def _taken(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() or task.exception() is not None:
+            self._broken = True  # the task group carries the news
+            return
+        self._under_way -= 1
+        self._changed.set()
+        if self._events is not None:
+            self.send_events(self._events)
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -6,6 +6,7 @@ see by their numbers; snapshots are replaced, never queued; rounds wait on the r
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
 MANY_WAITING: Final = 256
@@ -21,24 +22,24 @@ class Outbox:
         self.events: deque[tuple[str, bytes]] = deque()
         self.due: set[str] = set()
         self.dropped = 0
-        self.wake = asyncio.Event()
+        self.snapshots_wake = asyncio.Event()
         self.rounds_wake = asyncio.Event()
-        self._connected = False
+        self._send: Callable[[], None] | None = None
         self._room = asyncio.Event()
         self._room.set()
 
     @property
     def connected(self) -> bool:
         """Whether a broker is there to take what is put in."""
-        return self._connected
+        return self._send is not None
 
-    def connect(self) -> None:
-        """The broker is there: take events from now on."""
-        self._connected = True
+    def connect(self, send: Callable[[], None]) -> None:
+        """The broker is there: take events from now on, and call `send` at each so that none waits for its turn."""
+        self._send = send
 
     def disconnect(self) -> None:
         """The broker is gone: let go of what only it could have taken."""
-        self._connected = False
+        self._send = None
         self.dropped += len(self.events)
         self.events.clear()
         self._room.set()
@@ -51,7 +52,8 @@ class Outbox:
         self.events.append((topic, payload))
         if len(self.events) > MANY_WAITING:
             self._room.clear()
-        self.wake.set()
+        if self._send is not None:
+            self._send()
 
     def take(self) -> tuple[str, bytes]:
         """The event that has waited longest.
@@ -67,7 +69,7 @@ class Outbox:
     def snapshot_due(self, *names: str) -> None:
         """The retained messages of these names have changed."""
         self.due.update(names)
-        self.wake.set()
+        self.snapshots_wake.set()
 
     def rounds_are_due(self) -> None:
         """The record has rounds that the broker has not."""

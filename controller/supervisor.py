@@ -7,8 +7,7 @@ process ends, systemd starts it again, and it recovers from the record.
 import asyncio
 import ssl
 from collections.abc import Callable
-from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 import structlog
 

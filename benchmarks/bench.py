@@ -1,0 +1,214 @@
+"""What every measurement needs: a broker, a table's service, a shoe's line held by hand, a subscriber elsewhere."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tty
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from controller.baccarat.cards import STANDARD_DECK
+from controller.commands.operator import ask
+from controller.table.events import Component
+from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.frames import (
+    Acknowledge,
+    AskHello,
+    CardRecord,
+    Heartbeat,
+    Hello,
+    Lock,
+    Resend,
+    SetLamps,
+    Unlock,
+)
+
+LOG = 0x5EED0001
+
+
+def free_port() -> int:
+    """A port that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def wait_until(ready: Any, seconds: float = 10) -> None:
+    """Wait for something that becomes true."""
+    end = time.monotonic() + seconds
+    while not ready():
+        if time.monotonic() > end:
+            raise TimeoutError("it did not become ready")
+        time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def mosquitto(folder: Path) -> Iterator[int]:
+    """A Mosquitto on a free port of the loopback, set up as in production but for its passwords."""
+    port = free_port()
+    config = folder / "mosquitto.conf"
+    config.write_text(
+        f"listener {port} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\n"
+        "max_queued_messages 100000\nmax_inflight_messages 20\nlog_type error\n"
+    )
+    program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
+    broker = subprocess.Popen([program, "-c", str(config)])
+    try:
+        wait_until(lambda: _answers(port))
+        yield port
+    finally:
+        broker.terminate()
+        broker.wait()
+
+
+def _answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Service:
+    """A `punto run` of its own, with its record, on a broker."""
+
+    def __init__(self, folder: Path, broker: int, port: str, table: str = "bench") -> None:
+        self.folder = folder
+        self.record = folder / "table.db"
+        self.door = folder / "operator.sock"
+        self.config = folder / "table.toml"
+        self.config.write_text(
+            f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\n'
+            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n'
+            f'[mqtt]\nport = {broker}\n[operator]\nsocket = "{self.door}"\n'
+        )
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Start it and return the seconds until it answered."""
+        began = time.perf_counter()
+        log = Path("/tmp/service.log").open("wb")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "controller", "run", "--config", str(self.config)], stderr=log
+        )
+        wait_until(self._up, 60)
+        return time.perf_counter() - began
+
+    def _up(self) -> bool:
+        try:
+            return bool(ask(self.door, {"order": "status"})["accepted"])
+        except OSError:
+            return False
+
+    def order(self, **request: Any) -> dict[str, Any]:
+        """Give an order, which must be accepted."""
+        answer = ask(self.door, request)
+        if not answer["accepted"]:
+            raise RuntimeError(answer["reason"])
+        return answer
+
+    def kill(self) -> None:
+        """End it without warning."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.door.unlink(missing_ok=True)
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        if self.process is None:
+            raise RuntimeError("the service is not running")
+        return self.process.pid
+
+
+class HandHeldShoe:
+    """The shoe's end of a line, with no dealer: a frame goes out when the measurement says so."""
+
+    def __init__(self) -> None:
+        self.master, slave = os.openpty()
+        tty.setraw(slave)
+        self.path = os.ttyname(slave)
+        self._slave = slave
+        self._lock = threading.Lock()
+        self.acknowledged = 0
+        self.record = 0
+        self._state = Heartbeat(LOG, 1, 1, 1, 0)
+        threading.Thread(target=self._listen, daemon=True).start()
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def _listen(self) -> None:
+        decoder = Decoder()
+        while data := os.read(self.master, 4096):
+            for frame in decoder.feed(data):
+                self._obey(frame)
+
+    def _obey(self, frame: object) -> None:
+        state = self._state
+        match frame:
+            case AskHello():
+                parts = (Component("bench", "1", "00" * 32),)
+                self._write(Hello("BENCH-1", LOG, self.acknowledged + 1, self.record + 1, 8, parts))
+            case Acknowledge(record=record):
+                self.acknowledged = record
+            case Lock() | Unlock():
+                self._state = _changed(state, locked=isinstance(frame, Lock))
+            case SetLamps(lamps=lamps):
+                self._state = _changed(state, lamps=lamps)
+            case Resend():
+                self._state = _changed(state, sending=True)
+
+    def _beat(self) -> None:
+        while True:
+            time.sleep(0.25)
+            now = _changed(
+                self._state,
+                first_kept=self.acknowledged + 1,
+                next_to_send=self.record + 1,
+                next_record=self.record + 1,
+            )
+            self._write(now)
+
+    def _write(self, frame: Any) -> None:
+        with self._lock:
+            os.write(self.master, encode(frame))
+
+    def card(self, number: int) -> CardRecord:
+        """The frame of the next card."""
+        self.record += 1
+        return CardRecord(self.record, STANDARD_DECK[number % 52], 99)
+
+    def send(self, data: bytes) -> None:
+        """Put a frame's bytes on the line."""
+        with self._lock:
+            os.write(self.master, data)
+
+
+def _changed(beat: Heartbeat, **fields: Any) -> Heartbeat:
+    import dataclasses
+
+    return dataclasses.replace(beat, **fields)
+
+
+class Subscriber:
+    """A separate process that notes when each message arrives; times are of the monotonic clock that all share."""
+
+    def __init__(self, port: int, topic: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.subscriber", str(port), topic],
+            stdout=subprocess.PIPE,
+            stdin=subprocess.PIPE,
+            text=True,
+        )
+        if self._process.stdout is None or self._process.stdout.readline().strip() != "ready":
+            raise RuntimeError("the subscriber did not start")
+
+    def finish(self) -> list[tuple[float, dict[str, Any]]]:
+        """End it and return (arrival, payload) of every message."""
+        output, _ = self._process.communicate("\n")
+        return [(at, payload) for at, payload in json.loads(output)]

@@ -1,0 +1,31 @@
+"""The floor: os.read, one durable SQLite commit, one paho QoS 1 publish, and nothing else, in a process of its own."""
+
+import os
+import socket
+import sqlite3
+import sys
+
+import paho.mqtt.client as mqtt
+
+
+def main() -> None:
+    """For each line read from the terminal: commit it, publish it."""
+    terminal, port, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    line = os.open(terminal, os.O_RDWR | os.O_NOCTTY)
+    record = sqlite3.connect(path, isolation_level=None)
+    record.execute("PRAGMA journal_mode = WAL")
+    record.execute("PRAGMA synchronous = FULL")
+    record.execute("CREATE TABLE inputs (seq INTEGER PRIMARY KEY, payload BLOB)")
+    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+    client.on_socket_open = lambda _c, _u, sock: sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    client.connect("127.0.0.1", port)
+    client.loop_start()
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while data := os.read(line, 4096):
+        for payload in data.splitlines():
+            record.execute("INSERT INTO inputs (payload) VALUES (?)", (payload,))
+            client.publish("floor/event", payload, qos=1)
+
+
+main()
