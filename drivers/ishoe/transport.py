@@ -60,6 +60,10 @@ class Port:
         except (OSError, ValueError, termios.error) as error:
             raise PortLostError(_why_not_open(path, baud, error)) from error
         self._fd = self._serial.fileno()
+        self._came = bytearray()
+        self._lost = False
+        self._waiting: asyncio.Future[None] | None = None
+        self._listen()
 
     def close(self) -> None:
         """Give the port back, even if it is gone already."""
@@ -73,32 +77,50 @@ class Port:
         with suppress(OSError, termios.error):
             self._serial.reset_output_buffer()
 
-    async def readable(self, seconds: float) -> bool:
-        """Wait until there is something to read; False when there is nothing for so long."""
-        ready: asyncio.Future[bool] = self._loop.create_future()
-        timer = self._loop.call_later(seconds, _settle, ready, False)
-        self._loop.add_reader(self._fd, _settle, ready, True)
-        try:
-            return await ready
-        finally:
-            timer.cancel()
-            self._loop.remove_reader(self._fd)
-
-    def read(self, *, ready: bool) -> bytes:
-        """Read what is there. A port that says `ready` and then gives nothing has been hung up.
+    async def read(self, seconds: float) -> bytes:
+        """What has come by now, or comes within so many seconds; nothing if nothing does.
 
         Raises:
             PortLostError: the port is gone.
         """
+        if not self._came and not self._lost:
+            self._waiting = self._loop.create_future()
+            timer = self._loop.call_later(seconds, self._wake)
+            try:
+                await self._waiting
+            finally:
+                timer.cancel()
+                self._waiting = None
+        came = bytes(self._came)
+        self._came.clear()
+        if self._lost and not came:
+            raise PortLostError(_gone(self.path))
+        if not self._listening and not self._lost:
+            self._listen()
+        return came
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._fd, self._on_readable)
+        self._listening = True
+
+    def _on_readable(self) -> None:
+        """Take what the port has, up to a bound: what is beyond it waits in the port and holds the shoe back."""
         try:
             data = os.read(self._fd, READ_BYTES)
         except BlockingIOError:
-            return b""
-        except OSError as error:
-            raise PortLostError(_gone(self.path)) from error
-        if ready and not data:
-            raise PortLostError(_gone(self.path))
-        return data
+            return
+        except OSError:
+            data = b""
+        self._came += data
+        self._lost = not data  # a port that says it is ready and then gives nothing has been hung up
+        if self._lost or len(self._came) >= READ_BYTES:
+            self._loop.remove_reader(self._fd)
+            self._listening = False
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
 
     def write(self, data: bytes) -> None:
         """Write now what the port takes and the rest when it can; frames for which there is no room are dropped whole.
@@ -135,11 +157,6 @@ class Port:
             raise PortLostError(_gone(self.path)) from error
         if now != os.fstat(self._fd).st_rdev:
             raise PortLostError(_gone(self.path))
-
-
-def _settle(future: asyncio.Future[bool], value: bool) -> None:
-    if not future.done():
-        future.set_result(value)
 
 
 def _gone(path: str) -> str:
@@ -252,8 +269,7 @@ class Shoe:
         """Read, submit, send, until the port is lost. Nothing is read while a batch is being submitted."""
         loop = asyncio.get_running_loop()
         while True:
-            ready = await port.readable(TICK_SECONDS)
-            data = port.read(ready=ready)
+            data = await port.read(TICK_SECONDS)
             now = loop.time()
             events = link.receive(data, now)
             if len(data) < READ_BYTES:  # silence is judged only when all that came has been read
