@@ -1,0 +1,155 @@
+"""The real parts around a display: Mosquitto, `punto display` as a process, and the table's publisher."""
+
+import asyncio
+import contextlib
+import getpass
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiomqtt
+
+from controller.messages.models import Message
+from displays.options import DisplayOptions, MqttOptions, PageOptions
+from displays.server import serve
+
+CHROMIUM = shutil.which("chromium")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+COMMAND = """
+import argparse
+from displays.command import add_arguments, main
+parser = argparse.ArgumentParser()
+add_arguments(parser)
+raise SystemExit(main(parser.parse_args()))
+"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
+
+
+async def listening(port: int) -> None:
+    for _ in range(500):
+        with contextlib.suppress(OSError):
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.close()
+            await writer.wait_closed()
+            return
+        await asyncio.sleep(0.02)
+    raise TimeoutError(f"nothing listens on port {port}")
+
+
+class Broker:
+    """Mosquitto on a free loopback port; with `users`, only for them."""
+
+    def __init__(self, folder: Path, users: dict[str, str] | None = None) -> None:
+        self.port = free_port()
+        self._config = folder / "mosquitto.conf"
+        lines = [f"listener {self.port} 127.0.0.1", "set_tcp_nodelay true", "persistence false"]
+        lines.append(
+            f"user {getpass.getuser()}"
+        )  # started by root, Mosquitto would else be a user who cannot read here
+        if users is None:
+            lines.append("allow_anonymous true")
+        else:
+            passwords = folder / "passwords"
+            passwords.touch(mode=0o600)
+            for user, password in users.items():
+                subprocess.run(
+                    ["mosquitto_passwd", "-b", passwords, user, password], check=True, capture_output=True
+                )
+            lines += ["allow_anonymous false", f"password_file {passwords}"]
+        self._config.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    async def start(self) -> None:
+        assert MOSQUITTO, "these tests need Mosquitto"
+        self._process = subprocess.Popen(  # noqa: ASYNC220  it starts at once, and is killed from where nothing awaits
+            [MOSQUITTO, "-c", self._config], stderr=subprocess.DEVNULL
+        )
+        await listening(self.port)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+class Publisher:
+    """A table's connection to the broker."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self._client = client
+
+    async def send(self, name: str, payload: Message | bytes) -> None:
+        wire = payload.wire() if isinstance(payload, Message) else payload
+        await self._client.publish(f"punto/table-1/{name}", wire, qos=1, retain=True)
+
+
+@contextlib.asynccontextmanager
+async def publisher(broker: Broker, username: str | None = None, password: str | None = None):
+    async with aiomqtt.Client("127.0.0.1", broker.port, username=username, password=password) as client:
+        yield Publisher(client)
+
+
+def options(broker: Broker, **mqtt: str | Path) -> DisplayOptions:
+    return DisplayOptions(
+        mqtt=MqttOptions.model_validate({"port": broker.port, **mqtt}),
+        display=PageOptions(table="table-1", port=0),
+    )
+
+
+@contextlib.asynccontextmanager
+async def display(broker: Broker, **mqtt: str | Path) -> AsyncIterator[str]:
+    """A display in this process; gives its address."""
+    address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(serve(options(broker, **mqtt), address.set_result))
+    try:
+        yield await address
+    finally:
+        serving.cancel()
+        await asyncio.wait([serving])
+        assert serving.cancelled()
+
+
+class DisplayProcess:
+    """`punto display` as a process of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.pid = self._process.pid
+
+    def address(self) -> str:
+        assert self._process.stdout is not None
+        return next(line.split()[-1] for line in self._process.stdout if line.startswith("i-Score on "))
+
+    def send_signal(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    def end(self, number: signal.Signals | None = None) -> tuple[int, str]:
+        """Wait for its end, after a signal if one is given; its exit status and what it said on standard error."""
+        if number is not None:
+            self._process.send_signal(number)
+        _, said = self._process.communicate(timeout=10)
+        return self._process.returncode, said

@@ -1,0 +1,91 @@
+"""A table that is really played, and what it publishes."""
+
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from pydantic import TypeAdapter
+
+from controller.baccarat.cards import STANDARD_DECK
+from controller.messages.building import scoreboard_message, state_message
+from controller.messages.models import Scoreboard, State
+from controller.table.events import (
+    CardDrawn,
+    ChangeShoe,
+    CutCardSeen,
+    Event,
+    ServiceStarted,
+    ShoeHello,
+    ShoeLost,
+    SignOn,
+)
+from controller.table.settings import Settings
+from controller.table.state import Phase
+from controller.table.table import Table
+from controller.wagers.definition import Game, Limits
+
+GAMES = Path(__file__).parents[2] / "configs" / "games"
+
+
+def game(name: str) -> Game:
+    """A game file, its wagers with limits such as a house sets."""
+    read = tomllib.loads((GAMES / f"{name}.toml").read_text(encoding="utf-8"))
+    found = TypeAdapter(Game).validate_json(TypeAdapter(dict).dump_json(read), strict=True)
+    base, side = (
+        Limits(minimum=25_00, maximum=5_000_00, step=5_00),
+        Limits(minimum=5_00, maximum=500_00, step=5_00),
+    )
+    wagers = tuple(replace(wager, limits=base if wager.base else side) for wager in found.wagers)
+    return replace(found, wagers=wagers)
+
+
+class PlayedTable:
+    """A table with a shoe of cards shuffled from `seed`, played by the events that play it in a casino."""
+
+    def __init__(self, *, name: str = "Dragon Room 8", game_name: str = "canberra", seed: int = 8) -> None:
+        settings = Settings(table="table-1", name=name, game=game(game_name), currency="AUD", burn="none")
+        self.table = Table.new(settings)
+        self._cards = list(STANDARD_DECK * settings.game.decks)
+        Random(seed).shuffle(self._cards)
+        self._record = 0
+        self._inputs = 0
+        self.handle(ServiceStarted("0.1.0", settings))
+        self.handle(ShoeHello("PT-0001", log=1, first_kept=1, next_record=1, decks=settings.game.decks))
+        self.handle(SignOn("mei"))
+        self.handle(ChangeShoe("mei"))
+
+    def handle(self, event: Event) -> None:
+        self.table.handle(event)
+        self._inputs += 1
+
+    def draw(self) -> None:
+        """One card leaves the shoe."""
+        self._record += 1
+        self.handle(CardDrawn(self._record, self._cards.pop(), confidence=99))
+
+    def play(self, hands: int) -> None:
+        """Deal so many more hands to their end."""
+        until = self.table.state.round + hands
+        while self.table.state.round < until:
+            self.draw()
+
+    def deal(self, cards: int) -> None:
+        """Deal so many cards of the next hand."""
+        for _ in range(cards):
+            self.draw()
+        assert self.table.state.phase is Phase.DEALING
+
+    def cut_card(self) -> None:
+        self._record += 1
+        self.handle(CutCardSeen(self._record))
+
+    def lose_the_shoe(self) -> None:
+        self.handle(ShoeLost("the cable is out"))
+
+    def state(self) -> State:
+        return state_message(self.table.state, self._inputs, datetime.now(UTC))
+
+    def scoreboard(self) -> Scoreboard:
+        return scoreboard_message(self.table.state, datetime.now(UTC))

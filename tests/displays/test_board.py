@@ -1,0 +1,168 @@
+"""The law of the board: live while the last new state is younger than it said, by one clock."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from controller.messages.building import timestamp
+from controller.messages.models import Availability, State
+from displays.board import LIVE, NO_BROKER, NO_STATE, Board
+from tests.displays.played import PlayedTable
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def board(clock):
+    return Board(clock)
+
+
+@pytest.fixture
+def table():
+    return PlayedTable()
+
+
+def availability(state: str, reason: str) -> Availability:
+    now = timestamp(datetime.now(UTC))
+    return Availability.model_validate_json(
+        json.dumps(
+            {
+                "schema": "punto/availability/1",
+                "id": "a",
+                "seq": 0,
+                "ts": now,
+                "state": state,
+                "reason": reason,
+                "since": now,
+            }
+        )
+    )
+
+
+def holding(state: State, seconds: float) -> State:
+    """The same state, saying that it holds good for so long."""
+    until = datetime.fromisoformat(state.ts) + timedelta(seconds=seconds)
+    return state.model_copy(update={"valid_until": timestamp(until)})
+
+
+def test_a_board_that_has_heard_nothing_is_not_live(board):
+    assert board.live_seconds == 0
+    assert board.reason == NO_BROKER
+
+    board.connected()
+
+    assert board.live_seconds == 0
+    assert board.reason == NO_STATE
+
+
+@pytest.mark.parametrize(
+    ("says", "believed"), [(2.5, 2.5), (1.0, 1.0), (3600, 2.5), (0, 0), (-5, 0)], ids=str
+)
+def test_a_new_state_is_believed_as_long_as_it_says_but_never_longer_than_the_display_promises(
+    board, clock, table, says, believed
+):
+    board.take(holding(table.state(), says), retained=False)
+
+    assert board.live_seconds == believed
+
+    clock.now += believed
+
+    assert board.live_seconds == 0
+
+
+def test_a_state_that_the_broker_had_kept_makes_nothing_live(board, table):
+    board.take(table.state(), retained=True)
+
+    assert board.live_seconds == 0
+
+
+def test_the_same_state_again_is_no_news(board, clock, table):
+    state = table.state()
+    board.take(state, retained=False)
+    clock.now += 2
+    board.take(state, retained=False)
+
+    assert board.live_seconds == pytest.approx(0.5)
+
+
+def test_only_states_make_the_board_live(board, table):
+    board.take(table.scoreboard(), retained=False)
+    board.take(availability("online", "started"), retained=False)
+
+    assert board.live_seconds == 0
+
+
+def test_offline_ends_it_at_once_with_the_reason_and_a_state_after_it_is_believed_again(board, table):
+    board.take(table.state(), retained=False)
+    board.take(availability("offline", "the table PC is being restarted"), retained=False)
+
+    assert board.live_seconds == 0
+    assert board.reason == "The table is offline: the table PC is being restarted"
+
+    board.take(table.state(), retained=False)
+
+    assert board.live_seconds == 2.5
+
+
+def test_losing_the_broker_ends_it_at_once(board, table):
+    board.take(table.state(), retained=False)
+    board.disconnected()
+
+    assert board.live_seconds == 0
+    assert board.reason == NO_BROKER
+
+
+def test_a_state_with_a_time_that_is_none_is_not_kept(board, table):
+    state = table.state().model_copy(update={"ts": "2026-13-45T00:00:00.000000+00:00"})
+
+    with pytest.raises(ValueError, match="month"):
+        board.take(state, retained=False)
+    assert board.live_seconds == 0
+
+
+async def test_a_browser_gets_the_latest_of_everything_and_then_each_change_live_last(board, clock, table):
+    board.take(table.state(), retained=False)
+    board.take(table.scoreboard(), retained=False)
+    clock.now += 1
+    stream = board.follow()
+
+    first = [await anext(stream) for _ in range(3)]
+
+    assert [name for name, _ in first] == ["state", "scoreboard", LIVE]
+    assert json.loads(first[2][1]) == {"milliseconds": 1500, "reason": NO_STATE}
+
+    table.play(1)
+    state = table.state()
+    board.take(state, retained=False)
+    changes = [await anext(stream) for _ in range(2)]
+
+    assert changes[0] == ("state", state.wire().decode())
+    assert json.loads(changes[1][1])["milliseconds"] == 2500
+
+
+async def test_a_slow_browser_gets_the_latest_and_nothing_is_queued_for_it(board, table):
+    stream = board.follow()
+    await anext(stream)
+    for _ in range(50):
+        table.play(1)
+        board.take(table.state(), retained=False)
+        board.take(table.scoreboard(), retained=False)
+
+    told = [await anext(stream) for _ in range(3)]
+
+    assert [name for name, _ in told] == ["state", LIVE, "scoreboard"]
+    assert json.loads(told[0][1])["round"] == 51
+
+    board.close()
+    assert [name async for name, _ in stream] == []
