@@ -5,10 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := controller drivers simulators displays tests benchmarks
-LOCK_FLAGS := --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	--no-emit-index-url --no-emit-find-links --all-extras --group dev
 
-.PHONY: demo test check bench soak fmt lock schema screenshots system clean
+.PHONY: demo test check bench soak fmt lock schema system clean
 
 demo: $(READY)
 	$(BIN)/punto demo $(DEMO)
@@ -37,7 +35,7 @@ fmt: $(READY)
 	$(BIN)/ruff check --fix $(SOURCES)
 
 lock: $(READY)
-	$(BIN)/uv pip compile $(LOCK_FLAGS) pyproject.toml -o requirements.lock
+	$(BIN)/python -m tests.lock_is_current --write
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs

@@ -22,8 +22,10 @@ def main() -> None:
     client.loop_start()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
+    rest = b""
     while data := os.read(line, 4096):
-        for payload in data.splitlines():
+        *payloads, rest = (rest + data).split(b"\n")
+        for payload in payloads:
             record.execute("INSERT INTO inputs (payload) VALUES (?)", (payload,))
             client.publish("floor/event", payload, qos=1)
 

@@ -93,15 +93,16 @@ def main(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace, folder: Path) -> None:
-    demo = asyncio.current_task()
-    for wanted in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(wanted, demo.cancel if demo else lambda: None)
     broker_port = _free_port()
     config = _write_config(args.game, folder, broker_port)
-    try:
-        await _deal(args, folder, config, broker_port)
-    except* (_EnoughError, asyncio.CancelledError):
-        pass
+    demo = asyncio.create_task(_deal(args, folder, config, broker_port))
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(wanted, demo.cancel)
+    with suppress(asyncio.CancelledError):
+        try:
+            await demo
+        except* _EnoughError:
+            pass
 
 
 async def _deal(args: argparse.Namespace, folder: Path, config: ServiceConfig, broker_port: int) -> None:
