@@ -1,7 +1,8 @@
 """The command `punto`.
 
 A subcommand's module is imported when it is used and not before: a filter in a pipe starts in a moment, and the
-service never loads what only the demo needs. Each module has `HELP`, `add_arguments(parser)` and `main(args)`.
+service never loads what only the demo needs. Each module has `add_arguments(parser)` and `main(args)`, and `HELP`
+where there is more to say than the list of all does.
 
 Exit status: 0 done, 1 something was wrong with the input, 2 the command could not begin (how it was called, its
 configuration), 130 interrupted, 141 nobody reads the output any more.

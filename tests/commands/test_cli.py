@@ -1,0 +1,188 @@
+"""The command `punto`: what it lists, what it loads, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from controller import __version__
+from controller.cli import SUBCOMMANDS, main
+
+PUNTO = [sys.executable, "-m", "controller.cli"]
+REPOSITORY = Path(__file__).parents[2]
+
+
+def punto(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PUNTO, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a run of `punto` has loaded at its end."""
+    program = (
+        "import sys; from controller.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
+    )
+    return {line.partition(".")[0] for line in ran.stderr.splitlines()} | set(ran.stderr.splitlines())
+
+
+def test_help_lists_every_subcommand_in_a_line_of_its_own():
+    ran = punto("--help")
+
+    assert ran.returncode == 0
+    for name, subcommand in SUBCOMMANDS.items():
+        assert f"  {name:<16}{subcommand.help}\n" in ran.stdout
+
+
+def test_help_loads_no_subcommand():
+    loaded = loaded_by("--help")
+
+    assert loaded.isdisjoint({subcommand.module for subcommand in SUBCOMMANDS.values()})
+    assert loaded.isdisjoint(
+        {"pydantic", "asyncio", "aiomqtt", "starlette", "amqtt", "simulators", "displays"}
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [["score", "--game", "mini-baccarat"], ["roads"], ["check-config", "--help"]]
+)
+def test_a_filter_loads_nothing_of_the_service(arguments):
+    loaded = loaded_by(*arguments)
+
+    assert loaded.isdisjoint({"asyncio", "aiomqtt", "paho", "serial", "sqlite3", "structlog", "starlette"})
+    assert loaded.isdisjoint({"amqtt", "simulators", "displays", "drivers", "controller.messages"})
+
+
+def test_the_service_loads_no_display_and_no_simulator():
+    loaded = loaded_by("run", "--help")
+
+    assert loaded.isdisjoint({"starlette", "uvicorn", "amqtt", "simulators", "displays"})
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_a_subcommand_explains_itself(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+
+    usage, about, *_ = capsys.readouterr().out.split("\n\n")
+    assert ended.value.code == 0
+    assert usage.startswith(f"usage: punto {name} [-h]")
+    assert not about.startswith("options:")
+
+
+def test_version():
+    assert punto("--version").stdout == f"punto {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "name a subcommand; punto --help lists them"),
+        (["scor"], "there is no subcommand scor (did you mean score?)"),
+        (["xyzzy"], "there is no subcommand xyzzy\n"),
+        (["--verbose"], "unrecognized arguments: --verbose"),
+        (["score"], "the following arguments are required: --game"),
+        (["score", "--gam", "mini-baccarat"], "the following arguments are required: --game"),
+        (["roads", "file"], "unrecognized arguments: file"),
+        (["score", "--game", "mini-bacarat"], "did you mean mini-baccarat?"),
+        (["score", "--game", "no/such.toml"], "there is no game file no/such.toml"),
+        (["score", "--game", "/"], "/: cannot be read: Is a directory"),
+    ],
+)
+def test_a_call_that_cannot_begin_ends_with_2_and_says_why(arguments, said):
+    ran = punto(*arguments)
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert said in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_missing_extra_is_named(tmp_path):
+    (tmp_path / "starlette.py").write_text(
+        "raise ModuleNotFoundError('gone', name='starlette')", encoding="utf-8"
+    )
+    path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
+    ran = punto("display", "--help", PYTHONPATH=path)
+
+    assert ran.returncode == 2
+    assert ran.stderr == "punto display needs starlette, which is not installed: install punto[display]\n"
+
+
+def test_it_ends_quietly_when_nobody_reads_on():
+    line = '{"cards":["9S","KD","3H","4C","8D"]}\n'
+    with subprocess.Popen(
+        [*PUNTO, "score", "--game", "mini-baccarat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as ran:
+        assert ran.stdin is not None
+        assert ran.stdout is not None
+        assert ran.stderr is not None
+        ran.stdin.write(line)
+        ran.stdin.flush()
+        ran.stdout.readline()
+        ran.stdout.close()
+        ran.stdin.write(line)
+        ran.stdin.close()
+
+        assert ran.wait(30) == 128 + signal.SIGPIPE
+        assert ran.stderr.read() == ""
+
+
+def test_it_ends_quietly_when_interrupted():
+    with subprocess.Popen(
+        [*PUNTO, "score", "--game", "mini-baccarat"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as ran:
+        assert ran.stdin is not None
+        assert ran.stdout is not None
+        assert ran.stderr is not None
+        ran.stdin.write("{}\n")
+        ran.stdin.flush()
+        ran.stdout.readline()
+        time.sleep(0.05)  # it answers, and then waits for the next line
+        ran.send_signal(signal.SIGINT)
+
+        assert ran.wait(30) == 128 + signal.SIGINT
+        assert ran.stderr.read() == ""
+
+
+def test_what_is_written_by_schema_goes_where_it_is_told(tmp_path):
+    assert punto("schema", "--out", str(tmp_path / "new")).returncode == 0
+    assert (tmp_path / "new" / "asyncapi.json").exists()
+    assert (tmp_path / "new" / "schema" / "state.json").exists()
+
+
+def test_schemas_that_cannot_be_written(tmp_path):
+    (tmp_path / "schema").write_text("in the way", encoding="utf-8")
+    ran = punto("schema", "--out", str(tmp_path))
+
+    assert ran.returncode == 1
+    assert "cannot be written" in ran.stderr
+    assert "Traceback" not in ran.stderr
