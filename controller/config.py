@@ -31,6 +31,7 @@ Relative paths are relative to the file's folder.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -74,7 +75,7 @@ class TableConfig(_Section):
     name: str
     game: str
     seats: int = 7
-    currency: Annotated[str, Field(pattern="^[A-Z]{3}$")] = "USD"
+    currency: str = "USD"
     cards: Literal["shoe", "keyed"] = "shoe"
     minimum_confidence: int = 90
     betting_closes: Literal["first_card", "order"] = "first_card"
@@ -84,6 +85,13 @@ class TableConfig(_Section):
     burn_cards: int = 3
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+
+    @field_validator("currency")
+    @classmethod
+    def _currency_is_a_code(cls, currency: str) -> str:
+        if not re.fullmatch("[A-Z]{3}", currency):
+            raise ValueError(f"{currency!r} is no currency code: write three capitals, such as USD")
+        return currency
 
 
 class LimitsConfig(_Section):
@@ -170,8 +178,15 @@ class OperatorConfig(_Section):
     """`[operator]`: the socket for operators on this machine; its file's `mode` (octal) and `group` say who may."""
 
     socket: FromFolder
-    mode: Annotated[str, Field(pattern="^0?[0-7]{3}$")] = "0660"
+    mode: str = "0660"
     group: str | None = None
+
+    @field_validator("mode")
+    @classmethod
+    def _mode_is_octal(cls, mode: str) -> str:
+        if not re.fullmatch("0?[0-7]{3}", mode):
+            raise ValueError(f"{mode!r} is no file mode: write octal digits, such as 0660")
+        return mode
 
     @property
     def mode_bits(self) -> int:

@@ -118,6 +118,8 @@ def _places(text: str) -> Iterator[tuple[Path_, int]]:
         if brackets:
             table = _inside(keys, counts)
             if brackets == 2:
+                if table not in counts:
+                    yield table, line
                 counts[table] = counts.get(table, 0) + 1
                 table = (*table, counts[table] - 1)
             at += brackets
@@ -226,7 +228,7 @@ def _problem(file: TomlFile, kind: Any, error: dict[str, Any]) -> Problem:
             close = nearest(found, re.findall("'([^']*)'", expected)) if isinstance(found, str) else None
             return file.problem(path, f"must be {expected}, not {found!r}", close and f'"{close}"')
         case _:
-            message = error["msg"].replace("Input should be", "must be")
+            message = re.sub("^(Input|String) should", "must", error["msg"])
             shown = f", not {found!r}" if isinstance(found, str | int | float) else ""
             return file.problem(path, message + shown)
 

@@ -1,0 +1,438 @@
+"""A table's configuration: what it sets, what it may not say, and what is told of it."""
+
+import json
+import subprocess
+import sys
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import pytest
+
+from controller.config import ServiceConfig, TableConfig, load_config
+from controller.games import load_game
+from controller.problems import ConfigError
+from controller.table.settings import FACE_UP_ONLY, Settings
+from controller.wagers.definition import Limits
+
+SHIPPED = Path(__file__).parents[2] / "configs"
+
+GOOD = """\
+version = 1
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "dragon-bonus-1"
+[limits.dragon_bonus_player]
+minimum = 1000
+[limits.player]
+minimum = 2500
+maximum = 500000
+step = 100
+[shoe]
+port = "/dev/serial/by-id/usb-ishoe"
+serial = "IS-004711"
+[record]
+path = "var/table-1.db"
+[mqtt]
+username = "table-1"
+password_file = "secret"
+[operator]
+socket = "/run/punto/table-1.sock"
+"""
+
+
+@pytest.fixture
+def config_file(tmp_path: Path) -> Path:
+    path = tmp_path / "table.toml"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def changed(path: Path, good: str, bad: str) -> Path:
+    """The file with this part of it, which must be there, written otherwise."""
+    text = path.read_text(encoding="utf-8")
+    assert good in text
+    path.write_text(text.replace(good, bad), encoding="utf-8")
+    return path
+
+
+def problems(path: Path) -> list[str]:
+    with pytest.raises(ConfigError) as error:
+        load_config(path)
+    return [str(problem).removeprefix(f"{path}:") for problem in error.value.problems]
+
+
+def test_a_configuration_becomes_a_tables_settings(config_file):
+    config = load_config(config_file)
+    settings = config.settings()
+
+    assert (settings.table, settings.name, settings.shoe_serial) == ("table-1", "Baccarat 1", "IS-004711")
+    assert config.shoe is not None
+    assert (config.shoe.port, config.shoe.baud) == ("/dev/serial/by-id/usb-ishoe", 115_200)
+    assert config.mqtt is not None
+    assert (config.mqtt.host, config.mqtt.port, config.mqtt.base) == ("127.0.0.1", 1883, "punto")
+    assert config.operator.mode_bits == 0o660
+    assert settings.game.wager("player").limits == Limits(minimum=2500, maximum=500_000, step=100)
+    assert settings.game.wager("dragon_bonus_player").limits == Limits(minimum=1000, maximum=10_000)
+    assert settings.game.wager("banker") == load_game("dragon-bonus-1").wager("banker")
+
+
+def test_relative_paths_are_relative_to_the_file(config_file, monkeypatch):
+    changed(config_file, "/dev/serial/by-id/usb-ishoe", "shoe")
+    changed(config_file, "/run/punto/table-1.sock", "run/table-1.sock")
+    folder = config_file.parent
+    monkeypatch.chdir(folder.parent)
+    config = load_config(Path(folder.name) / config_file.name)
+
+    assert config.record.path == folder / "var/table-1.db"
+    assert config.operator.socket == folder / "run/table-1.sock"
+    assert config.shoe is not None
+    assert config.shoe.port == str(folder / "shoe")
+    assert config.mqtt is not None
+    assert config.mqtt.password_file == folder / "secret"
+
+
+def test_a_game_file_beside_the_configuration(config_file):
+    own = (
+        (SHIPPED / "games" / "dragon-bonus-1.toml")
+        .read_text(encoding="utf-8")
+        .replace("decks = 8", "decks = 6")
+    )
+    (config_file.parent / "own.toml").write_text(own, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+
+    assert load_config(config_file).game.decks == 6
+
+
+def test_every_setting_of_the_table_is_a_key_with_the_same_default():
+    hints = get_type_hints(Settings)
+    settings = {
+        field.name: (hints[field.name], field.default)
+        for field in fields(Settings)
+        if field.name not in {"table", "game", "shoe_serial"}
+    }
+    keys = {
+        name: (key.annotation, MISSING if key.is_required() else key.default)
+        for name, key in TableConfig.model_fields.items()
+        if name not in {"id", "game"}
+    }
+
+    assert keys == settings
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "told"),
+    [
+        ("version = 1", "version = 2", "1: version: must be 1, not 2"),
+        ("version = 1", "", "1: version: is missing"),
+        ('name = "Baccarat 1"', 'nam = "Baccarat 1"', "4: table.nam: no such key (did you mean name?)"),
+        ("[mqtt]", "[mqqt]", "17: mqqt: no such key (did you mean mqtt?)"),
+        ("[record]", "[shoe.record]", "15: shoe.record: no such key; there are port, serial, baud"),
+        (
+            '"dragon-bonus-1"',
+            '"dragon-bonus1"',
+            "5: table.game: there is no game 'dragon-bonus1'; these ship",
+        ),
+        ('"dragon-bonus-1"', '"dragon-bonus.toml"', "5: table.game: there is no game file"),
+        ("[operator]", 'currency = "usd"\n[operator]', "20: mqtt.currency: no such key"),
+        (
+            'name = "B',
+            'currency = "usd"\nname = "B',
+            "4: table.currency: 'usd' is no currency code: write three capitals, such as USD",
+        ),
+        ('name = "B', 'seats = "7"\nname = "B', "4: table.seats: must be a valid integer, not '7'"),
+        ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
+        ('name = "B', 'burn_ace = 2\nname = "B', "4: table.burn_ace: must be 1 or 11, not 2"),
+        ('name = "B', 'burn = "fist_card"\nname = "B', '(did you mean "first_card"?)'),
+        ('"table-1"\nname', '"Table 1"\nname', "3: table.id: the table's id 'Table 1' goes into topics"),
+        (
+            '"dragon-bonus-1"',
+            '"dai-bacc"',
+            "6: limits.dragon_bonus_player: Dai Bacc has no wager 'dragon_bonus_",
+        ),
+        ("[limits.player]", "[limits.plaier]", "(did you mean player?)"),
+        (
+            "minimum = 1000",
+            "minimum = 499",
+            "7: limits.dragon_bonus_player.minimum: 499 is below the game file's minimum of 500",
+        ),
+        (
+            "minimum = 1000",
+            "maximum = 10001",
+            "7: limits.dragon_bonus_player.maximum: 10001 is above the game file's maximum of 10000",
+        ),
+        (
+            "minimum = 1000",
+            "minimum = 10001",
+            "6: limits.dragon_bonus_player: the maximum 10000 is below the minimum 10001",
+        ),
+        (
+            "minimum = 1000",
+            "maximum = 499",
+            "6: limits.dragon_bonus_player: the maximum 499 is below the minimum 500",
+        ),
+        (
+            "minimum = 1000",
+            "minimum = 900\nmaximum = 990\nstep = 500",
+            "6: limits.dragon_bonus_player: no multiple of the step 500 lies from 900 to 990",
+        ),
+        ("step = 100", "step = 0", "11: limits.player.step: must be greater than or equal to 1, not 0"),
+        ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a valid integer, not 25.0"),
+        ('port = "/dev/serial/by-id/usb-ishoe"\n', "", "12: shoe.port: is missing"),
+        ('"/dev/serial/by-id/usb-ishoe"', '""', "13: shoe.port: port is empty"),
+        ("[mqtt]", "[mqtt]\nport = 65536", "18: mqtt.port: must be less than or equal to 65535, not 65536"),
+        ("[mqtt]", '[mqtt]\nbase = "punto/#"', "18: mqtt.base: base 'punto/#' cannot begin a topic"),
+        ("[mqtt]", '[mqtt]\nbase = "/punto"', "18: mqtt.base: base '/punto' cannot begin a topic"),
+        ("[mqtt]", '[mqtt]\nbase = ""', "18: mqtt.base: base '' cannot begin a topic"),
+        ('username = "table-1"\n', "", "18: mqtt.password_file: password_file is given and no username"),
+        (
+            "[operator]",
+            '[operator]\nmode = "0690"',
+            "21: operator.mode: '0690' is no file mode: write octal digits, such as 0660",
+        ),
+        ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be a valid string, not 432"),
+        ("[operator]\n", "[operator\n", "20: this is not TOML"),
+    ],
+)
+def test_what_is_wrong_is_told_by_line_and_key(good, bad, told, config_file):
+    found = problems(changed(config_file, good, bad))
+
+    assert any(told in problem for problem in found), found
+
+
+def test_every_problem_is_told_at_once(config_file):
+    changed(config_file, "version = 1", "version = 0")
+    changed(config_file, "step = 100", "steps = 100")
+    changed(config_file, "path =", "pth =")
+
+    assert [problem.partition(":")[0] for problem in problems(config_file)] == ["1", "11", "15", "16"]
+
+
+def test_limits_beyond_the_sheets_are_told_together_with_unknown_wagers(config_file):
+    changed(config_file, "minimum = 1000", "minimum = 1\nmaximum = 20000")
+    changed(config_file, "[limits.player]", "[limits.plyer]")
+
+    assert [problem.partition(":")[0] for problem in problems(config_file)] == ["7", "8", "9"]
+
+
+def test_the_approval_letter_is_quoted_where_a_game_may_not_be_read_by_a_shoe(config_file):
+    changed(config_file, '"dragon-bonus-1"', '"dai-bacc"')
+    changed(config_file, "[limits.dragon_bonus_player]", "[limits.tiger_7]")
+    (problem,) = problems(config_file)
+
+    assert problem.startswith("5: table.game: Dai Bacc is a variation dealt face down")
+    assert FACE_UP_ONLY in problem
+
+
+def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
+    changed(config_file, 'game = "dragon-bonus-1"', 'game = "dragon-bonus-1"\ncards = "keyed"')
+    (problem,) = problems(config_file)
+    assert problem.startswith('13: shoe: no shoe is read where [table] says cards = "keyed"')
+
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
+    config = load_config(changed(config_file, shoe, ""))
+    assert config.shoe is None
+    assert config.settings().cards == "keyed"
+    assert config.settings().shoe_serial is None
+
+
+def test_cards_that_are_read_need_a_shoe(config_file):
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
+    (problem,) = problems(changed(config_file, shoe, ""))
+
+    assert problem.endswith('shoe: is missing: name the shoe\'s port, or say cards = "keyed" in [table]')
+
+
+def test_a_game_file_at_fault_is_told_by_its_own_line(config_file):
+    own = (
+        (SHIPPED / "games" / "dragon-bonus-1.toml")
+        .read_text(encoding="utf-8")
+        .replace("decks = 8", "deks = 8")
+    )
+    path = config_file.parent / "own.toml"
+    path.write_text(own, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+
+    assert problems(config_file) == [f"{path}:9: deks: no such key (did you mean decks?)"]
+
+
+# --- passwords
+
+
+def test_a_password_is_read_when_it_is_wanted_and_never_shown(config_file):
+    (config_file.parent / "secret").write_text("s3cret-in-the-file\n", encoding="utf-8")
+    config = load_config(config_file)
+    shown = json.dumps(config.redacted())
+
+    assert config.mqtt is not None
+    assert config.mqtt.password() == "s3cret-in-the-file"
+    assert "s3cret" not in shown
+    assert "s3cret" not in repr(config)
+    assert '"username": "table-1"' in shown
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "the password cannot be read: No such file or directory"),
+        (b"", "a password file has one line"),
+        (b"\n", "a password file has one line"),
+        (b"one\ntwo\n", "a password file has one line"),
+        (b"\xff\n", "the password is not UTF-8 text"),
+    ],
+)
+def test_a_password_file_that_holds_no_password(content, said, config_file):
+    if content is not None:
+        (config_file.parent / "secret").write_bytes(content)
+    mqtt = load_config(config_file).mqtt
+
+    assert mqtt is not None
+    with pytest.raises(ConfigError, match=said):
+        mqtt.password()
+
+
+def test_no_password_file_is_no_password(config_file):
+    mqtt = load_config(changed(config_file, 'password_file = "secret"', "")).mqtt
+
+    assert mqtt is not None
+    assert mqtt.password() is None
+
+
+# --- the digest
+
+
+def same(config: ServiceConfig, path: Path) -> bool:
+    return load_config(path).digest() == config.digest()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('name = "Baccarat 1"', 'name   =   "Baccarat 1" # a comment'),
+        ('name = "Baccarat 1"', 'seats = 7\nname = "Baccarat 1"'),
+        ("[mqtt]", '[mqtt]\nbase = "punto"\nport = 1883'),
+    ],
+)
+def test_the_digest_stays_when_the_meaning_does(before, after, config_file):
+    config = load_config(config_file)
+
+    assert same(config, changed(config_file, before, after))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('name = "Baccarat 1"', 'name = "Baccarat 2"'),
+        ("minimum = 2500", "minimum = 2600"),
+        ('"dragon-bonus-1"', '"dragon-bonus-2"'),
+        ("IS-004711", "IS-004712"),
+        ('username = "table-1"', 'username = "table-2"'),
+        ("table-1.sock", "table-2.sock"),
+    ],
+)
+def test_the_digest_changes_with_the_meaning(before, after, config_file):
+    config = load_config(config_file)
+
+    assert not same(config, changed(config_file, before, after))
+
+
+def test_the_digest_changes_with_the_game_file_and_not_with_its_name(config_file):
+    config = load_config(config_file)
+    own = (SHIPPED / "games" / "dragon-bonus-1.toml").read_text(encoding="utf-8")
+    path = config_file.parent / "own.toml"
+    path.write_text(own, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+    assert same(config, config_file)
+
+    path.write_text(own.replace("30 to 1", "31 to 1"), encoding="utf-8")
+    assert not same(config, config_file)
+
+
+def test_what_is_shown_is_json(config_file):
+    shown: dict[str, Any] = load_config(config_file).redacted()
+
+    assert json.loads(json.dumps(shown)) == shown
+    assert shown["table"]["overdraw"] == "burn"
+    assert shown["game"]["wagers"][0]["limits"]["minimum"] == 2500
+
+
+# --- punto check-config
+
+
+def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "controller.cli", "check-config", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_the_command_sums_up_a_good_file(config_file):
+    (config_file.parent / "secret").write_text("secret\n", encoding="utf-8")
+    (config_file.parent / "secret").chmod(0o640)
+    ran = check(str(config_file))
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "table     table-1, 'Baccarat 1', 7 seats" in ran.stdout
+    assert "/dev/serial/by-id/usb-ishoe" in ran.stdout
+    assert "player               2500 to 500000 in steps of 100" in ran.stdout
+    assert "dragon_bonus_player  1000 to 10000" in ran.stdout
+    assert load_config(config_file).digest() in ran.stdout
+    assert "warning" not in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("good", "risky", "warning"),
+    [
+        (
+            "/dev/serial/by-id/usb-ishoe",
+            "/dev/ttyUSB0",
+            "shoe.port /dev/ttyUSB0 is not under /dev/serial/by-id",
+        ),
+        ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
+        ('password_file = "secret"', 'ca_file = "gone.pem"', "mqtt.ca_file"),
+        ('password_file = "secret"', 'password_file = "table.toml"', "is open to everybody on this machine"),
+    ],
+)
+def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
+    (config_file.parent / "secret").write_text("secret\n", encoding="utf-8")
+    (config_file.parent / "secret").chmod(0o640)
+    config_file.chmod(0o644)
+    ran = check(str(changed(config_file, good, risky)))
+
+    (warned,) = [line for line in ran.stdout.splitlines() if line.startswith("warning: ")]
+    assert ran.returncode == 0
+    assert warning in warned
+
+
+def test_the_command_tells_each_problem_on_a_line_and_ends_with_1(config_file):
+    changed(config_file, "step = 100", "steps = 100")
+    changed(config_file, "version = 1", "version = 9")
+    ran = check(str(config_file))
+
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr.splitlines() == [
+        f"{config_file}:1: version: must be 1, not 9",
+        f"{config_file}:11: limits.player.steps: no such key (did you mean step?)",
+    ]
+
+
+def test_the_command_checks_a_game_file_too():
+    good, bad = check("--game", "dai-bacc"), check("--game", "dai-back")
+
+    assert (good.returncode, bad.returncode) == (0, 1)
+    assert "game      dai-bacc, 'Dai Bacc' (sheet 003): 8 decks, dealt face down, a variation" in good.stdout
+    assert "did you mean dai-bacc?" in bad.stderr
+
+
+def test_the_command_says_when_there_is_no_such_file():
+    ran = check("no/such.toml")
+
+    assert (ran.returncode, ran.stderr) == (1, "no/such.toml: cannot be read: No such file or directory\n")
+
+
+def test_the_configuration_to_copy_can_be_used():
+    assert load_config(SHIPPED / "table.toml").settings()

@@ -1,0 +1,180 @@
+"""TOML files: every key is found on its line, and what is wrong is told there."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.problems import ConfigError
+from controller.toml_file import TomlFile, dotted, read, typed
+
+PLACES = '''\
+# a comment with a [table] in it
+version = 1
+"quoted key".'and literal' = "= # [x]"
+
+[table] # the table
+id = 'a # b'   # not the end
+name = """
+[not.a.table]
+also = "not a key" \\
+"""
+literal = \'\'\'
+x = 1\'\'\'
+a.b.c = [
+  "]", # ]
+  { inner = 1, deeper = { yes = true } },
+]
+
+[[wagers]]
+name = "player"
+when = { winner = ["player"], natural = false }
+
+[[wagers.rules]]
+pays = "1 to 1"
+
+[[wagers.rules]]
+pays = "push"
+
+[[wagers]]
+  name = "banker"
+[wagers.limits]
+minimum = 5
+[[wagers.rules]]
+pays = "2 to 1"
+"\\u00e9" = ""
+last = """"""'''
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("version",), 2),
+        (("quoted key",), 3),
+        (("quoted key", "and literal"), 3),
+        (("table",), 5),
+        (("table", "id"), 6),
+        (("table", "name"), 7),
+        (("table", "literal"), 11),
+        (("table", "a"), 13),
+        (("table", "a", "b", "c"), 13),
+        (("table", "a", "b", "c", 1, "inner"), 13),
+        (("wagers",), 18),
+        (("wagers", 0), 18),
+        (("wagers", 0, "name"), 19),
+        (("wagers", 0, "when"), 20),
+        (("wagers", 0, "when", "natural"), 20),
+        (("wagers", 0, "rules", 0), 22),
+        (("wagers", 0, "rules", 0, "pays"), 23),
+        (("wagers", 0, "rules", 1, "pays"), 26),
+        (("wagers", 1), 28),
+        (("wagers", 1, "name"), 29),
+        (("wagers", 1, "limits"), 30),
+        (("wagers", 1, "limits", "minimum"), 31),
+        (("wagers", 1, "limits", "maximum"), 30),
+        (("wagers", 1, "rules", 0), 32),
+        (("wagers", 1, "rules", 0, "pays"), 33),
+        (("wagers", 1, "rules", 0, "é"), 34),
+        (("wagers", 1, "rules", 0, "last"), 35),
+        (("nothing",), 1),
+        ((), 1),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_key_is_found_on_its_line(path, line, end):
+    file = TomlFile.parse("a.toml", PLACES.replace("\n", end).encode())
+
+    assert file.line_of(path) == line
+
+
+def test_the_second_walk_finds_every_key_that_the_reader_does():
+    file = TomlFile.parse("a.toml", PLACES.encode())
+
+    assert set(file.document) <= {path[0] for path in file.lines}
+    assert not [path for path in file.lines if "not" in path or "also" in path or "x" in path]
+
+
+KEYS = st.sampled_from(["a", "b", '"c d"', "'e.f'", '"\\""'])
+STRINGS = st.sampled_from(['"x"', "'y'", '"""p\nq = 1"""', "'''r\n[s]'''", '"#"', '"\\""', '""', "''''t'''"])
+VALUES = st.one_of(STRINGS, st.lists(STRINGS, max_size=2).map(lambda found: "[\n" + ",\n".join(found) + "]"))
+
+
+@given(st.lists(st.tuples(KEYS, VALUES), max_size=5, unique_by=lambda pair: pair[0]))
+def test_any_value_ends_where_the_reader_says(pairs):
+    text, starts = "", []
+    for key, value in pairs:
+        starts.append(text.count("\n") + 1)
+        text += f"{key} = {value}  # = [\n"
+    file = TomlFile.parse("a.toml", text.encode())
+
+    assert [file.lines[key,] for key in file.document] == starts
+    assert len(file.lines) == len(pairs)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"a = 1\nb = \nc = 3\n", "a.toml:2: this is not TOML: Invalid value"),
+        (b"a = 1\na = 2\n", "a.toml:2: this is not TOML: Cannot overwrite a value"),
+        (b'a = 1\n\nb = """', "a.toml:3: this is not TOML"),
+        (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text"),
+        (b"a = " + b"[" * 20_000, "a.toml: lists or tables are nested too deeply"),
+        (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
+    ],
+)
+def test_what_is_not_toml_is_told_by_line(data, said):
+    with pytest.raises(ConfigError) as error:
+        TomlFile.parse("a.toml", data)
+
+    assert str(error.value).startswith(said)
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(ConfigError, match=r"there.toml: cannot be read: No such file or directory"):
+        read(tmp_path / "there.toml")
+
+
+@dataclass(frozen=True)
+class Inner:
+    count: int
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    more: tuple[Inner, ...] = ()
+    by_name: dict[str, Inner] | None = None
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a valid integer, not '1'"),
+        ("[inner]\ncount = true", "a.toml:2: inner.count: must be a valid integer, not True"),
+        ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a valid integer, not 1.0"),
+        ("[inner]\ncount = 2024-01-01", "a.toml:2: inner.count: no key takes a date or time"),
+        ("[inner]\ncount = 12:00:00", "a.toml:2: inner.count: no key takes a date or time"),
+        ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
+        ("", "a.toml:1: inner: is missing"),
+        ("inner = 3", "a.toml:1: inner: must be"),
+        ("[inner]\ncount = 1\nnames = [\n1]", "a.toml:3: inner.names[1]: must be a valid string, not 1"),
+        (
+            "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'",
+            "a.toml:7: more[2].count: must be a valid integer, not 'x'",
+        ),
+        ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: there is a number of more digits than can be read"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_told_by_line_and_key(text, said):
+    file = TomlFile.parse("a.toml", text.encode())
+    with pytest.raises(ConfigError) as error:
+        typed(file, Outer)
+
+    assert str(error.value).startswith(said)
+    assert len(error.value.problems) == 1
+
+
+def test_a_path_as_people_write_it():
+    assert dotted(("wagers", 1, "rules", 0, "pays")) == "wagers[2].rules[1].pays"
