@@ -1,5 +1,6 @@
 """Cards leaving the shoe, and the coup that they make: burn, deal, doubt, overdraw, settlement."""
 
+from dataclasses import replace
 from typing import Final, Literal
 
 from controller.baccarat.cards import Card
@@ -13,10 +14,11 @@ from controller.table.effects import (
     CardsRevealed,
     CoupEnded,
     CoupVoided,
+    CutCardReached,
     RoundEnded,
     WagersReturned,
 )
-from controller.table.events import CardDrawn, CardOverdrawn, CardUnread
+from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
 from controller.table.state import Doubt, Phase, RoundRecord, Stop
 from controller.table.turn import Turn
 from controller.wagers.settlement import Settlement, give_back, settle
@@ -26,73 +28,128 @@ Draw = CardDrawn | CardUnread | CardOverdrawn
 AT_PLAY: Final = frozenset({Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED})
 """The phases in which a shoe is in play and what happens to it concerns a coup."""
 
-
-def card_of(draw: Draw) -> Card | None:
-    """The card as the shoe read it, None where it did not."""
-    return None if isinstance(draw, CardUnread) else draw.card
+MOST_CARRIED: Final = 3
+"""How many cards drawn too soon are carried to the next coup: four could be a whole one before betting closes."""
 
 
-def take(turn: Turn, draw: Draw) -> None:
-    """A card left the shoe. While the table waits for a person it waits too, in order, and is not lost."""
+def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
+    """A card left the shoe, or the cut card came. While the table waits for a person these wait too, in order."""
     if turn.state.waiting:
-        turn.change(backlog=(*turn.state.backlog, draw))
-        return
-    _take_now(turn, draw)
+        turn.change(backlog=(*turn.state.backlog, seen))
+    else:
+        _take_now(turn, seen)
 
 
 def take_backlog(turn: Turn) -> None:
-    """Take the cards that came while the table waited, until it waits again."""
+    """Take what came while the table waited, until it waits again."""
     while turn.state.backlog and not turn.state.waiting:
         first, *rest = turn.state.backlog
         turn.change(backlog=tuple(rest))
-        _take_now(turn, first)
+        _take_now(turn, first, late=True)
 
 
-def _take_now(turn: Turn, draw: Draw) -> None:
-    state = turn.state
-    if state.phase is Phase.SHOE_CHANGE and state.settings.burn == "none":
-        open_betting(turn)
-    match turn.state.phase:
-        case Phase.LOCKED | Phase.CLOSED:
-            turn.alarm("card_outside_play", f"a card left the shoe while the table is {state.phase.value}")
-            let_go(turn, card_of(draw), "outside_play")
-        case Phase.SHOE_CHANGE:
-            _burn(turn, draw)
-        case Phase.BETTING if state.settings.betting_closes == "first_card" and not isinstance(
-            draw, CardOverdrawn
-        ):
-            begin_coup(turn)
-            _deal(turn, draw)
-        case Phase.DEALING if not isinstance(draw, CardOverdrawn):
-            _deal(turn, draw)
-        case _:
-            _overdraw(turn, draw)
-
-
-def let_go(turn: Turn, card: Card | None, why: Literal["burned", "overdrawn", "outside_play"]) -> None:
-    """Count a card out of the shoe that goes to no hand."""
-    if card is None:
-        turn.change(unknown=turn.state.unknown + 1)
+def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> None:
+    if isinstance(seen, CutCardSeen):
+        _reach_cut_card(turn)
         return
+    if turn.state.phase is Phase.SHOE_CHANGE and turn.state.burn_left == 0:
+        open_betting(turn)
+    # A card that left a locked shoe, or while play was stopped, was drawn too soon to begin a coup.
+    begins = turn.state.settings.betting_closes == "first_card" and not late
+    match turn.state.phase:
+        case Phase.LOCKED | Phase.CLOSED as phase:
+            turn.alarm("card_outside_play", f"a card left the shoe while the table is {phase.value}")
+            let_go(turn, seen, "outside_play")
+        case Phase.SHOE_CHANGE:
+            _burn(turn, seen)
+        case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
+            begin_coup(turn)
+            _deal(turn, seen)
+        case Phase.DEALING if not isinstance(seen, CardOverdrawn):
+            _deal(turn, seen)
+        case _:
+            _overdraw(turn, seen)
+
+
+# --- cards that go to no hand
+
+
+_Why = Literal["burned", "overdrawn", "outside_play"]
+
+
+def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
+    """Count a card out of the shoe that goes to no hand. What was not read for certain counts as unknown."""
+    if isinstance(draw, CardUnread) or draw.card is None:
+        turn.change(unknown=turn.state.unknown + 1)
+    elif draw.confidence < turn.state.settings.minimum_confidence:
+        turn.change(unknown=turn.state.unknown + 1)
+        turn.hold(CardHeld(draw.card, why, turn.state.round))
+    else:
+        _let_card_go(turn, draw.card, why)
+
+
+def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
+    if surplus(turn, card):
+        turn.alarm(
+            "surplus_copy",
+            "a card that went to no hand had already come as often as the shoe holds it: check the shoe's cards",
+        )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.hold(CardHeld(card, why, turn.state.round))
 
 
-# --- the burn
+def let_carried_go(turn: Turn) -> None:
+    """No coup follows in this shoe: what was carried to one goes to no hand."""
+    carried = turn.state.carried
+    turn.change(carried=())
+    for card in carried:
+        _let_card_go(turn, card, "overdrawn")
+
+
+def let_waiting_go(turn: Turn, why: _Why) -> None:
+    """What waits for a person belongs to no hand any more: the card in doubt, and what came after it."""
+    for seen in turn.state.backlog:
+        if isinstance(seen, CutCardSeen):
+            _reach_cut_card(turn)
+        else:
+            let_go(turn, seen, why)
+    turn.change(
+        unknown=turn.state.unknown + (turn.state.doubt is not None),
+        doubt=None,
+        backlog=(),
+    )
+
+
+def leave_the_shoe(turn: Turn) -> None:
+    """Let go everything that left this shoe of cards, so that nothing of it counts in the next."""
+    let_waiting_go(turn, "outside_play")
+    let_carried_go(turn)
+    for stop in turn.state.stops:
+        if stop.overdrawn is not None:
+            let_go(turn, stop.overdrawn, "overdrawn")
+    turn.change(
+        stops=tuple(replace(stop, overdrawn=None) for stop in turn.state.stops),
+        drawn=(),
+        unknown=0,
+        last_coup=None,
+        burn_left=None,
+    )
+
+
+# --- the burn and the cut card
 
 
 def _burn(turn: Turn, draw: Draw) -> None:
     left = turn.state.burn_left
-    if left is None:
-        doubt = _doubt_about(turn, draw)
-        card = card_of(draw)
-        if doubt is None and card is not None:
-            turn_first_card(turn, card)
-        else:
-            _await_card(turn, doubt or _UNREAD)
+    if left:
+        let_go(turn, draw, "burned")
+        _burned(turn, left - 1)
         return
-    let_go(turn, card_of(draw), "burned")
-    _burned(turn, left - 1)
+    read = _read(turn, draw)
+    if isinstance(read, Doubt):
+        _await_card(turn, read)
+    else:
+        turn_first_card(turn, read)
 
 
 def turn_first_card(turn: Turn, card: Card) -> None:
@@ -109,6 +166,27 @@ def _burned(turn: Turn, left: int) -> None:
         open_betting(turn)
 
 
+def _reach_cut_card(turn: Turn) -> None:
+    state = turn.state
+    if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
+        turn.alarm(
+            "cut_card_outside_play", "the cut card came before the first coup: check where it was placed"
+        )
+        return
+    if state.last_coup is not None:
+        return
+    more = state.settings.coups_after_cut_card
+    if state.coup is None or state.coup.over:
+        # In place of a hand's first card: that hand is the last, unless its first card was carried to it.
+        last = state.coups + 1 + (more if state.carried else 0)
+    elif state.coup.cards or state.doubt is not None:
+        last = state.coups + more
+    else:
+        last = state.coups
+    turn.change(last_coup=last)
+    turn.say(CutCardReached(last))
+
+
 # --- between coups
 
 
@@ -123,19 +201,17 @@ def open_betting(turn: Turn) -> None:
 def begin_coup(turn: Turn) -> None:
     """Begin the next coup, with the cards that were carried to it."""
     state = turn.state
-    carried = state.carried
     if state.dummy_next:
         return_wagers(turn)  # a dummy carries none, and its cards are known before the next can be made
     turn.change(
         coup=Coup(),
         coups=state.coups + 1,
         dummy=state.dummy_next,
-        dummy_next=False,
         carried=(),
         corrections=(),
     )
     turn.enter(Phase.DEALING)
-    for card in carried:
+    for card in state.carried:
         place(turn, card)
 
 
@@ -149,29 +225,26 @@ def return_wagers(turn: Turn) -> None:
 # --- the deal
 
 
-_UNREAD: Final = Doubt("unread", "the shoe could not read the card: key it")
-
-
 def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
-    doubt = _doubt_about(turn, draw)
-    if doubt is not None or isinstance(draw, CardUnread):
-        _await_card(turn, doubt or _UNREAD)
+    read = _read(turn, draw)
+    if isinstance(read, Doubt):
+        _await_card(turn, read)
     else:
-        place(turn, draw.card)
+        place(turn, read)
 
 
-def _doubt_about(turn: Turn, draw: Draw) -> Doubt | None:
-    card = card_of(draw)
-    if card is None or isinstance(draw, CardUnread):
-        return _UNREAD
+def _read(turn: Turn, draw: Draw) -> Card | Doubt:
+    """The card, or why it is not known for certain."""
+    if isinstance(draw, CardUnread) or draw.card is None:
+        return Doubt("unread", "the shoe could not read the card: key it")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
         text = f"the shoe is only {draw.confidence}% sure of the card, less than {least}%: key it"
-        return Doubt("low_confidence", text, card, draw.confidence)
-    if surplus(turn, card):
+        return Doubt("low_confidence", text, draw.card, draw.confidence)
+    if surplus(turn, draw.card):
         text = "the shoe read a card that has already come as often as the shoe holds it: a supervisor must see it"
-        return Doubt("surplus_copy", text, card, draw.confidence)
-    return None
+        return Doubt("surplus_copy", text, draw.card, draw.confidence)
+    return draw.card
 
 
 def surplus(turn: Turn, card: Card) -> bool:
@@ -190,14 +263,11 @@ def _await_card(turn: Turn, doubt: Doubt) -> None:
 def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     """Lay a card to the hand that the tableau calls on, and end the coup if that was the last."""
     state = turn.state
-    if state.coup is None or state.coup.next_side is None:
-        # Only an overdraw carried more cards than a coup takes: what is left over begins the one after.
-        turn.change(carried=(*state.carried, card))
-        return
-    position, side = len(state.coup.cards) + 1, state.coup.next_side
+    coup = turn.coup.with_card(card)
+    position = len(coup.cards)
     hidden = state.settings.game.reveal == "dealer"
-    turn.change(coup=state.coup.with_card(card), drawn=(*state.drawn, card))
-    turn.say(CardDealt(state.round, position, side, None if hidden else card, keyed))
+    turn.change(coup=coup, drawn=(*state.drawn, card))
+    turn.say(CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed))
     if hidden:
         turn.hold(CardHeld(card, "hidden", state.round, position))
     finish_if_over(turn)
@@ -205,24 +275,23 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
 
 def finish_if_over(turn: Turn) -> None:
     """End a coup to which the tableau gives no more cards."""
-    coup = turn.state.coup
-    if coup is None or not coup.over:
+    if not turn.coup.over:
         return
     if turn.state.settings.game.reveal == "dealer":
         turn.enter(Phase.REVEAL)
     else:
-        end_coup(turn, coup)
+        _end_coup(turn)
 
 
-def reveal(turn: Turn, coup: Coup) -> None:
+def reveal(turn: Turn) -> None:
     """Show both hands and settle."""
-    turn.say(CardsRevealed(turn.state.round, coup.player, coup.banker))
-    end_coup(turn, coup)
+    turn.say(CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
+    _end_coup(turn)
 
 
-def end_coup(turn: Turn, coup: Coup) -> None:
+def _end_coup(turn: Turn) -> None:
     """Settle every wager by a coup that is over, and go on to the next."""
-    state = turn.state
+    state, coup = turn.state, turn.coup
     turn.say(
         CoupEnded(
             state.round,
@@ -236,7 +305,7 @@ def end_coup(turn: Turn, coup: Coup) -> None:
         )
     )
     if state.dummy:
-        _close_round(turn, _record(turn, coup, "dummy"))
+        _close_round(turn, _record(turn, "dummy"))
         return
     turn.change(
         rounds=(
@@ -252,32 +321,27 @@ def end_coup(turn: Turn, coup: Coup) -> None:
         ),
         wagers=(),
     )
-    _close_round(turn, _record(turn, coup, "played", settle(state.settings.game, coup, state.wagers)))
+    _close_round(turn, _record(turn, "played", settle(state.settings.game, coup, state.wagers)))
 
 
-def void_coup(turn: Turn, coup: Coup, who: str, reason: str) -> None:
-    """End a coup as a misdeal. Cards that came while the table waited belong to no hand any more."""
-    for draw in turn.state.backlog:
-        let_go(turn, card_of(draw), "overdrawn")
-    doubt = turn.state.doubt
-    if doubt is not None:
-        let_go(turn, doubt.read, "overdrawn")
+def void_coup(turn: Turn, who: str, reason: str) -> None:
+    """End a coup as a misdeal. What came while the table waited belongs to no hand any more."""
+    let_waiting_go(turn, "overdrawn")
     wagers = turn.state.wagers
-    turn.change(backlog=(), doubt=None, wagers=())
+    turn.change(wagers=())
     turn.say(CoupVoided(turn.state.round, reason))
-    _close_round(turn, _record(turn, coup, "void", give_back(wagers), who=who, reason=reason))
+    _close_round(turn, _record(turn, "void", give_back(wagers), who=who, reason=reason))
 
 
 def _record(
     turn: Turn,
-    coup: Coup,
     status: Literal["played", "void", "dummy"],
     settlements: tuple[Settlement, ...] = (),
     *,
     who: str | None = None,
     reason: str | None = None,
 ) -> RoundRecord:
-    state = turn.state
+    state, coup = turn.state, turn.coup
     return RoundRecord(
         round=state.round,
         shoe=state.shoe,
@@ -303,17 +367,9 @@ def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.change(coup=None, dummy=False, corrections=(), last=record, round=record.round + 1)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
-        _leave_the_shoe(turn)
+        let_carried_go(turn)
     elif turn.state.settings.next_coup == "automatic" or turn.state.dummy_next:
         open_betting(turn)
-
-
-def _leave_the_shoe(turn: Turn) -> None:
-    """No coup follows: what was carried to one is burned."""
-    carried = turn.state.carried
-    turn.change(carried=(), dummy_next=False)
-    for card in carried:
-        let_go(turn, card, "overdrawn")
 
 
 # --- the overdraw
@@ -332,17 +388,19 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
 def settle_overdraw(turn: Turn, draw: Draw) -> None:
     """Deal with a card too many as the house's policy says, once a supervisor has seen it.
 
-    A card that was not read cannot be played, and after the shoe's last coup there is nothing to play it in: both
-    are burned whatever the policy.
+    A card that is not known for certain cannot be played, after the shoe's last coup there is nothing to play it in,
+    and only so many are carried: all these are burned whatever the policy.
     """
     state = turn.state
-    card = card_of(draw)
-    if card is None or state.settings.overdraw == "burn" or state.shoe_over:
-        let_go(turn, card, "overdrawn")
+    read = _read(turn, draw)
+    if (
+        isinstance(read, Doubt)
+        or state.settings.overdraw == "burn"
+        or state.shoe_over
+        or len(state.carried) == MOST_CARRIED
+    ):
+        let_go(turn, draw, "overdrawn")
         return
-    turn.change(
-        carried=(*state.carried, card),
-        dummy_next=state.dummy_next or state.settings.overdraw == "dummy",
-    )
+    turn.change(carried=(*state.carried, read))
     if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED}:
         begin_coup(turn)

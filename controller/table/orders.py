@@ -1,14 +1,12 @@
 """What people may order, and what a seat may wager. What may not be done now is refused with a reason."""
 
-from dataclasses import replace
-
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, SurplusCardError
 from controller.table.dealing import (
     begin_coup,
-    card_of,
     finish_if_over,
-    let_go,
+    leave_the_shoe,
+    let_waiting_go,
     open_betting,
     place,
     return_wagers,
@@ -19,9 +17,8 @@ from controller.table.dealing import (
     turn_first_card,
     void_coup,
 )
-from controller.table.effects import CardCorrected, CardHeld, PlayResumed, ShoeLinkChanged
+from controller.table.effects import CardCorrected, CardHeld, PlayResumed
 from controller.table.events import (
-    AcceptShoe,
     ChangeShoe,
     CloseBetting,
     CloseTable,
@@ -37,10 +34,10 @@ from controller.table.events import (
     SignOn,
     VoidCoup,
 )
-from controller.table.shoe_events import OFFERED, accept
+from controller.table.shoe_events import OFFERED, hear, let_in, put_aside
 from controller.table.state import Correction, Phase
 from controller.table.turn import RefusedError, Turn
-from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
 
 
 def on_order(turn: Turn, order: Order) -> None:  # noqa: C901 - flat: one case an order
@@ -65,27 +62,21 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901 - flat: one case a
             begin_coup(turn)
         case CloseTable():
             return_wagers(turn)
+            let_waiting_go(turn, "outside_play")
             turn.enter(Phase.CLOSED)
         case Reveal():
             _refuse_while_stopped(turn)
-            reveal(turn, _coup(turn))
+            reveal(turn)
         case VoidCoup(who=who, reason=reason):
-            void_coup(turn, _coup(turn), who, reason)
+            void_coup(turn, who, reason)
         case CorrectCard():
             _correct(turn, order)
         case KeyCard(card=card):
             _key(turn, card)
         case ResumePlay(reason=reason):
             _resume(turn, reason)
-        case AcceptShoe(serial=serial):
-            _accept_shoe(turn, serial)
-
-
-def _coup(turn: Turn) -> Coup:
-    coup = turn.state.coup
-    if coup is None:  # the transition table lets these orders through only while there is one
-        raise RefusedError("no_coup", "there is no coup on the table")
-    return coup
+        case _:
+            _accept_shoe(turn, order.serial)
 
 
 def _refuse_while_stopped(turn: Turn) -> None:
@@ -96,21 +87,13 @@ def _refuse_while_stopped(turn: Turn) -> None:
 
 def _change_shoe(turn: Turn) -> None:
     return_wagers(turn)
-    for draw in turn.state.backlog:
-        let_go(turn, card_of(draw), "outside_play")
+    leave_the_shoe(turn)
     settings = turn.state.settings
     turn.change(
         shoe=turn.state.shoe + 1,
         coups=0,
-        drawn=(),
-        unknown=0,
         burn_left={"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn],
-        last_coup=None,
         rounds=(),
-        carried=(),
-        dummy_next=False,
-        doubt=None,
-        backlog=(),
     )
     turn.enter(Phase.SHOE_CHANGE)
 
@@ -120,8 +103,14 @@ def _open_betting(turn: Turn) -> None:
     _refuse_while_stopped(turn)
     if state.shoe == 0:
         raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
-    if state.burn_left != 0:
-        raise RefusedError("burn_not_finished", "the burn is not finished: draw the burn cards first")
+    if (
+        state.burn_left and state.settings.cards == "keyed"
+    ):  # the dealer burns by hand, and nobody sees the cards
+        turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
+    elif state.burn_left != 0:
+        raise RefusedError(
+            "burn_not_finished", "the burn is not finished: turn the first card and burn as many as it says"
+        )
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
     open_betting(turn)
@@ -132,6 +121,7 @@ def _open_betting(turn: Turn) -> None:
 
 def _key(turn: Turn, card: Card) -> None:
     state = turn.state
+    _refuse_while_stopped(turn)
     if state.doubt is None and state.settings.cards != "keyed":
         raise RefusedError("no_card_awaited", "no card is awaited: the shoe has read every card so far")
     if surplus(turn, card):
@@ -155,7 +145,7 @@ def _key(turn: Turn, card: Card) -> None:
 
 
 def _correct(turn: Turn, order: CorrectCard) -> None:
-    coup = _coup(turn)
+    coup = turn.coup
     if not 1 <= order.position <= len(coup.cards):
         raise RefusedError(
             "no_such_position",
@@ -230,11 +220,10 @@ def _accept_shoe(turn: Turn, serial: str) -> None:
         raise RefusedError("no_shoe_offered", "no shoe waits to be accepted")
     if offered.serial != serial:
         raise RefusedError("other_shoe", f"the shoe that waits is {offered.serial}, not {serial}")
-    accept(turn, offered)
-    turn.change_link(reason="connected")
-    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
-    turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=f"shoe {serial} accepted"))
-    take_backlog(turn)
+    hear(turn, offered)
+    if turn.state.link.online:
+        turn.change_link(reason="connected")
+    let_in(turn, offered, f"shoe {serial} accepted")
 
 
 # --- seats
@@ -259,14 +248,17 @@ def on_wager(turn: Turn, request: SetWager) -> None:
         raise RefusedError(
             "bad_amount", f"{request.amount} is no amount: give minor units, or 0 to take a wager back"
         )
-    others = tuple(each for each in state.wagers if (each.seat, each.wager) != (request.seat, request.wager))
-    placed = PlacedWager(request.seat, request.wager, request.amount)
-    wagers = (*others, placed) if request.amount else others
+    game = state.settings.game
+    wagers = {(each.seat, each.wager): each for each in state.wagers}
     try:
-        check_wagers(state.settings.game, [each for each in wagers if each.seat == request.seat])
+        wager = find_wager(game, request.wager)
+        wagers[request.seat, wager.name] = PlacedWager(request.seat, wager.name, request.amount)
+        if request.amount == 0:
+            del wagers[request.seat, wager.name]
+        check_wagers(game, [each for each in wagers.values() if each.seat == request.seat])
     except WagerRefusedError as error:
         raise RefusedError(error.code, str(error)) from error
-    turn.change(wagers=wagers)
+    turn.change(wagers=tuple(wagers.values()))
 
 
 # --- the service
@@ -291,5 +283,6 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
                 "game, limits and policies change between shoes only: start with the configuration before, close the "
                 "table, and then start with this one",
             )
-        turn.change(settings=event.settings, burn_left=None, last_coup=None, shoe=state.shoe, drawn=())
-    turn.change(link=replace(state.link, online=False, reason="the service has just started"))
+        leave_the_shoe(turn)
+        turn.change(settings=event.settings, link=put_aside(state.link))
+    turn.change_link(online=False, reason="the service has just started")

@@ -1,9 +1,10 @@
 """What the shoe says of itself: its link, its identity, its lid. None of it is ever refused; all of it is kept."""
 
+from dataclasses import replace
 from typing import Final
 
-from controller.table.dealing import AT_PLAY, open_betting, take
-from controller.table.effects import CutCardReached, ShoeLinkChanged
+from controller.table.dealing import AT_PLAY, open_betting, take, take_backlog
+from controller.table.effects import ShoeLinkChanged
 from controller.table.events import (
     CardDrawn,
     CardOverdrawn,
@@ -14,12 +15,11 @@ from controller.table.events import (
     RecordsLost,
     ReverseMovement,
     ShoeEvent,
-    ShoeFault,
     ShoeHello,
     ShoeLost,
     ShoeRecord,
 )
-from controller.table.state import Phase, Stop, TableState
+from controller.table.state import Bookmark, Phase, ShoeLink, Stop, TableState
 from controller.table.turn import Turn
 
 OFFERED: Final = "shoe_not_accepted"
@@ -51,36 +51,27 @@ def _on_hello(turn: Turn, hello: ShoeHello) -> None:
     objection = objection_to(turn.state, hello)
     if objection is not None:
         turn.change_link(online=True, reason=objection, offered=hello)
-        if not any(stop.code == OFFERED for stop in turn.state.stops):
-            turn.stop(
-                Stop(code=OFFERED, text=f"{objection}: a supervisor must accept the shoe {hello.serial}")
-            )
+        refused = Stop(code=OFFERED, text=f"{objection}: a supervisor must accept the shoe {hello.serial}")
+        if refused not in turn.state.stops:
+            _end_refusal(turn)
+            turn.stop(refused)
         return
     link = turn.state.link
     if (link.serial, link.log) != (hello.serial, hello.log) or hello.next_record < link.expected:
-        accept(turn, hello)
-    if hello.decks != turn.state.settings.game.decks:
-        turn.alarm(
-            "decks_differ",
-            f"the shoe says {hello.decks} decks and the game has {turn.state.settings.game.decks}",
-        )
-    turn.change_link(
-        online=True,
-        reason="connected",
-        components=hello.components,
-        offered=None,
-    )
-    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
-    turn.say(ShoeLinkChanged(online=True, reason=f"shoe {hello.serial} connected"))
+        hear(turn, hello)
+    turn.change_link(online=True, reason="connected")
+    let_in(turn, hello, f"shoe {hello.serial} connected")
 
 
 def objection_to(state: TableState, hello: ShoeHello) -> str | None:
     """Why a shoe may not simply be used, None if it may."""
     wanted = state.settings.shoe_serial
     known = state.link
+    if state.settings.cards == "keyed":
+        return None
     if wanted is not None and hello.serial not in {wanted, known.serial}:
         return f"the shoe is {hello.serial} and the configuration names {wanted}"
-    in_play = state.phase in AT_PLAY or bool(state.drawn)
+    in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt)
     if known.serial is None or not in_play:
         return None
     if hello.serial != known.serial:
@@ -90,15 +81,48 @@ def objection_to(state: TableState, hello: ShoeHello) -> str | None:
     return None
 
 
-def accept(turn: Turn, hello: ShoeHello) -> None:
-    """Take a shoe's records from the first that it keeps."""
-    turn.change_link(
-        serial=hello.serial,
-        log=hello.log,
-        expected=hello.first_kept,
-        components=hello.components,
-        offered=None,
+def put_aside(link: ShoeLink) -> ShoeLink:
+    """The link without its shoe, and with a bookmark of how far that one was heard."""
+    if link.serial is None or link.log is None:
+        return link
+    others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
+    mark = Bookmark(link.serial, link.log, link.expected)
+    return replace(link, serial=None, log=None, expected=1, lid_open=False, earlier=(*others, mark))
+
+
+def hear(turn: Turn, hello: ShoeHello) -> None:
+    """Take another shoe's records: from where it was heard before, else from the first that it keeps.
+
+    Houses change between two shoes, and the one that comes back may not know that its last records arrived.
+    """
+    link = put_aside(turn.state.link)
+    heard = (
+        mark.expected
+        for mark in link.earlier
+        if (mark.serial, mark.log) == (hello.serial, hello.log) and mark.expected <= hello.next_record
     )
+    turn.change(
+        link=replace(link, serial=hello.serial, log=hello.log, expected=max([hello.first_kept, *heard])),
+        # Where to go on counts in the records of the shoe before.
+        stops=tuple(replace(stop, resume_at=None) for stop in turn.state.stops),
+    )
+
+
+def let_in(turn: Turn, hello: ShoeHello, reason: str) -> None:
+    """Play with the shoe that said this hello: nothing stands against it, or a supervisor has accepted it."""
+    if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: it is empty, or does not know
+        turn.alarm(
+            "decks_differ",
+            f"the shoe says {hello.decks} decks and the game has {turn.state.settings.game.decks}",
+        )
+    turn.change_link(components=hello.components, offered=None)
+    _end_refusal(turn)
+    turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
+    take_backlog(turn)
+
+
+def _end_refusal(turn: Turn) -> None:
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
 
 
 def _on_lost(turn: Turn, reason: str) -> None:
@@ -109,6 +133,9 @@ def _on_lost(turn: Turn, reason: str) -> None:
 def _on_records_lost(turn: Turn, first: int, last: int) -> None:
     link = turn.state.link
     if last < link.expected or any(stop.resume_at == last + 1 for stop in turn.state.stops):
+        return
+    if turn.state.settings.cards == "keyed":
+        turn.change_link(expected=last + 1)
         return
     turn.stop(
         Stop(
@@ -127,6 +154,9 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
 
 def _on_record(turn: Turn, event: ShoeRecord) -> None:
     expected = turn.state.link.expected
+    if turn.state.link.offered is not None:
+        turn.alarm(OFFERED, f"record {event.record} came from a shoe that is not accepted; it was not taken")
+        return
     if event.record < expected:
         return  # re-sent: the same record was handled before
     if event.record > expected:
@@ -135,34 +165,18 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
         )
         return
     turn.change_link(expected=expected + 1)
+    if turn.state.settings.cards == "keyed":
+        turn.alarm("shoe_not_in_use", "the shoe reports something, and at this table the cards are keyed")
+        return
     match event:
-        case CardDrawn() | CardUnread() | CardOverdrawn():
+        case CardDrawn() | CardUnread() | CardOverdrawn() | CutCardSeen():
             take(turn, event)
-        case CutCardSeen():
-            _on_cut_card(turn)
         case LidMoved(open=is_open):
             _on_lid(turn, is_open=is_open)
         case ReverseMovement():
             _on_trouble(turn, "reverse_movement", "a card was pushed back into the shoe")
-        case ShoeFault(code=code, text=text):
-            _on_trouble(turn, "shoe_fault", f"the shoe reports error {code}: {text}")
-
-
-def _on_cut_card(turn: Turn) -> None:
-    state = turn.state
-    if state.phase not in AT_PLAY:
-        turn.alarm("cut_card_outside_play", f"the cut card came while the table is in {state.phase.value}")
-        return
-    if state.last_coup is not None:
-        return
-    if state.coup is None:
-        last = state.coups + 1  # in place of a hand's first card: that hand is the last
-    elif state.coup.cards and not state.coup.over:
-        last = state.coups + state.settings.coups_after_cut_card
-    else:
-        last = state.coups if not state.coup.cards else state.coups + 1
-    turn.change(last_coup=last)
-    turn.say(CutCardReached(last))
+        case _:
+            _on_trouble(turn, "shoe_fault", f"the shoe reports error {event.code}: {event.text}")
 
 
 def _on_lid(turn: Turn, *, is_open: bool) -> None:

@@ -53,7 +53,9 @@ def _card_wanted(state: TableState) -> bool:
         return False
     if state.phase is Phase.BETTING:
         return state.settings.betting_closes == "first_card"
-    return state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
+    if state.phase is Phase.SHOE_CHANGE:
+        return state.burn_left != 0
+    return state.phase is Phase.DEALING
 
 
 def _lamps(state: TableState) -> Lamps:
@@ -74,6 +76,5 @@ def _next(state: TableState) -> Literal["none", "player", "banker", "burn"]:
         return "burn"
     if state.waiting or not _card_wanted(state):
         return "none"
-    coming = state.coup or Coup(state.carried[:4])
-    side = coming.next_side
-    return "none" if side is None else side.value
+    coup = state.coup or Coup(state.carried)
+    return coup.side_of(len(coup.cards)).value

@@ -2,12 +2,19 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal, Self
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.roads.rounds import RoadRound
-from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, Component, ShoeHello
+from controller.table.events import (
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    Component,
+    CutCardSeen,
+    ShoeHello,
+)
 from controller.table.settings import Settings
 from controller.wagers.settlement import PlacedWager, Settlement
 
@@ -24,12 +31,21 @@ class Phase(StrEnum):
     SETTLED = "settled"
 
 
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """How far a shoe was heard before another took its place: `expected` is the next record of its log `log`."""
+
+    serial: str
+    log: int
+    expected: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShoeLink:
     """What is known of the shoe at the other end of the line.
 
     `expected` is the number of the record wanted next from the log `log` of the shoe `serial`; `offered` a shoe
-    that waits for a supervisor to accept it.
+    that waits for a supervisor to accept it; `earlier` where the shoes used before left off.
     """
 
     online: bool = False
@@ -40,6 +56,7 @@ class ShoeLink:
     components: tuple[Component, ...] = ()
     lid_open: bool = False
     offered: ShoeHello | None = None
+    earlier: tuple[Bookmark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +123,7 @@ class RoundRecord:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TableState:
     """A table.
 
@@ -116,8 +133,8 @@ class TableState:
     - `last_coup`: the number within the shoe of its last coup, None until the cut card.
     - `rounds`: this shoe's rounds, for the roads.
     - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
-    - `carried`: cards drawn too soon that begin the next coup; `dummy_next`: it will be a dummy.
-    - `backlog`: cards that left the shoe while the table waited for a person.
+    - `carried`: cards drawn too soon that begin the next coup.
+    - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
     - `happenings`: how many public events there have been, for their numbers.
     """
 
@@ -138,17 +155,36 @@ class TableState:
     corrections: tuple[Correction, ...] = ()
     wagers: tuple[PlacedWager, ...] = ()
     carried: tuple[Card, ...] = ()
-    dummy_next: bool = False
     doubt: Doubt | None = None
     stops: tuple[Stop, ...] = ()
-    backlog: tuple[CardDrawn | CardUnread | CardOverdrawn, ...] = ()
+    backlog: tuple[CardDrawn | CardUnread | CardOverdrawn | CutCardSeen, ...] = ()
     last: RoundRecord | None = None
     happenings: int = 0
+
+    def but(self, **fields: Any) -> Self:
+        """The same state with these fields put.
+
+        As `dataclasses.replace`, which calls the constructor for all the fields: at several changes a card, that was
+        most of what a card cost.
+
+        Raises:
+            TypeError: there is no such field.
+        """
+        if not fields.keys() <= self.__dict__.keys():
+            raise TypeError(f"a table's state has no {', '.join(fields.keys() - self.__dict__.keys())}")
+        changed = object.__new__(type(self))
+        changed.__dict__.update(self.__dict__, **fields)
+        return changed
 
     @property
     def waiting(self) -> bool:
         """Whether a person must act before a further card counts."""
         return bool(self.stops) or self.doubt is not None
+
+    @property
+    def dummy_next(self) -> bool:
+        """Whether the next coup carries no wagers, for its first cards are known and the house plays those so."""
+        return bool(self.carried) and self.settings.overdraw == "dummy"
 
     @property
     def shoe_over(self) -> bool:

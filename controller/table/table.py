@@ -36,9 +36,9 @@ from controller.table.turn import RefusedError, Turn
 LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
 
 _SHOE: Final = "shoe"
-# A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for; cards carried over
-# from an overdraw can make a whole coup at once.
+# A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for.
 _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
+# What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
 _INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
 
 TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
@@ -52,7 +52,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         ServiceStarted: frozenset({CLOSED}),
         SignOff: frozenset({LOCKED}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
-        OpenBetting: _INTO_A_COUP,
+        OpenBetting: frozenset({BETTING, DEALING}),
         ResumePlay: frozenset({CLOSED}),
         AcceptShoe: frozenset({CLOSED}),
     },
@@ -62,20 +62,20 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
         OpenBetting: frozenset({BETTING}),
-        KeyCard: frozenset({SHOE_CHANGE, BETTING, DEALING}),
-        ResumePlay: frozenset({SHOE_CHANGE, BETTING, DEALING}),
-        AcceptShoe: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        KeyCard: frozenset({SHOE_CHANGE, BETTING}),
+        ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
+        AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
     },
     BETTING: {
         _SHOE: _INTO_A_COUP,
         ServiceStarted: frozenset({BETTING}),
         SetWager: frozenset({BETTING}),
-        CloseBetting: _INTO_A_COUP,
+        CloseBetting: frozenset({DEALING}),
         CloseTable: frozenset({CLOSED}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
-        KeyCard: _INTO_A_COUP,
+        KeyCard: frozenset({DEALING}),
         ResumePlay: _INTO_A_COUP,
-        AcceptShoe: _INTO_A_COUP,
+        AcceptShoe: frozenset({BETTING}),
     },
     DEALING: {
         _SHOE: _INTO_A_COUP,
@@ -98,11 +98,11 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     SETTLED: {
         _SHOE: frozenset({SETTLED}),
         ServiceStarted: frozenset({SETTLED}),
-        OpenBetting: _INTO_A_COUP,
+        OpenBetting: frozenset({BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
         ResumePlay: _INTO_A_COUP,
-        AcceptShoe: _INTO_A_COUP,
+        AcceptShoe: frozenset({SETTLED}),
     },
 }
 """Phase -> event -> the phases it may lead to."""

@@ -5,8 +5,9 @@ changed nothing.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
+from controller.baccarat.coup import Coup
 from controller.table.effects import (
     AlarmRaised,
     CardHeld,
@@ -37,13 +38,18 @@ class Turn:
         self.state = state
         self.effects: list[Effect] = []
 
+    @property
+    def coup(self) -> Coup:
+        """The coup on the table; asked while dealing and at the reveal, when there always is one."""
+        return cast(Coup, self.state.coup)
+
     def change(self, **fields: Any) -> None:
         """Put these fields of the state."""
-        self.state = replace(self.state, **fields)
+        self.state = self.state.but(**fields)
 
     def change_link(self, **fields: Any) -> None:
         """Put these fields of the shoe's link."""
-        self.state = replace(self.state, link=replace(self.state.link, **fields))
+        self.change(link=replace(self.state.link, **fields))
 
     def say(self, happening: Happening) -> None:
         """Let something be known in public."""

@@ -63,6 +63,21 @@ class WagerRefusedError(ValueError):
         self.code = code
 
 
+def find_wager(game: Game, name: str) -> Wager:
+    """The game's wager of this name.
+
+    Raises:
+        WagerRefusedError: unknown_wager.
+    """
+    try:
+        return game.wager(name)
+    except KeyError:
+        offered = ", ".join(wager.name for wager in game.wagers)
+        raise WagerRefusedError(
+            "unknown_wager", f"{game.title} has no wager {name!r}; it has {offered}"
+        ) from None
+
+
 def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
     """Check that one seat's wagers may stand together on a coup.
 
@@ -72,13 +87,7 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
     """
     names = [placed.wager for placed in wagers]
     for placed in wagers:
-        try:
-            wager = game.wager(placed.wager)
-        except KeyError:
-            offered = ", ".join(wager.name for wager in game.wagers)
-            raise WagerRefusedError(
-                "unknown_wager", f"{game.title} has no wager {placed.wager!r}; it has {offered}"
-            ) from None
+        wager = find_wager(game, placed.wager)
         if names.count(placed.wager) > 1:
             raise WagerRefusedError(
                 "doubled_wager", f"seat {placed.seat} has {wager.name} twice: give one amount"
