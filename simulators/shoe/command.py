@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import os
 import signal
 import sqlite3
 import sys
@@ -103,8 +104,12 @@ async def _run(options: ShoeOptions, say: Callable[[str], None]) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+    try:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read along has gone: that is no reason for a shoe to stop.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _silent(_: str) -> None:

@@ -24,7 +24,7 @@ class Terminal:
         self._slave = -1
         self.path = ""  # of the host's end, such as /dev/pts/3; empty while unplugged
         self.dropped = 0  # bytes that went nowhere
-        if link is not None and link.exists() and not link.is_symlink():
+        if link is not None and os.path.lexists(link) and _target(link) is None:
             raise TerminalError(f"{link} exists and is not a symlink: give another link, or remove it")
 
     @property
@@ -58,7 +58,7 @@ class Terminal:
         if not self.plugged_in:
             return
         # Not another shoe's, which may have taken the name meanwhile.
-        if self._link is not None and self._link.is_symlink() and self._link.readlink() == Path(self.path):
+        if self._link is not None and _target(self._link) == Path(self.path):
             self._link.unlink()
         os.close(self._master)
         os.close(self._slave)
@@ -94,3 +94,10 @@ class Terminal:
         new.unlink(missing_ok=True)
         new.symlink_to(self.path)
         new.replace(self._link)
+
+
+def _target(link: Path) -> Path | None:
+    try:
+        return link.readlink()
+    except OSError:
+        return None

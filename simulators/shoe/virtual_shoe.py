@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 from math import inf
 
 from drivers.ishoe.frames import HEARTBEAT_SECONDS
@@ -87,17 +88,16 @@ class VirtualShoe:
             StoreError: another shoe uses the store, or it is no store.
             TerminalError: the link cannot be made.
         """
-        self._store = Store(self._options.store)
-        try:
+        with closing(Store(self._options.store)) as self._store:
             self._device = ShoeDevice(self._store, self._options.serial, self._options.room)
             self._dealer = Dealer(self._device, self._options, self._say)
-            self._begin()
-            while True:
-                await self._turn()
-                await self._wait()
-        finally:
-            self._terminal_gone()
-            self._store.close()
+            try:
+                self._begin()
+                while True:
+                    await self._turn()
+                    await self._wait()
+            finally:
+                self._terminal_gone()
 
     # --- one turn after the other
 

@@ -1,0 +1,52 @@
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.baccarat.cards import STANDARD_DECK, Card
+from simulators.shoe.order import shuffled, with_surplus_copy
+
+
+def test_a_seed_always_gives_the_same_cards():
+    # Written down: they must never change, or no recorded run can be repeated.
+    first = " ".join(shuffled("1", 1, 8)[:10])
+
+    assert first == "6H KD 7D 5S 4C 9C 4S JC 8C 6S"
+
+
+def test_the_scheme_is_as_documented():
+    cards = [card for _ in range(6) for card in STANDARD_DECK]
+    Random("table-4/3").shuffle(cards)
+
+    assert shuffled("table-4", 3, 6) == cards
+
+
+@pytest.mark.parametrize("decks", range(1, 9))
+def test_a_shoe_holds_each_card_once_for_each_deck(decks):
+    assert Counter(shuffled("x", 1, decks)) == dict.fromkeys(Card, decks)
+
+
+def test_shoes_of_one_seed_and_seeds_differ():
+    assert len({tuple(shuffled(seed, shoe, 8)) for seed in "12" for shoe in (1, 2, 3)}) == 6
+
+
+@given(
+    shoe=st.integers(1, 1000),
+    decks=st.integers(1, 8),
+    part=st.floats(0, 1),
+)
+def test_the_surplus_copy_is_the_first_card_to_come_once_too_often(shoe, decks, part):
+    cards = shuffled("x", shoe, decks)
+    earliest = 1 + int(part * (len(cards) - 1))
+    changed = with_surplus_copy(cards, earliest, decks)
+    assert changed is not None
+    place = next(n for n in range(1, len(changed) + 1) if changed[:n].count(changed[n - 1]) > decks)
+
+    assert place >= earliest
+    assert [n for n in range(1, len(cards) + 1) if cards[n - 1] != changed[n - 1]] == [place]
+
+
+def test_there_is_no_surplus_copy_where_no_card_is_complete():
+    assert with_surplus_copy([Card.AS, Card.AH, Card.AS], 1, 2) is None

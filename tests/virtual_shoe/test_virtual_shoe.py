@@ -1,0 +1,310 @@
+"""The shoe as it runs, on a real pseudo-terminal, with a host at the other end."""
+
+import asyncio
+import os
+from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.table.shoe_orders import Lamps
+from drivers.ishoe import frames
+from simulators.shoe import ShoeOptions, StoreError, VirtualShoe, read_scenario, shuffled
+from simulators.shoe.faults import parse_faults
+from simulators.shoe.scenario import Step
+from tests.virtual_shoe.host import Host, Table
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A running shoe and a host with a table, `Table` if no other is given."""
+
+    @asynccontextmanager
+    async def running(table=None, **options):
+        said: list[str] = []
+        shoe = VirtualShoe(
+            ShoeOptions(**{"store": tmp_path / "store", "link": tmp_path / "shoe"} | options), said.append
+        )
+        task = asyncio.create_task(shoe.run())
+        ready = asyncio.create_task(shoe.ready())
+        await asyncio.wait([task, ready], return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if task.done():
+            task.result()
+        host = Host(tmp_path / "shoe", table or Table())
+        try:
+            yield SimpleNamespace(shoe=shoe, host=host, table=host.table, said=said, task=task)
+        finally:
+            host.close()
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+    return running
+
+
+def numbers(host):
+    return [record.record for record in host.taken]
+
+
+@pytest.mark.parametrize("window", [1, 8, 64])
+async def test_two_shoes_are_dealt_card_by_card_as_they_were_shuffled(running, window):
+    async with running(Table(shoes=2), seed="x", window=window) as play:
+        await play.host.until_over()
+    first, second, _ = play.table.dealt
+
+    assert (first, second) == (shuffled("x", 1, 8)[: len(first)], shuffled("x", 2, 8)[: len(second)])
+    # The hand in which the cut card came, or the one that it came before, was the last.
+    assert all(402 < len(dealt) <= 402 + 6 for dealt in (first, second))
+    assert numbers(play.host) == list(range(1, len(play.host.taken) + 1))
+    assert play.said[1:3] == [
+        "shoe 1 loaded: 416 cards (seed x), cut card 14 from the end",
+        "shoe 2 loaded: 416 cards (seed x), cut card 14 from the end",
+    ]
+
+
+@pytest.mark.parametrize("window", [1, 64])
+async def test_nothing_is_drawn_after_the_last_coup(running, window):
+    async with running(window=window) as play:
+        await play.host.until_over()
+        dealt = len(play.host.taken)
+        await play.host.listen(0.5)
+
+        assert len(play.host.taken) == dealt
+        assert play.shoe.inside.out == len(play.table.dealt[0])
+
+
+async def test_a_locked_shoe_lets_no_card_out(running):
+    async with running(Table(automatic=False)) as play:
+        await play.host.until(lambda: len(play.table.coups) == 1)
+        dealt = play.shoe.inside.out
+        await play.host.listen(0.5)
+        waiting = play.shoe.inside.out
+        play.table.next_coup()
+        await play.host.until(lambda: len(play.table.coups) == 2)
+
+    assert waiting == dealt
+
+
+async def test_a_heartbeat_comes_every_quarter_of_a_second_busy_or_not(running):
+    async with running(Table(automatic=False)) as play:
+        await play.host.until(lambda: play.host.heartbeats)
+        before = len(play.host.heartbeats)
+        await play.host.listen(2)
+
+    assert 6 <= len(play.host.heartbeats) - before <= 9
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        ["split=3"],
+        ["noise=0.2"],
+        ["flip=0.005"],
+        ["lose=0.1"],
+        ["repeat=0.3"],
+        ["deaf=0.2"],
+        ["split=7", "noise=0.05", "flip=0.001", "lose=0.05", "repeat=0.05", "deaf=0.05"],
+        ["unplug=0.3s/0.1s"],
+        ["power=0.4s/0.2s"],
+    ],
+    ids=" ".join,
+)
+async def test_no_card_is_lost_doubled_or_invented_whatever_the_line_does(running, faults):
+    async with running(decks=1, window=4, faults=parse_faults(faults)) as play:
+        await play.host.until_over(60)
+    dealt = play.table.dealt[0]
+
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert len(dealt) > 38
+    assert numbers(play.host) == list(range(1, len(play.host.taken) + 1))
+
+
+async def test_an_unplugged_shoe_goes_on_where_it_was(running):
+    async with running(decks=1, pace=0.02) as play:
+        for cards in (5, 15, 25):
+            await play.host.until(lambda cards=cards: len(play.table.dealt[0]) >= cards)
+            play.shoe.unplug()
+            await play.host.listen(0.1)
+            assert play.shoe.path == ""
+            play.shoe.plug()
+        await play.host.until_over()
+    dealt = play.table.dealt[0]
+
+    assert play.host.hangups == 3
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert len([line for line in play.said if "loaded" in line]) == 1
+
+
+async def test_a_cable_that_is_out_for_a_time_comes_back_by_itself(running):
+    async with running(decks=1) as play:
+        play.shoe.unplug(0.2)
+        await play.host.until_over()
+
+    assert play.said[1] == "the cable is out"
+
+
+async def test_power_loss_is_silence_on_a_line_that_stays_and_loses_no_card(running):
+    async with running(decks=1, pace=0.02) as play:
+        await play.host.until(lambda: len(play.table.dealt[0]) >= 3)  # in the burn
+        play.shoe.lose_power(1)
+        await play.host.listen(0.1)
+        heard = play.host.decoder.counters.frames
+        await play.host.listen(0.6)
+        silent = play.host.decoder.counters.frames == heard
+        await play.host.until_over()
+    dealt = play.table.dealt[0]
+
+    assert silent
+    assert play.host.hangups == 0
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert len([line for line in play.said if "loaded" in line]) == 1  # the repeated burn was no new shoe
+
+
+async def test_after_power_loss_the_shoe_is_locked_and_dark_until_it_is_told(running):
+    async with running(decks=1, pace=0.02) as play:
+        await play.host.until(lambda: len(play.table.dealt[0]) >= 3)
+        play.shoe.lose_power(0.1)
+        await asyncio.sleep(0.3)  # no host: nobody tells it anything
+        out = play.shoe.inside.out
+        await asyncio.sleep(0.3)
+
+        assert play.shoe.inside.out == out
+
+
+async def test_a_shoe_that_forgets_begins_another_log(running):
+    async with running(decks=1, pace=0.02) as play:
+        await play.host.until(lambda: len(play.table.dealt[0]) >= 3)
+        play.shoe.lose_power(0.1, forget=True)
+        with pytest.raises(AssertionError, match="another log"):
+            await play.host.until_over()
+
+
+async def test_steps_by_the_clock(running):
+    steps = (
+        Step("error", after=0.2, code=7, text="worn"),
+        Step("reverse", after=0.3),
+        Step("lid", after=0.4, seconds=0.3),
+        Step("unplug", after=1, seconds=0.1),
+        Step("power", after=1.3, seconds=0.1),
+    )
+    async with running(Table(automatic=False), steps=steps) as play:
+        await play.host.until(lambda: play.said[-1].startswith("the power"))
+    seen = [
+        record
+        for record in play.host.taken
+        if not isinstance(record, frames.CardRecord | frames.CutCardRecord)
+    ][2:]
+
+    assert [type(record) for record in seen] == [
+        frames.FaultRecord,
+        frames.ReverseRecord,
+        frames.LidRecord,
+        frames.LidRecord,
+    ]
+    assert play.host.hangups == 1
+
+
+async def test_the_host_hears_of_a_card_that_left_as_the_power_went(running):
+    steps = (Step("power", at=4, seconds=0.1), Step("unplug", at=9, seconds=0.1))
+    async with running(decks=1, steps=steps) as play:
+        await play.host.until_over()
+    dealt = play.table.dealt[0]
+
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert play.host.hangups == 1
+    assert len(play.host.hellos) >= 3
+
+
+async def test_the_overdraw_that_comes_along(running):
+    class House(Table):
+        """A table that locks after the first coup, and burns an overdraw."""
+
+        def take(self, record):
+            if not isinstance(record, frames.OverdrawnRecord):
+                super().take(record)
+                return
+            self.overdrawn = record.card
+            self.next_coup()
+
+    async with running(House(automatic=False), **read_scenario("overdraw").settings()) as play:
+        await play.host.until(lambda: len(play.table.coups) == 2)
+        play.table.next_coup()
+        await play.host.until(lambda: len(play.table.coups) == 3)
+
+    assert play.table.overdrawn is Card("5D")
+    assert [coup.winner.value for coup in play.table.coups] == ["player", "banker", "banker"]
+
+
+async def test_the_ninth_copy_that_comes_along(running):
+    async with running(**read_scenario("ninth-copy").settings()) as play:
+        await play.host.until_over()
+    dealt = play.table.dealt[0]
+
+    assert [card for card in Card if dealt.count(card) > 8] != []
+
+
+async def test_a_shoe_with_nobody_at_the_line_keeps_everything(running):
+    """The line's buffer fills with heartbeats nobody reads; then a host comes and plays to the end."""
+    async with running(decks=1) as play:
+        filler = os.open(play.shoe.path, os.O_RDWR | os.O_NOCTTY)
+        while not play.shoe._terminal.dropped:
+            play.shoe._terminal.write(b"\x11" * 4000)
+        await asyncio.sleep(0.6)
+        os.close(filler)
+        await play.host.until_over()
+    dealt = play.table.dealt[0]
+
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+
+
+async def test_a_host_that_goes_away_and_comes_back_finds_everything(running):
+    async with running(decks=1, window=16) as play:
+        while not play.table.over:
+            await play.host.until_taken(6)
+            play.host.close()
+            await asyncio.sleep(0.05)
+    dealt = play.table.dealt[0]
+
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+
+
+async def test_a_shoe_goes_on_after_it_was_switched_off_and_on(running):
+    async with running(decks=1, pace=0.01) as play:
+        await play.host.until(lambda: len(play.table.dealt[0]) >= 20)
+    host = play.host
+    async with running(decks=1, seed="other") as again:
+        host.close()
+        await host.until_over()
+    dealt = host.table.dealt[0]
+
+    assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert [line for line in again.said if "loaded" in line] == []
+
+
+async def test_two_shoes_on_one_store_are_refused(running, tmp_path):
+    async with running():
+        with pytest.raises(StoreError, match="another virtual shoe uses the store"):
+            await VirtualShoe(ShoeOptions(store=tmp_path / "store")).run()
+
+
+async def test_without_a_link_the_path_is_the_terminals(running, tmp_path):
+    async with running(link=None) as play:
+        assert play.shoe.path.startswith("/dev/pts/")
+        assert not (tmp_path / "shoe").exists()
+
+
+async def test_a_pace_is_kept_and_results_are_paused_at(running):
+    loop = asyncio.get_running_loop()
+    async with running(decks=1, pace=0.03, between=0.3) as play:
+        await play.host.until(lambda: play.table.burn_left == 0)
+        await play.host.until(lambda: play.table.lamps == Lamps(next="banker"))  # P1 is on the table
+        times = {0: loop.time()}
+        for coups in (1, 2):
+            await play.host.until(lambda coups=coups: len(play.table.coups) == coups)
+            times[coups] = loop.time()
+
+    assert times[1] - times[0] > 3 * 0.03 - 0.01
+    assert all(later - before > 0.3 for before, later in pairwise([times[1], times[2]]))
