@@ -13,7 +13,6 @@ from typing import Final
 
 import aiomqtt
 import structlog
-from paho.mqtt.reasoncodes import ReasonCode
 from pydantic import ValidationError
 
 from controller.messages.topics import Topics
@@ -43,7 +42,7 @@ class Feed:
         while True:
             try:
                 async with self._client() as client:
-                    await self._subscribe(client)
+                    await client.subscribe([(self._topics(name), 1) for name in PAYLOADS])
                     failures = 0
                     log.info("broker_connected", host=self._mqtt.host, port=self._mqtt.port)
                     self._board.connected()
@@ -80,9 +79,3 @@ class Feed:
             timeout=KEEPALIVE,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
-
-    async def _subscribe(self, client: aiomqtt.Client) -> None:
-        answers = await client.subscribe([(self._topics(name), 1) for name in PAYLOADS])
-        for name, answer in zip(PAYLOADS, answers, strict=True):
-            if isinstance(answer, ReasonCode) and answer.is_failure:
-                raise aiomqtt.MqttError(f"the broker does not let this display read {self._topics(name)}")

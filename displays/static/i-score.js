@@ -123,6 +123,19 @@ function showLimits(limits, currency) {
   );
 }
 
+// --- long names, many words and large limits get smaller type; nothing is cut off
+
+function fitAll() {
+  for (const id of ["table-name", "game", "outcome", "limits"]) fit(byId(id));
+}
+
+function fit(box) {
+  for (let size = 1; size > 0.3; size -= 0.05) {
+    box.style.setProperty("--fit", size);
+    if (box.scrollWidth <= box.clientWidth) break;
+  }
+}
+
 /** Amounts of two-decimal money, whole ones without their decimals. */
 function moneyFormat(currency) {
   const style = { trailingZeroDisplay: "stripIfInteger", minimumFractionDigits: 2 };
@@ -278,6 +291,7 @@ function listen(name, show) {
     heard();
     try {
       show(JSON.parse(event.data));
+      fitAll();
     } catch (error) {
       lost("This page cannot show what the table published");
       throw error;

@@ -5,17 +5,19 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 from pydantic import TypeAdapter
 
 from controller.baccarat.cards import STANDARD_DECK
-from controller.messages.building import scoreboard_message, state_message
-from controller.messages.models import Scoreboard, State
+from controller.messages.building import scoreboard_message, state_message, timestamp
+from controller.messages.models import Availability, Scoreboard, State
 from controller.table.events import (
     CardDrawn,
     ChangeShoe,
     CutCardSeen,
     Event,
+    LidMoved,
     ServiceStarted,
     ShoeHello,
     ShoeLost,
@@ -81,6 +83,10 @@ class PlayedTable:
         self._record += 1
         self.handle(CutCardSeen(self._record))
 
+    def lift_the_lid(self) -> None:
+        self._record += 1
+        self.handle(LidMoved(self._record, open=True))
+
     def lose_the_shoe(self) -> None:
         self.handle(ShoeLost("the cable is out"))
 
@@ -89,3 +95,9 @@ class PlayedTable:
 
     def scoreboard(self) -> Scoreboard:
         return scoreboard_message(self.table.state, datetime.now(UTC))
+
+
+def availability(state: Literal["online", "offline"], reason: str) -> Availability:
+    """What the table's service, or its last will, says of itself."""
+    now = timestamp(datetime.now(UTC))
+    return Availability(id="table-1/availability", seq=0, ts=now, state=state, reason=reason, since=now)

@@ -1,14 +1,14 @@
 """The law of the board: live while the last new state is younger than it said, by one clock."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from controller.messages.building import timestamp
-from controller.messages.models import Availability, State
+from controller.messages.models import State
 from displays.board import LIVE, NO_BROKER, NO_STATE, Board
-from tests.displays.played import PlayedTable
+from tests.displays.played import PlayedTable, availability
 
 
 class Clock:
@@ -31,23 +31,6 @@ def board(clock):
 @pytest.fixture
 def table():
     return PlayedTable()
-
-
-def availability(state: str, reason: str) -> Availability:
-    now = timestamp(datetime.now(UTC))
-    return Availability.model_validate_json(
-        json.dumps(
-            {
-                "schema": "punto/availability/1",
-                "id": "a",
-                "seq": 0,
-                "ts": now,
-                "state": state,
-                "reason": reason,
-                "since": now,
-            }
-        )
-    )
 
 
 def holding(state: State, seconds: float) -> State:

@@ -24,7 +24,7 @@ from tests.displays.parts import (
     free_port,
     publisher,
 )
-from tests.displays.played import PlayedTable
+from tests.displays.played import PlayedTable, availability
 from tests.roads.shoes import random_shoe, rounds
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -47,6 +47,11 @@ id => [...document.querySelectorAll(`#${id} .cell`)].map(cell => ({
 }))
 """
 
+CUT_OFF = """
+[...document.querySelectorAll("#board :is(h1, h2, p, dl, dt, dd, output)")]
+  .filter(each => each.scrollWidth > each.clientWidth + 1)
+  .map(each => each.id || each.textContent)
+"""
 BOXES = """
 [...document.querySelectorAll("#board > *, #board dl > div, .card, #phase, .panel > svg")].map(each => ({
   name: each.id || each.className, ...each.getBoundingClientRect().toJSON()
@@ -252,6 +257,18 @@ async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_wi
             assert monotonic() - published < 3
 
 
+async def test_not_live_at_once_when_the_table_says_that_it_is_offline(page, broker):
+    table = PlayedTable()
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address)
+        await expect_not_live(page, "Nothing new from the table")
+        await out.send("state", table.state())
+        await expect_live(page)
+        await out.send("availability", availability("offline", "stopped by an operator"))
+
+        await expect_not_live(page, "The table is offline: stopped by an operator", within=0.5)
+
+
 async def test_a_state_that_the_broker_had_kept_is_shown_and_is_not_live(page, broker):
     table = PlayedTable()
     async with publisher(broker) as out:
@@ -300,8 +317,9 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
         await expect_live(page, within=10)
         await expect(page.locator("#hand-number")).to_have_text("1")
 
-        server.end(signal.SIGTERM)
+        status, said = server.end(signal.SIGTERM)
         await expect_not_live(page, "No connection to the display's server")
+        assert (status, said) == (0, "")
 
 
 async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
@@ -349,12 +367,18 @@ async def test_a_name_with_html_in_it_is_shown_as_text(page, broker):
 async def test_the_whole_board_fits_any_screen(page, broker, size):
     table = PlayedTable(name="The Emperor's Private Gaming Salon, Upper Level")
     table.play(60)
+    crowded = tuple(rounds("TTBPTTTB" + "BP" * 30 + "B" * 14 + "T" * 12))
+    table.table.state = replace(table.table.state, rounds=crowded)
+    table.lose_the_shoe()
+    table.lift_the_lid()
     width, height = size
     await page.set_viewport_size({"width": width, "height": height})
     async with display(broker) as address, publisher(broker) as out, dealt(out, table):
         await page.goto(address)
         await expect_live(page)
+        await expect(page.locator("#count-hands")).to_have_text(str(len(crowded)))
         boxes = await page.evaluate(BOXES)
+        cut_off = await page.evaluate(CUT_OFF)
 
     assert len(boxes) > 20
     assert [
@@ -362,3 +386,4 @@ async def test_the_whole_board_fits_any_screen(page, broker, size):
         for box in boxes
         if box["left"] < 0 or box["top"] < 0 or box["right"] > width + 0.5 or box["bottom"] > height + 0.5
     ] == []
+    assert cut_off == []
