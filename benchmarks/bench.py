@@ -11,6 +11,7 @@ import threading
 import time
 import tty
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -92,10 +93,10 @@ class Service:
     def start(self) -> float:
         """Start it and return the seconds until it answered."""
         began = time.perf_counter()
-        log = Path("/tmp/service.log").open("wb")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "controller", "run", "--config", str(self.config)], stderr=log
-        )
+        with (self.folder / "service.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "controller", "run", "--config", str(self.config)], stderr=log
+            )
         wait_until(self._up, 60)
         return time.perf_counter() - began
 
@@ -118,6 +119,15 @@ class Service:
             self.process.kill()
             self.process.wait()
             self.door.unlink(missing_ok=True)
+
+    def resident_bytes(self) -> int:
+        """The memory it has in use."""
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def processor_seconds(self) -> float:
+        """The processor time that it has used so far."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def pid(self) -> int:
@@ -190,9 +200,7 @@ class HandHeldShoe:
 
 
 def _changed(beat: Heartbeat, **fields: Any) -> Heartbeat:
-    import dataclasses
-
-    return dataclasses.replace(beat, **fields)
+    return replace(beat, **fields)
 
 
 class Subscriber:

@@ -18,7 +18,7 @@ from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
 from controller.messages.building import timestamp
-from controller.messages.models import Info
+from controller.messages.models import Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
 from controller.operators.desk import Desk
@@ -126,7 +126,7 @@ def _broker(
             configuration=config.redacted(),
         )
 
-    def current_health(now: datetime) -> health.Health:
+    def current_health(now: datetime) -> Health:
         return report.message(now, shoe.health().counters if shoe is not None else {})
 
     return Broker(_address(config.mqtt), engine, journal, outbox, topic, info, current_health)

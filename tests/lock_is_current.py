@@ -6,10 +6,16 @@ import tempfile
 from pathlib import Path
 
 LOCK = Path("requirements.lock")
-FLAGS = (
-    "--quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header "
-    "--no-emit-index-url --no-emit-find-links --all-extras --group dev"
-).split()
+FLAGS = [
+    "--quiet",
+    "--universal",
+    "--python-version",
+    "3.11",
+    "--generate-hashes",
+    "--no-annotate",
+    "--no-header",
+]
+FLAGS += ["--no-emit-index-url", "--no-emit-find-links", "--all-extras", "--group", "dev"]
 
 
 def main() -> int:
