@@ -1,7 +1,6 @@
 """A subscriber that counts a table's cards and gaps, however many there are, until its standard input says enough."""
 
 import json
-import socket
 import sys
 import time
 from collections import Counter
@@ -9,13 +8,15 @@ from typing import Any
 
 import paho.mqtt.client as mqtt
 
+from benchmarks.client import connected
+
 
 def main() -> None:
     """Subscribe to the topic of events, say "ready", and print the counts in the end."""
     port, topic = int(sys.argv[1]), sys.argv[2]
     counts: Counter[str] = Counter(card_dealt=0, burn_card_turned=0, gaps=0)
     last = 0
-    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+    client = connected(port)
 
     def on_message(_client: Any, _userdata: Any, message: mqtt.MQTTMessage) -> None:
         nonlocal last
@@ -30,8 +31,6 @@ def main() -> None:
 
     client.on_message = on_message
     client.on_subscribe = on_subscribe
-    client.on_socket_open = lambda _c, _u, sock: sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    client.connect("127.0.0.1", port)
     client.subscribe(topic, qos=1)
     client.loop_start()
     sys.stdin.readline()

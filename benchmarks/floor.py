@@ -1,11 +1,10 @@
 """The floor: os.read, one durable SQLite commit, one paho QoS 1 publish, and nothing else, in a process of its own."""
 
 import os
-import socket
 import sqlite3
 import sys
 
-import paho.mqtt.client as mqtt
+from benchmarks.client import connected
 
 
 def main() -> None:
@@ -16,9 +15,7 @@ def main() -> None:
     record.execute("PRAGMA journal_mode = WAL")
     record.execute("PRAGMA synchronous = FULL")
     record.execute("CREATE TABLE inputs (seq INTEGER PRIMARY KEY, payload BLOB)")
-    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-    client.on_socket_open = lambda _c, _u, sock: sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    client.connect("127.0.0.1", port)
+    client = connected(port)
     client.loop_start()
     sys.stdout.write("ready\n")
     sys.stdout.flush()

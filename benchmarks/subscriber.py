@@ -1,19 +1,20 @@
 """A subscriber in a process of its own: notes arrival times until its standard input says enough."""
 
 import json
-import socket
 import sys
 import time
 from typing import Any
 
 import paho.mqtt.client as mqtt
 
+from benchmarks.client import connected
+
 
 def main() -> None:
     """Subscribe to the topic, say "ready", and print what arrived as [[time, payload], …] in the end."""
     port, topic = int(sys.argv[1]), sys.argv[2]
-    arrived: list[tuple[float, bytes]] = []
-    client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
+    arrived: list[tuple[float, bytes | bytearray]] = []
+    client = connected(port)
 
     def on_message(_client: Any, _userdata: Any, message: mqtt.MQTTMessage) -> None:
         arrived.append((time.monotonic(), message.payload))
@@ -24,8 +25,6 @@ def main() -> None:
 
     client.on_message = on_message
     client.on_subscribe = on_subscribe
-    client.on_socket_open = lambda _c, _u, sock: sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    client.connect("127.0.0.1", port)
     client.subscribe(topic, qos=1)
     client.loop_start()
     sys.stdin.readline()
