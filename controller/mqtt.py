@@ -6,6 +6,7 @@ last will never stays stuck and a broker that lost its memory is soon filled aga
 """
 
 import asyncio
+import math
 import random
 import socket
 import ssl
@@ -40,6 +41,8 @@ from controller.table.state import RoundRecord
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
 ROUNDS_AT_ONCE: Final = 50
+STALLED_SECONDS: Final = 10
+"""How long a broker may leave everything unacknowledged before the connection is given up."""
 FIRST_RETRY_SECONDS: Final = 0.5
 LAST_RETRY_SECONDS: Final = 10.0
 # Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
@@ -301,20 +304,36 @@ class _Sender:
     def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish now."""
         self._under_way += 1
-        publish = self._client.publish(topic, payload, qos=1, retain=retain)
+        # No time-out of its own, which would cost a task and a timer for each message: `room` sees a broker that stalls.
+        publish = self._client.publish(topic, payload, qos=1, retain=retain, timeout=math.inf)
         self._tasks.create_task(publish).add_done_callback(self._taken)
 
     async def room(self) -> None:
-        """Wait until the window has room."""
-        while self._under_way >= WINDOW:
-            self._changed.clear()
-            await self._changed.wait()
+        """Wait until the window has room.
+
+        Raises:
+            aiomqtt.MqttError: the broker has acknowledged nothing for long.
+        """
+        await self._until(WINDOW - 1)
 
     async def all_taken(self) -> None:
-        """Wait until the broker has taken everything."""
-        while self._under_way:
+        """Wait until the broker has taken everything.
+
+        Raises:
+            aiomqtt.MqttError: the broker has acknowledged nothing for long.
+        """
+        await self._until(0)
+
+    async def _until(self, most: int) -> None:
+        while self._under_way > most:
             self._changed.clear()
-            await self._changed.wait()
+            try:
+                async with asyncio.timeout(STALLED_SECONDS):
+                    await self._changed.wait()
+            except TimeoutError:
+                raise aiomqtt.MqttError(
+                    f"the broker has acknowledged nothing for {STALLED_SECONDS} s"
+                ) from None
 
     def _taken(self, task: asyncio.Task[None]) -> None:
         if task.cancelled() or task.exception() is not None:
