@@ -13,6 +13,8 @@ from controller import __version__
 from controller.cli import SUBCOMMANDS, main
 
 PUNTO = [sys.executable, "-m", "controller.cli"]
+# Whoever tests may have asked Python not to buffer; the command must do without.
+BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -137,6 +139,7 @@ def test_it_ends_quietly_when_nobody_reads_on():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=BUFFERED,
     ) as ran:
         assert ran.stdin is not None
         assert ran.stdout is not None
@@ -159,6 +162,7 @@ def test_it_ends_quietly_when_interrupted():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env=BUFFERED,
     ) as ran:
         assert ran.stdin is not None
         assert ran.stdout is not None

@@ -216,6 +216,19 @@ def test_limits_beyond_the_sheets_are_told_together_with_unknown_wagers(config_f
     assert [problem.partition(":")[0] for problem in problems(config_file)] == ["7", "8", "9"]
 
 
+def test_a_step_that_is_not_one_of_the_sheets(config_file):
+    own = (SHIPPED / "games" / "dragon-bonus-1.toml").read_text(encoding="utf-8")
+    stepped = own.replace("maximum = 10000 }", "maximum = 10000, step = 500 }")
+    (config_file.parent / "own.toml").write_text(stepped, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+    changed(config_file, "minimum = 1000", "step = 750")
+    (problem,) = problems(config_file)
+
+    assert (
+        problem == "7: limits.dragon_bonus_player.step: 750 is not a multiple of the game file's step of 500"
+    )
+
+
 def test_the_approval_letter_is_quoted_where_a_game_may_not_be_read_by_a_shoe(config_file):
     changed(config_file, '"dragon-bonus-1"', '"dai-bacc"')
     changed(config_file, "[limits.dragon_bonus_player]", "[limits.tiger_7]")
