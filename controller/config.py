@@ -128,7 +128,8 @@ class RecordConfig(_Section):
 class MqttConfig(_Section):
     """`[mqtt]`: the broker. `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
 
-    `password_file` holds the password on its only line.
+    `password_file` holds the password on its only line. `restricted` publishes the cards that the public has not seen;
+    only for a broker that lets nobody but surveillance read them (configs/mosquitto.acl).
     """
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
@@ -138,6 +139,7 @@ class MqttConfig(_Section):
     base: str = "punto"
     ca_file: FromFolder | None = None
     keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
+    restricted: bool = False
 
     @field_validator("base")
     @classmethod

@@ -41,7 +41,9 @@ class Handled:
 class Engine:
     """The table and everything that an input goes through."""
 
-    def __init__(self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics) -> None:
+    def __init__(
+        self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics, *, restricted: bool
+    ) -> None:
         self.table = table
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
@@ -49,14 +51,24 @@ class Engine:
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
+        self._restricted_cards = restricted
         self.path = asyncio.Lock()
         self._snapshot_at = journal.last_seq
 
     @classmethod
     async def start(
-        cls, journal: Journal, outbox: Outbox, topic: topics.Topics, settings: Settings, version: str
+        cls,
+        journal: Journal,
+        outbox: Outbox,
+        topic: topics.Topics,
+        settings: Settings,
+        version: str,
+        *,
+        restricted: bool = False,
     ) -> "Engine":
         """Recover the table from the record and put this start on it.
+
+        Cards that the public has not seen are published if `restricted`: the broker must keep them from the public.
 
         Raises:
             RecordError: the record cannot be trusted or written.
@@ -66,7 +78,7 @@ class Engine:
         started = ServiceStarted(version, settings)
         Table(table.state).handle(started)  # refused here, a start leaves no trace on the record
         journal.start()
-        engine = cls(table, journal, outbox, topic)
+        engine = cls(table, journal, outbox, topic, restricted=restricted)
         await engine.submit([started], "service")
         return engine
 
@@ -121,6 +133,8 @@ class Engine:
             name = self.state.settings.game.name
             done = self._journal.add_round(seq, moment, name, effect.record)
             done.add_done_callback(lambda _: self._outbox.rounds_are_due())
+        elif isinstance(effect, CardHeld) and not self._restricted_cards:
+            pass
         elif not self._outbox.connected:
             self._outbox.dropped += 1
         elif isinstance(effect, Happened):

@@ -46,7 +46,14 @@ async def serve(
     journal = Journal.open(config.record.path)
     try:
         topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
-        engine = await Engine.start(journal, outbox, topic, config.settings(), __version__)
+        engine = await Engine.start(
+            journal,
+            outbox,
+            topic,
+            config.settings(),
+            __version__,
+            restricted=config.mqtt is not None and config.mqtt.restricted,
+        )
         if shoe is not None:
             engine.direct_shoe = shoe.direct
             shoe.direct(shoe_orders(engine.state))
