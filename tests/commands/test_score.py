@@ -289,7 +289,8 @@ def test_it_settles_as_the_table_does(cards, amount, wager):
 @pytest.mark.parametrize("name", ["canberra", "dai-bacc", "dragon-bonus-3"])
 def test_settlements_of_one_line_are_not_another_lines(name):
     """Many results after one another, every wager, few amounts: what was settled before must not be mistaken."""
-    game, dice, deck = load_game(name), Random(4), list(Card)
+    # Few ranks, so that pairs are common.
+    game, dice, deck = load_game(name), Random(4), [card for card in Card if card.rank in "A267K"]
     source, expected = [], []
     for _ in range(600):
         coup = Coup()
