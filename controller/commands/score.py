@@ -62,7 +62,6 @@ def main(args: argparse.Namespace) -> int:
 
 def score(game: Game, source: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
     """The answer to each line but blank ones, and whether the line was good."""
-    settled = _Settled(game)
     for line in source:
         if line.isspace():
             continue
@@ -70,7 +69,7 @@ def score(game: Game, source: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
         try:
             found = parse(line)
             identity = _identity(found)
-            answer = _score(game, found, settled)
+            answer = _score(game, found)
         except ValueError as error:  # LineError, and what cards, coup and wagers raise
             yield f'{{"id":{identity},"error":{_JSON.encode(str(error))}}}', False
         else:
@@ -92,7 +91,7 @@ def _identity(found: dict[str, Any]) -> str:
             return _JSON.encode(identity)
 
 
-def _score(game: Game, found: dict[str, Any], settled: "_Settled") -> str:
+def _score(game: Game, found: dict[str, Any]) -> str:
     """The answer but its id, as JSON without the braces around it."""
     check_keys(found, KEYS, required=("cards",))
     coup = Coup.complete(_cards(found["cards"], game.decks))
@@ -108,8 +107,9 @@ def _score(game: Game, found: dict[str, Any], settled: "_Settled") -> str:
         "natural": coup.natural,
         "player_pair": coup.player_pair,
         "banker_pair": coup.banker_pair,
+        "settlements": [_plain(settlement) for settlement in settle(game, coup, wagers)],
     }
-    return f'{_JSON.encode(result)[1:-1]},"settlements":[{settled(coup, wagers)}]'
+    return _JSON.encode(result)[1:-1]
 
 
 def _cards(found: object, decks: int) -> tuple[Card, ...]:
@@ -155,41 +155,9 @@ def _wager(found: object) -> PlacedWager:
     return PlacedWager(seat, wager, amount)
 
 
-class _Settled:
-    """Settlements as JSON, those made before remembered: a shoe has few results, and a table few amounts."""
-
-    _MOST: Final = 100_000
-
-    def __init__(self, game: Game) -> None:
-        self._game = game
-        self._known: dict[tuple[tuple[int, ...], str, int], str] = {}
-
-    def __call__(self, coup: Coup, wagers: list[PlacedWager]) -> str:
-        # All that a condition can ask about; who won, by how much, and naturals follow from these.
-        asked = (
-            len(coup.player),
-            len(coup.banker),
-            coup.player_total,
-            coup.banker_total,
-            coup.player_pair,
-            coup.banker_pair,
-        )
-        return ",".join([f'{{"seat":{placed.seat},{self._settled(asked, coup, placed)}' for placed in wagers])
-
-    def _settled(self, asked: tuple[int, ...], coup: Coup, placed: PlacedWager) -> str:
-        """What follows the seat in a settlement."""
-        key = (asked, placed.wager, placed.amount)
-        text = self._known.get(key)
-        if text is None:
-            if len(self._known) >= self._MOST:
-                self._known.clear()
-            (settlement,) = settle(self._game, coup, [placed])
-            self._known[key] = text = _JSON.encode(_without_seat(settlement))[1:]
-        return text
-
-
-def _without_seat(settlement: Settlement) -> dict[str, Any]:
+def _plain(settlement: Settlement) -> dict[str, Any]:
     return {
+        "seat": settlement.seat,
         "wager": settlement.wager,
         "outcome": settlement.outcome,
         "stake": settlement.stake,
