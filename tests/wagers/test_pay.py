@@ -1,0 +1,104 @@
+from fractions import Fraction
+
+import pytest
+
+from controller.wagers.pay import Pay, Rounding
+
+F = Fraction
+
+
+@pytest.mark.parametrize(
+    ("pays", "stake", "returned"),
+    [
+        ("30 to 1", 100, F(3100)),
+        ("1 to 1", 100, F(200)),
+        ("1 to 2", 5, F(15, 2)),
+        ("3 to 2", 5, F(25, 2)),
+        ("1000 for 1", 1, F(1000)),
+        ("1000 for 1", 100, F(100_000)),
+        ("1 for 1", 100, F(100)),
+        ("3 for 2", 5, F(15, 2)),
+        ("1 to 1 less 5%", 100, F(195)),
+        ("1 to 1 less 5%", 1, F(39, 20)),
+        ("1 to 1 less 0%", 100, F(200)),
+        ("2 to 1 less 2.5%", 100, F(295)),
+        ("push", 100, F(100)),
+    ],
+)
+def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake, returned):
+    assert Pay.parse(pays).returned(stake) == returned
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "30",
+        "30 to",
+        "30:1",
+        "30 to 0",
+        "0 to 1",
+        "-1 to 1",
+        "30 TO 1",
+        "lose",
+        "1 to 1 less",
+        "1 to 1 less 5",
+        "1.5 to 1",
+        " 1 to 1",
+    ],
+)
+def test_what_is_no_pay_is_refused_with_the_forms_there_are(text):
+    with pytest.raises(ValueError) as error:
+        Pay.parse(text)
+
+    assert (
+        str(error.value)
+        == f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 to 1 less 100%", "'1 to 1 less 100%' takes a commission of the whole win: write less than 100%"),
+        (
+            "1 for 1 less 5%",
+            '\'1 for 1 less 5%\' takes a commission of a "for" pay: only a "to" pay has a win to take it of',
+        ),
+    ],
+)
+def test_a_commission_is_of_a_win_and_leaves_some_of_it(text, message):
+    with pytest.raises(ValueError) as error:
+        Pay.parse(text)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("unit", "mode", "exact", "paid"),
+    [
+        (1, "down", F(95), 95),
+        (1, "down", F(199, 20), 9),
+        (1, "up", F(181, 20), 10),
+        (1, "up", F(10), 10),
+        (1, "nearest", F(19, 2), 10),
+        (1, "nearest", F(189, 20), 9),
+        (25, "down", F(95), 75),
+        (25, "up", F(95), 100),
+        (25, "nearest", F(95), 100),
+        (25, "nearest", F(87), 75),
+        (25, "nearest", F(175, 2), 100),
+        (25, "up", F(75), 75),
+        (25, "down", F(0), 0),
+        (25, "up", F(0), 0),
+        (25, "nearest", F(0), 0),
+    ],
+)
+def test_what_is_not_whole_is_paid_in_whole_units(unit, mode, exact, paid):
+    assert Rounding(unit=unit, mode=mode)(exact) == paid
+
+
+@pytest.mark.parametrize("unit", [0, -25])
+def test_there_is_no_rounding_to_nothing(unit):
+    with pytest.raises(ValueError, match=f"the rounding unit must be at least 1 minor unit, not {unit}"):
+        Rounding(unit=unit)

@@ -1,0 +1,169 @@
+from dataclasses import replace
+
+import pytest
+
+from controller.games import load_game
+from controller.wagers.definition import Limits, Rule
+from controller.wagers.pay import Rounding
+from controller.wagers.settlement import (
+    Outcome,
+    PlacedWager,
+    Settlement,
+    WagerRefusedError,
+    check_wagers,
+    give_back,
+    settle,
+)
+from tests.wagers.coups import coup
+
+MINI = load_game("mini-baccarat")
+DRAGON = load_game("dragon-bonus-1")
+CANBERRA = load_game("canberra")
+DAI = load_game("dai-bacc")
+BANKER_WINS = "2D JS QC KS 8C 8C"
+BANKER_WINS_WITH_SIX = "TH 6S 2D KC JH"
+
+
+def having(*wagers: tuple[str, int]) -> list[PlacedWager]:
+    return [PlacedWager(3, name, amount) for name, amount in wagers]
+
+
+LIMITED = replace(
+    MINI,
+    wagers=tuple(replace(wager, limits=Limits(minimum=500, maximum=5000, step=250)) for wager in MINI.wagers),
+)
+
+
+@pytest.mark.parametrize(
+    ("game", "wagers", "code", "message"),
+    [
+        (MINI, having(("dragon", 5)), "unknown_wager", "Mini Baccarat has no wager 'dragon'; it has player, banker, tie"),
+        (MINI, having(("tie", 5), ("tie", 5)), "doubled_wager", "seat 3 has tie twice: give one amount"),
+        (LIMITED, having(("tie", 499)), "below_minimum", "499 on tie is below its minimum of 500"),
+        (MINI, having(("tie", 0)), "below_minimum", "0 on tie is below its minimum of 1"),
+        (LIMITED, having(("tie", 5001)), "above_maximum", "5001 on tie is above its maximum of 5000"),
+        (LIMITED, having(("tie", 600)), "off_step", "600 on tie is not a multiple of its step of 250"),
+        (
+            DRAGON,
+            having(("dragon_bonus_player", 500)),
+            "needs_base",
+            "dragon_bonus_player needs a wager of the same seat on player beside it",
+        ),
+        (
+            DRAGON,
+            having(("banker", 500), ("tie", 500), ("dragon_bonus_player", 500)),
+            "needs_base",
+            "dragon_bonus_player needs a wager of the same seat on player beside it",
+        ),
+        (
+            DAI,
+            having(("player", 5), ("banker", 5), ("kill", 5), ("ox_6", 5), ("tiger_7", 5)),
+            "too_many_wagers",
+            "5 wagers are more than the 4 that a player may have on one coup",
+        ),
+    ],
+)  # fmt: skip
+def test_wagers_that_may_not_stand_are_refused_with_the_reason(game, wagers, code, message):
+    with pytest.raises(WagerRefusedError) as error:
+        check_wagers(game, wagers)
+
+    assert (error.value.code, str(error.value)) == (code, message)
+
+
+def test_a_base_wager_of_any_kind_is_named_where_any_will_do():
+    bonus = replace(DRAGON.wager("dragon_bonus_player"), requires_base="any")
+    game = replace(DRAGON, wagers=(*MINI.wagers, bonus))
+
+    check_wagers(game, having(("dragon_bonus_player", 500), ("tie", 1)))
+    with pytest.raises(WagerRefusedError, match="on player or banker or tie beside it"):
+        check_wagers(game, having(("dragon_bonus_player", 500)))
+
+
+@pytest.mark.parametrize(
+    ("game", "wagers"),
+    [
+        (MINI, having()),
+        (MINI, having(("tie", 1))),
+        (MINI, having(("player", 10**12))),
+        (LIMITED, having(("tie", 500), ("player", 5000), ("banker", 750))),
+        (DRAGON, having(("dragon_bonus_player", 500), ("player", 1))),
+        (DRAGON, having(("player", 1), ("dragon_bonus_player", 10000))),
+        (CANBERRA, having(("dragon_bonus_player", 1), ("dragon_bonus_banker", 1))),
+        (DAI, having(("kill", 5), ("ox_6", 5), ("tiger_7", 5), ("banker", 5))),
+    ],
+)
+def test_wagers_within_the_limits_stand(game, wagers):
+    check_wagers(game, wagers)
+
+
+@pytest.mark.parametrize(
+    ("unit", "mode", "stake", "returned", "remainder"),
+    [
+        # 5% of 1.07 is 5.35 cents, so the win is 101.65 cents
+        (1, "down", 107, 208, "13/20"),
+        (1, "up", 107, 209, "-7/20"),
+        (1, "nearest", 107, 209, "-7/20"),
+        (25, "down", 107, 207, "33/20"),
+        (25, "up", 107, 232, "-467/20"),
+        (25, "nearest", 107, 207, "33/20"),
+        (25, "down", 100_00, 195_00, "0"),
+        (1, "down", 1, 1, "19/20"),
+    ],
+)
+def test_commission_that_does_not_come_out_even_is_rounded_and_the_rest_recorded(
+    unit, mode, stake, returned, remainder
+):
+    game = replace(MINI, rounding=Rounding(unit=unit, mode=mode))
+
+    (settled,) = settle(game, coup(BANKER_WINS), having(("banker", stake)))
+
+    assert settled == Settlement(
+        3, "banker", Outcome.WIN, stake, returned, returned - stake, "banker_wins", remainder
+    )
+
+
+def test_half_on_six_of_an_odd_stake_keeps_the_half_cent_on_the_record():
+    (settled,) = settle(CANBERRA, coup(BANKER_WINS_WITH_SIX), having(("banker", 5)))
+
+    assert (settled.returned, settled.net, settled.remainder) == (7, 2, "1/2")
+
+
+def test_rounding_never_touches_a_stake_that_goes_back():
+    game = replace(MINI, rounding=Rounding(unit=25, mode="down"))
+
+    (settled,) = settle(game, coup("9S 9H TH KC"), having(("player", 107)))
+
+    assert (settled.outcome, settled.returned, settled.net, settled.remainder) == (Outcome.PUSH, 107, 0, "0")
+
+
+@pytest.mark.parametrize(
+    ("pays", "returned", "net", "remainder"),
+    [("30 to 1", 31 * 7, 30 * 7, "0"), ("30 for 1", 30 * 7, 29 * 7, "0"), ("3 for 2", 10, 3, "1/2")],
+)
+def test_to_one_gives_the_stake_back_besides_and_for_one_does_not(pays, returned, net, remainder):
+    tie = MINI.wager("tie")
+    rule = Rule(name="tie", pays=pays, when=tie.rules[0].when)
+    game = replace(MINI, wagers=(MINI.wagers[0], replace(tie, rules=(rule,))))
+
+    (settled,) = settle(game, coup("9S 9H TH KC"), having(("tie", 7)))
+
+    assert (settled.returned, settled.net, settled.remainder) == (returned, net, remainder)
+
+
+def test_wagers_are_settled_each_by_itself_and_in_the_order_given():
+    wagers = [PlacedWager(2, "tie", 5), PlacedWager(1, "player", 7), PlacedWager(2, "banker", 100)]
+
+    settled = settle(MINI, coup(BANKER_WINS), wagers)
+
+    assert [(each.seat, each.wager, each.returned) for each in settled] == [
+        (2, "tie", 0),
+        (1, "player", 0),
+        (2, "banker", 195),
+    ]
+
+
+def test_a_misdeal_gives_every_stake_back_whole():
+    assert give_back([PlacedWager(2, "tie", 5), PlacedWager(1, "player", 7)]) == (
+        Settlement(2, "tie", Outcome.VOID, 5, 5, 0, "void"),
+        Settlement(1, "player", Outcome.VOID, 7, 7, 0, "void"),
+    )
