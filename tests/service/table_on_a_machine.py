@@ -76,7 +76,9 @@ class Program:
     ) -> None:
         self.kill()
         if error is not None:
-            error.add_note("\n".join([f"{self.log.name} ends with:", *self.said()[-20:]]))
+            error.add_note(
+                "\n".join([f"{self.log.name} ends with:", *(line[:300] for line in self.said()[-20:])])
+            )
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
@@ -208,12 +210,13 @@ class Table(Program):
 
 
 class Shoe(Program):
-    """A `punto shoe` at the end of `link`; its memory lies beside that. `options` are the command's."""
+    """A `punto shoe` at the end of `link`; its memory lies beside that. `options` are the command's.
+
+    Another one on the same link, after this one has ended, is the same shoe with other options.
+    """
 
     def __init__(self, link: Path, *options: str | Path) -> None:
         self.link = link
-        self.store = link.with_name(f"{link.name}.store")
-        self.options = options
         super().__init__(
             link.with_name("shoe.log"), sys.executable, "-m", "controller", "shoe", "--link", link, *options
         )
@@ -221,13 +224,9 @@ class Shoe(Program):
     def start(self) -> None:
         """Start it and wait until its line is there."""
         before = len(self.link_lines())
-        self.begin_to_start()
+        super().start()
         wait_until(lambda: len(self.link_lines()) > before or not self.running, "the shoe has its link")
         assert self.running, f"the shoe ended with {self.process.returncode}: {self.said()[-10:]}"
-
-    def begin_to_start(self) -> None:
-        """Start it, and do not wait for it."""
-        super().start()
 
     def link_lines(self) -> list[str]:
         """What it said each time that its line was there."""
@@ -256,13 +255,19 @@ class Listener(Program):
         super().__init__(
             folder / f"{name}.txt", "mosquitto_sub", "-p", str(port), "-q", "1", "-v", "-t", topic
         )
+        self._heard: list[Heard] = []
+        self._read = 0
 
     def heard(self, name: str | None = None) -> list[Heard]:
         """Every message so far, in order; with `name` only those of this topic of the table."""
-        text = self.log.read_text(encoding="utf-8")
-        whole = text[: text.rfind("\n") + 1].splitlines()  # it may be in the middle of a line
-        wanted = None if name is None else f"punto/{TABLE}/{name} "
-        return [_heard(line) for line in whole if wanted is None or line.startswith(wanted)]
+        with self.log.open("rb") as log:
+            log.seek(self._read)
+            new = log.read()
+        new = new[: new.rfind(b"\n") + 1]  # it may be in the middle of a line
+        self._read += len(new)
+        self._heard += [_heard(line) for line in new.decode().splitlines()]
+        topic = f"punto/{TABLE}/{name}"
+        return [message for message in self._heard if name is None or message.topic == topic]
 
     def last(self, name: str) -> dict[str, Any] | None:
         """The last message of a topic of the table, None before the first."""
@@ -317,6 +322,11 @@ def rounds(record: Path) -> list[Dealt]:
     return [
         Dealt(*row) for row in _rows(record, "SELECT shoe, coup, player, banker FROM rounds ORDER BY round")
     ]
+
+
+def round_records(record: Path) -> list[dict[str, Any]]:
+    """Every round on the record, whole, in order."""
+    return [json.loads(whole) for (whole,) in _rows(record, "SELECT record FROM rounds ORDER BY round")]
 
 
 def settlements(record: Path) -> dict[tuple[int, int, str], int]:
