@@ -71,7 +71,7 @@ def objection_to(state: TableState, hello: ShoeHello) -> str | None:
         return None
     if wanted is not None and hello.serial not in {wanted, known.serial}:
         return f"the shoe is {hello.serial} and the configuration names {wanted}"
-    in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt)
+    in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt or state.backlog)
     if known.serial is None or not in_play:
         return None
     if hello.serial != known.serial:

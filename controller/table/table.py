@@ -101,7 +101,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         OpenBetting: frozenset({BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
-        ResumePlay: _INTO_A_COUP,
+        ResumePlay: frozenset({SETTLED, DEALING, REVEAL}),
         AcceptShoe: frozenset({SETTLED}),
     },
 }

@@ -1,0 +1,199 @@
+"""A croupier: plays a table by saying what happens, in words, and numbers the shoe's records meanwhile."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+from controller.baccarat.cards import Card
+from controller.games import load_game
+from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
+from controller.table.events import (
+    AcceptShoe,
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    CorrectCard,
+    CutCardSeen,
+    Event,
+    KeyCard,
+    LidMoved,
+    LinkNoise,
+    OpenBetting,
+    RecordsLost,
+    ResumePlay,
+    Reveal,
+    ReverseMovement,
+    ServiceStarted,
+    SetWager,
+    ShoeFault,
+    ShoeHello,
+    ShoeLost,
+    SignOff,
+    SignOn,
+    VoidCoup,
+)
+from controller.table.settings import Settings
+from controller.table.state import Phase, RoundRecord, TableState
+from controller.table.table import Table
+from controller.wagers.definition import Game
+
+# Coups in the order that the cards leave the shoe.
+PLAYER_NATURAL: Final = "KS 2S 9H 3S"  # 9 over 5
+BANKER_NATURAL: Final = "KS 9S 5H KD"  # 9 over 5
+LONG: Final = "KS 2S 5S 3S 4D 9D"  # six cards: Player 9 over 4
+TIE: Final = "KS KD 7S 7D"
+
+
+@cache
+def game(name: str = "mini-baccarat", decks: int = 8) -> Game:
+    return replace(load_game(name), decks=decks)
+
+
+def settings(*, game_name: str = "mini-baccarat", decks: int = 8, **changes: Any) -> Settings:
+    """A table's settings as they are by default, but that nothing is burned: the first card begins a coup."""
+    own: dict[str, Any] = {"table": "table-1", "name": "Table 1", "burn": "none"}
+    return Settings(game=game(game_name, decks), **{**own, **changes})
+
+
+class Croupier:
+    """Someone who makes things happen at a new table, by `do("draw KS 2S", "lid open", "resume")`.
+
+    `effects` gathers what the table did; `new` is what the last command led to.
+    """
+
+    def __init__(self, **changes: Any) -> None:
+        self.settings = settings(**changes)
+        self.table = Table.new(self.settings)
+        self.record = 1
+        self.new: list[Effect] = []
+        self.effects: list[Effect] = []
+
+    @classmethod
+    def at_betting(cls, *commands: str, **changes: Any) -> "Croupier":
+        """At a table with a shoe, and with betting open."""
+        croupier = cls(**changes).do("hello", "sign on", "change shoe")
+        return croupier.do("open", *commands)
+
+    # --- what happens
+
+    def do(self, *commands: str) -> "Croupier":
+        for command in commands:
+            self.new = []
+            verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+            for event in COMMANDS[verb](self, command.removeprefix(verb).split()):
+                self.handle(event)
+        return self
+
+    def handle(self, event: Event) -> None:
+        found = self.table.handle(event)
+        self.new += found
+        self.effects += found
+
+    def next_record(self) -> int:
+        self.record += 1
+        return self.record - 1
+
+    # --- what came of it
+
+    @property
+    def state(self) -> TableState:
+        return self.table.state
+
+    @property
+    def phase(self) -> Phase:
+        return self.state.phase
+
+    @property
+    def hand(self) -> str:
+        """The cards of the coup on the table, in order."""
+        return "" if self.state.coup is None else " ".join(self.state.coup.cards)
+
+    @property
+    def stops(self) -> list[str]:
+        return [stop.code for stop in self.state.stops]
+
+    @property
+    def rounds(self) -> list[RoundRecord]:
+        return [effect.record for effect in self.effects if isinstance(effect, RoundEnded)]
+
+    @property
+    def said(self) -> list[Happening]:
+        """What the public came to know by the last command."""
+        return [effect.happening for effect in self.new if isinstance(effect, Happened)]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [happening.kind for happening in self.said]
+
+    @property
+    def held(self) -> list[tuple[str, str]]:
+        """What only surveillance came to know by the last command: cards and why."""
+        return [(effect.card.value, effect.why) for effect in self.new if isinstance(effect, CardHeld)]
+
+    @property
+    def alarms(self) -> list[tuple[str, bool]]:
+        """The alarms of the last command, and whether each stops play."""
+        return [(each.code, each.stops) for each in self.said if each.kind == "alarm_raised"]
+
+
+def _hello(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`hello [serial] [log=…] [decks=…] [kept=…] [next=…]`: by default the shoe that was there, with nothing new."""
+    given = dict(word.split("=") for word in words if "=" in word)
+    serial = next((word for word in words if "=" not in word), "A")
+    kept, following = int(given.get("kept", croupier.record)), int(given.get("next", croupier.record))
+    croupier.record = kept if "kept" in given else croupier.record
+    decks = int(given.get("decks", croupier.settings.game.decks))
+    return [ShoeHello(serial, int(given.get("log", 1)), kept, following, decks)]
+
+
+def _lost(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`records lost 3`: the next three records are gone."""
+    first = croupier.record
+    croupier.record += int(words[0])
+    return [RecordsLost(first, croupier.record - 1)]
+
+
+def _wager(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`wager 3 player 500`: of seat 3, for the table's round."""
+    seat, wager, amount = words
+    return [SetWager("w", int(seat), wager, int(amount), croupier.state.round)]
+
+
+COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
+    # the shoe
+    "draw": lambda c, words: [CardDrawn(c.next_record(), Card(word), 99) for word in words],
+    "unsure": lambda c, words: [CardDrawn(c.next_record(), Card(word), 60) for word in words],
+    "unread": lambda c, _: [CardUnread(c.next_record())],
+    "overdraw ?": lambda c, _: [CardOverdrawn(c.next_record(), None, 0)],
+    "overdraw unsure": lambda c, words: [CardOverdrawn(c.next_record(), Card(words[0]), 60)],
+    "overdraw": lambda c, words: [CardOverdrawn(c.next_record(), Card(word), 99) for word in words],
+    "cut card": lambda c, _: [CutCardSeen(c.next_record())],
+    "lid open": lambda c, _: [LidMoved(c.next_record(), open=True)],
+    "lid closed": lambda c, _: [LidMoved(c.next_record(), open=False)],
+    "push back": lambda c, _: [ReverseMovement(c.next_record())],
+    "fault": lambda c, _: [ShoeFault(c.next_record(), 17, "reader window dirty")],
+    "hello": _hello,
+    "lose shoe": lambda _, __: [ShoeLost("no sign of life")],
+    "records lost": _lost,
+    "noise": lambda _, __: [LinkNoise(40, 10)],
+    # people
+    "sign on": lambda _, __: [SignOn("ann")],
+    "sign off": lambda _, __: [SignOff("ann")],
+    "change shoe": lambda _, __: [ChangeShoe("ann")],
+    "open": lambda _, __: [OpenBetting("ann")],
+    "no more bets": lambda _, __: [CloseBetting("ann")],
+    "close table": lambda _, __: [CloseTable("ann")],
+    "reveal": lambda _, __: [Reveal("ann")],
+    "void": lambda _, __: [VoidCoup("bob", "misdeal")],
+    "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread")],
+    "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
+    "resume": lambda _, __: [ResumePlay("bob", "seen to")],
+    "accept": lambda _, words: [AcceptShoe("bob", words[0])],
+    "wager": _wager,
+    # the service
+    "start": lambda c, _: [ServiceStarted("0.1.0", c.settings)],
+}
