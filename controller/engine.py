@@ -53,7 +53,6 @@ class Engine:
         self._topic = topic
         self._restricted_cards = restricted
         self.path = asyncio.Lock()
-        self._snapshot_at = journal.last_seq
 
     @classmethod
     async def start(
@@ -112,13 +111,24 @@ class Engine:
         async with self.path:
             moment = timestamp(datetime.now(UTC))
             payloads = [EVENTS.dump_json(event).decode() for event in events]
-            seq = await self._journal.append(moment, source, payloads)
-            before = self.state
-            handled = [self._handle(seq + n, moment, event) for n, event in enumerate(events)]
-            self._after(before)
+            first = self._journal.last_seq + 1
+            try:
+                await self._journal.append(moment, source, payloads)
+            except asyncio.CancelledError:
+                # Whoever asked is gone, a seat with its broker's connection, and the record has the inputs all the
+                # same: the table must not fall behind it.
+                await self._journal.flush()
+                self._handle(first, moment, events)
+                raise
+            return self._handle(first, moment, events)
+
+    def _handle(self, first: int, moment: str, events: Sequence[Event]) -> list[Handled]:
+        before = self.state
+        handled = [self._handle_one(first + n, moment, event) for n, event in enumerate(events)]
+        self._after(before)
         return handled
 
-    def _handle(self, seq: int, moment: str, event: Event) -> Handled:
+    def _handle_one(self, seq: int, moment: str, event: Event) -> Handled:
         self.seq = seq
         try:
             effects = self.table.handle(event)
@@ -164,6 +174,5 @@ class Engine:
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
             self.shoe_since = datetime.now(UTC)
             self._outbox.snapshot_due(topics.DEVICE_SHOE)
-        if self.seq - self._snapshot_at >= SNAPSHOT_EVERY:
-            self._snapshot_at = self.seq
+        if self.seq - self._journal.last_snapshot >= SNAPSHOT_EVERY:
             self._journal.add_snapshot(self.seq, STATES.dump_json(state).decode())

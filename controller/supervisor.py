@@ -60,12 +60,16 @@ async def serve(
         report = health.HealthReport(engine, journal, outbox)
         broker = _broker(config, engine, journal, outbox, topic, shoe, report)
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
+        ended = "the service failed"
         try:
             await _run(config, engine, journal, outbox, broker, shoe, ready)
+        except asyncio.CancelledError:
+            ended = "the service was stopped"
+            raise
         finally:
             notify("STOPPING=1")
             if broker is not None:
-                await broker.say_offline("the service was stopped")
+                await broker.say_offline(ended)
     finally:
         await journal.close()
 

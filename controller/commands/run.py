@@ -5,6 +5,7 @@ import asyncio
 import gc
 import signal
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,10 +31,19 @@ def main(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_until_stopped(config))
     except* (RecordError, RefusedError) as errors:
-        for error in errors.exceptions:
-            print(f"punto run: {error}", file=sys.stderr)
+        for message in dict.fromkeys(_messages(errors)):  # one failure reaches several tasks
+            print(f"punto run: {message}", file=sys.stderr)
         status = 1
     return status
+
+
+def _messages(error: BaseException) -> Iterator[str]:
+    """What the errors of a group say, and of the groups in it."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from _messages(each)
+    else:
+        yield str(error)
 
 
 async def _until_stopped(config: ServiceConfig) -> None:

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -44,6 +45,8 @@ class Journal:
         self.last_seq, self._link = store.last_link(connection)
         self.last_round = store.last_round(connection)
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
+        snapshot = store.last_snapshot(connection)
+        self.last_snapshot = 0 if snapshot is None else snapshot[0]
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
 
     @classmethod
@@ -53,15 +56,26 @@ class Journal:
         Raises:
             RecordError: it cannot be opened, or another process has it.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR, 0o640)
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             # A lock file of its own: closing a second handle on the record itself would drop SQLite's own locks.
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Beside the file that is really meant, so that one record has one lock by whatever name.
+            lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
         except OSError as error:
+            raise store.cannot_open(path, error) from error
+        connection = None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            connection = store.open_for_writing(path)
+            return cls(connection, lock)
+        except BlockingIOError as error:
             os.close(lock)
             raise RecordError(f"another service has the record {path} open: stop it first") from error
-        return cls(store.open_for_writing(path), lock)
+        except (RecordError, OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
+            os.close(lock)
+            raise error if isinstance(error, RecordError) else store.cannot_open(path, error) from error
 
     @property
     def connection(self) -> sqlite3.Connection:
@@ -69,7 +83,8 @@ class Journal:
         return self._connection
 
     def start(self) -> None:
-        """Begin to write."""
+        """Begin to write, after recovery."""
+        self.last_round = store.last_round(self._connection)
         self._thread.start()
 
     async def watch(self) -> None:
@@ -78,7 +93,7 @@ class Journal:
         Raises:
             RecordError: the writer failed; nothing after the failure is on the record.
         """
-        await self._failed
+        await asyncio.shield(self._failed)
 
     async def close(self) -> None:
         """Commit what waits and close."""
@@ -89,6 +104,14 @@ class Journal:
         os.close(self._lock)
 
     # --- what is written
+
+    async def flush(self) -> None:
+        """Wait until all that was given so far is on the disk.
+
+        Raises:
+            RecordError: it could not be committed.
+        """
+        await self._put(lambda _: None)
 
     async def append(self, ts: str, source: str, payloads: Sequence[str]) -> int:
         """Commit inputs, all or none, and return the number of the first. They are on the disk on return.
@@ -117,6 +140,7 @@ class Journal:
 
     def add_snapshot(self, seq: int, state: str) -> None:
         """Keep the state after the input `seq`, to recover from."""
+        self.last_snapshot = seq
         self._put(lambda connection: store.add_snapshot(connection, seq, state))
 
     def rounds_were_sent(self, number: int) -> None:
@@ -176,12 +200,21 @@ class Journal:
     def _fail(self, jobs: Sequence[_Job], cause: BaseException) -> None:
         error = RecordError(f"the record could not be written ({cause}): check the disk's space and health")
         error.__cause__ = cause
-        if not self._failed.done():
-            self._failed.set_exception(error)
-        for job in jobs:
-            if not job.done.done():
-                job.done.set_exception(error)
-                job.done.exception()  # a job that nobody waits for has been heard: `watch` carries the news
+        for future in (self._failed, *(job.done for job in (*jobs, *self._left()))):
+            if not future.done():
+                future.set_exception(error)
+            # One that nobody waits for counts as heard: `watch` carries the news, or who waits for an input.
+            if not future.cancelled():
+                future.exception()
+
+    def _left(self) -> list[_Job]:
+        """What was given to the writer after it had failed, and before that was known here."""
+        left: list[_Job] = []
+        with suppress(Empty):
+            while True:
+                if (job := self._jobs.get_nowait()) is not None:
+                    left.append(job)
+        return left
 
 
 def _finish(jobs: Sequence[_Job], results: Sequence[Any]) -> None:

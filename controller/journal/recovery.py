@@ -31,34 +31,47 @@ def recover(connection: sqlite3.Connection) -> Table | None:
     Raises:
         RecordError: the record is broken since the last snapshot.
     """
-    table: Table | None = None
-    connection.execute("BEGIN IMMEDIATE")
-    for step in _steps_from_snapshot(connection):
-        table = step.table
-        _add_rounds(connection, step)
-    connection.execute("COMMIT")
-    return table or _at_snapshot(connection)
-
-
-def _steps_from_snapshot(connection: sqlite3.Connection) -> Iterator[Step]:
-    snapshot = store.last_snapshot(connection)
-    if snapshot is None:
-        return _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
-    seq, link, _ = snapshot
-    return _steps(store.checked_entries(connection, seq, link), _at_snapshot(connection))
-
-
-def _at_snapshot(connection: sqlite3.Connection) -> Table | None:
-    snapshot = store.last_snapshot(connection)
-    if snapshot is None:
-        return None
-    seq, _, state = snapshot
     try:
-        return Table(STATES.validate_json(state, strict=True))
+        connection.execute("BEGIN IMMEDIATE")
+        seq, link, table = _at_snapshot(connection)
+        for step in _steps(store.checked_entries(connection, seq, link), table):
+            seq, table = step.entry.seq, step.table
+            _add_rounds(connection, step)
+        _check_end(connection, seq)
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise store.damaged(error) from error
+    return table
+
+
+def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None]:
+    """The number and hash of the input to go on from, and the table after it: the first link where there is none."""
+    snapshot = store.last_snapshot(connection)
+    if snapshot is None:
+        return 0, FIRST_LINK, None
+    seq, link, state = snapshot
+    found = store.link_of(connection, seq)
+    if found is None:
+        raise RecordError(
+            f"input {seq} is missing from the record, and the snapshot after it is there: restore a backup"
+        )
+    if found != link:
+        raise RecordError(f"input {seq} of the record, or one before it, was changed after it was written")
+    try:
+        return seq, link, Table(STATES.validate_json(state, strict=True))
     except ValidationError as error:
         raise RecordError(
             f"the snapshot after input {seq} cannot be read ({error.error_count()} faults): restore a backup"
         ) from error
+
+
+def _check_end(connection: sqlite3.Connection, seq: int) -> None:
+    """Refuse a record that was cut off: what it still holds followed from inputs after the last, `seq`."""
+    ended = store.last_round_input(connection)
+    if ended > seq:
+        raise RecordError(
+            f"input {ended} is missing from the record, and the round that it ended is there: restore a backup"
+        )
 
 
 def _add_rounds(connection: sqlite3.Connection, step: Step) -> None:
@@ -130,6 +143,8 @@ def replay(path: Path) -> Replayed:
         _compare_count(connection, rounds)
     except RecordError as difference:
         return Replayed(inputs, rounds, waiting, str(difference))
+    except sqlite3.Error as error:
+        return Replayed(inputs, rounds, waiting, str(store.damaged(error)))
     finally:
         connection.close()
     return Replayed(inputs, rounds, waiting, None)

@@ -76,17 +76,36 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     """
     try:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise cannot_open(path, error) from error
+    try:
+        # Before anything else, for even the journal mode would be a change to somebody else's file.
+        is_new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+        if not is_new:
+            _check_format(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
-        if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        if is_new:
             _begin(connection)
-        _check_format(connection, path)
     except sqlite3.Error as error:
-        raise RecordError(
-            f"cannot open the record {path}: {error}; check the path, its owner and the disk"
-        ) from error
+        connection.close()
+        raise cannot_open(path, error) from error
+    except RecordError:
+        connection.close()
+        raise
     return connection
+
+
+def cannot_open(path: Path, error: Exception) -> RecordError:
+    """What to say of a record that cannot be opened."""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return RecordError(f"cannot open the record {path}: {reason}; check the path, its owner and the disk")
+
+
+def damaged(error: sqlite3.Error) -> RecordError:
+    """What to say of a record that was opened and cannot be read to its end."""
+    return RecordError(f"the record cannot be read: {error}; it is damaged: restore a backup")
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
@@ -97,11 +116,19 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """
     if not path.is_file():
         raise RecordError(f"there is no record at {path}")
+    message = f"cannot read {path}: {{}}; it is no record, it is damaged, or it may not be read by this user"
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    except sqlite3.Error as error:
+        raise RecordError(message.format(error)) from error
+    try:
         _check_format(connection, path)
     except sqlite3.Error as error:
-        raise RecordError(f"cannot read {path}: {error}; it is no record, or it is damaged") from error
+        connection.close()
+        raise RecordError(message.format(error)) from error
+    except RecordError:
+        connection.close()
+        raise
     return connection
 
 
@@ -123,7 +150,9 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
         raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found != FORMAT:
-        raise RecordError(f"{path} has record format {found} and this program reads {FORMAT}")
+        raise RecordError(
+            f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
+        )
 
 
 # --- writing, inside a transaction
@@ -233,6 +262,12 @@ def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> It
         yield entry
 
 
+def link_of(connection: sqlite3.Connection, seq: int) -> str | None:
+    """The hash of an entry, None if it is not there."""
+    row = connection.execute("SELECT hash FROM inputs WHERE seq = ?", (seq,)).fetchone()
+    return None if row is None else row[0]
+
+
 def last_link(connection: sqlite3.Connection) -> tuple[int, str]:
     """The last entry's number and hash; 0 and the first link of an empty record."""
     row = connection.execute("SELECT seq, hash FROM inputs ORDER BY seq DESC LIMIT 1").fetchone()
@@ -251,6 +286,12 @@ def cursor(connection: sqlite3.Connection, name: str) -> int:
     """How far a reader of the record has come, 0 if it never began."""
     row = connection.execute("SELECT at FROM cursors WHERE name = ?", (name,)).fetchone()
     return 0 if row is None else row[0]
+
+
+def last_round_input(connection: sqlite3.Connection) -> int:
+    """The number of the input that ended the last round on the record, 0 if there is none."""
+    number: int = connection.execute("SELECT coalesce(max(input), 0) FROM rounds").fetchone()[0]
+    return number
 
 
 def last_round(connection: sqlite3.Connection) -> int:
