@@ -1,0 +1,293 @@
+"""A table in this process: record, engine and broker's connection are the real ones, the shoe is played by the test.
+
+It is quicker than a table of programs, and what goes wrong inside it can be brought about from here.
+"""
+
+import asyncio
+import json
+import re
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+from jsonschema import Draft202012Validator
+
+from controller.baccarat.cards import Card
+from controller.engine import Engine
+from controller.games import load_game
+from controller.health import HealthReport
+from controller.journal.journal import Journal
+from controller.messages import topics
+from controller.messages.building import timestamp
+from controller.messages.models import Info
+from controller.messages.schema import CHANNELS
+from controller.mqtt import Broker, BrokerAddress
+from controller.outbox import Outbox
+from controller.table.events import (
+    CardDrawn,
+    ChangeShoe,
+    CutCardSeen,
+    Event,
+    ServiceStarted,
+    SetWager,
+    ShoeEvent,
+    ShoeHello,
+    SignOn,
+)
+from controller.table.settings import Settings
+from controller.table.state import TableState
+from controller.wagers.definition import Limits
+from simulators.shoe.order import shuffled
+
+HERE = Path(__file__).parents[2]
+TABLE = "table-1"
+TOPIC = topics.Topics("punto", TABLE)
+STAKE = 5000
+
+
+def settings(game: str = "dragon-bonus-1", **changes: Any) -> Settings:
+    """Settings of a table without a burn, every wager from 5.00 to 10,000.00 in steps of 5.00."""
+    read = load_game(game)
+    limits = Limits(minimum=500, maximum=1_000_000, step=500)
+    wagers = tuple(replace(wager, limits=limits) for wager in read.wagers)
+    own: dict[str, Any] = {"table": TABLE, "name": "Baccarat 1", "burn": "none"}
+    return Settings(game=replace(read, wagers=wagers), **{**own, **changes})
+
+
+class Table:
+    """An engine with its record and outbox, and whoever is at the table."""
+
+    def __init__(self, engine: Engine, journal: Journal, outbox: Outbox) -> None:
+        self.engine = engine
+        self.journal = journal
+        self.outbox = outbox
+        self.watch = asyncio.create_task(journal.watch())
+        self._cards: list[Card] = []
+
+    @property
+    def state(self) -> TableState:
+        return self.engine.state
+
+    async def shoe(self, *events: ShoeEvent) -> None:
+        await self.engine.submit_from_shoe(events)
+
+    async def order(self, event: Event) -> None:
+        (handled,) = await self.engine.submit([event], "operator mei")
+        assert handled.refusal is None, handled.refusal
+
+    async def hello(self) -> None:
+        expected = self.state.link.expected
+        await self.shoe(ShoeHello("IS-1", 1, expected, expected, self.state.settings.game.decks))
+
+    async def begin_shoe(self) -> None:
+        """From wherever to betting, with a shoe that only this seed and number give."""
+        if not self.state.link.online:
+            await self.hello()
+        if self.state.phase == "locked":
+            await self.order(SignOn("mei"))
+        await self.order(ChangeShoe("mei"))
+        self._cards = shuffled("service", self.state.shoe, self.state.settings.game.decks)
+
+    async def draw(self, cards: int = 1) -> None:
+        for _ in range(cards):
+            drawn = CardDrawn(self.state.link.expected, self._cards.pop(0), 99)
+            await self.shoe(drawn)
+
+    async def play(self, rounds: int, seats: Sequence[int] = ()) -> None:
+        """Deal so many rounds to their end, each of these seats with a wager on Player; a new shoe when one is over."""
+        until = self.state.round + rounds
+        while self.state.round < until:
+            if self.state.phase == "betting" and self.state.coup is None:
+                for seat in seats:
+                    await self.order(SetWager(f"{self.state.round}", seat, "player", STAKE, self.state.round))
+            await self.draw()
+            if len(self._cards) == 14:
+                await self.shoe(CutCardSeen(self.state.link.expected))
+            if self.state.shoe_over:
+                await self.begin_shoe()
+
+
+@asynccontextmanager
+async def table(
+    record: Path, own: Settings | None = None, *, restricted: bool = False
+) -> AsyncIterator[Table]:
+    """A table that has started on this record, without a broker until `connected`."""
+    outbox = Outbox()
+    journal = Journal.open(record)
+    try:
+        engine = await Engine.start(journal, outbox, TOPIC, own or settings(), "0.1.0", restricted=restricted)
+        here = Table(engine, journal, outbox)
+        try:
+            yield here
+        finally:
+            here.watch.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await here.watch
+    finally:
+        await journal.close()
+
+
+def broker_of(table: Table, port: int, **address: Any) -> Broker:
+    """The connection of this table to a broker."""
+    report = HealthReport(table.engine, table.journal, table.outbox)
+
+    def info(now: Any) -> Info:
+        return Info(
+            id="info",
+            seq=0,
+            ts=timestamp(now),
+            version="0.1.0",
+            components=(),
+            configuration_digest="0" * 64,
+            configuration={},
+        )
+
+    return Broker(
+        BrokerAddress(port=port, **address),
+        table.engine,
+        table.journal,
+        table.outbox,
+        TOPIC,
+        info,
+        lambda now: report.message(now, {}),
+    )
+
+
+@asynccontextmanager
+async def connected(table: Table, port: int, **address: Any) -> AsyncIterator[Broker]:
+    """The table with its connection to a broker, which may be away; what ends the connection's task is raised."""
+    broker = broker_of(table, port, **address)
+    running = asyncio.create_task(broker.run())
+    try:
+        yield broker
+        assert not running.done() or running.result()  # for ever, or it says why not
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+        if not running.cancelled():
+            running.result()
+
+
+async def eventually(so: Callable[[], object], what: str, seconds: float = 15) -> None:
+    """Wait for something that becomes true.
+
+    Raises:
+        TimeoutError: it did not, in so many seconds.
+    """
+    end = time.monotonic() + seconds
+    while not so():
+        if time.monotonic() > end:
+            raise TimeoutError(f"after {seconds:g} s still not so: {what}")
+        await asyncio.sleep(0.005)
+
+
+# --- who listens
+
+
+class Ear:
+    """A client on some topics, connected as long as its broker is; `heard` has (name below the table, payload, retain)."""
+
+    def __init__(self, client: aiomqtt.Client) -> None:
+        self.client = client
+        self.heard: list[tuple[str, dict[str, Any], bool]] = []
+
+    async def listen(self) -> None:
+        with suppress(aiomqtt.MqttError):
+            async for message in self.client.messages:
+                assert isinstance(message.payload, bytes)
+                name = TOPIC.name_of(message.topic.value)
+                payload = json.loads(message.payload) if message.payload else {}
+                self.heard.append((name, payload, message.retain))
+
+    def of(self, name: str) -> list[dict[str, Any]]:
+        """The payloads of a topic, in order."""
+        return [payload for each, payload, _ in self.heard if each == name]
+
+    def names(self) -> set[str]:
+        """The topics heard so far."""
+        return {name for name, _, _ in self.heard}
+
+    def said(self) -> str:
+        """All that was heard, as it was on the wire."""
+        return json.dumps([(name, payload) for name, payload, _ in self.heard])
+
+    async def last(self, name: str, so: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """Wait until the last message of a topic is so, and return it."""
+        await eventually(lambda: self.of(name) and so(self.of(name)[-1]), f"{name} is as it should be")
+        return self.of(name)[-1]
+
+    async def publish(self, name: str, payload: Any, *, retain: bool = False) -> None:
+        """Publish JSON, or bytes as they are, below the table's topic."""
+        wire = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+        await self.client.publish(TOPIC(name), wire, qos=1, retain=retain)
+
+
+@asynccontextmanager
+async def ear(port: int, topic: str = "punto/#", **login: Any) -> AsyncIterator[Ear]:
+    """Somebody who listens, and may publish."""
+    async with aiomqtt.Client("127.0.0.1", port, **login) as client:
+        client.pending_calls_threshold = 10_000
+        await client.subscribe(topic, qos=1)
+        listening = Ear(client)
+        task = asyncio.create_task(listening.listen())
+        try:
+            yield listening
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+
+@cache
+def schema_of(name: str) -> tuple[Draft202012Validator, ...]:
+    """What docs/schema says of the messages on a topic."""
+    for channel in CHANNELS:
+        pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(channel.name))
+        if re.fullmatch(pattern, name):
+            return tuple(
+                Draft202012Validator(
+                    json.loads((HERE / "docs" / "schema" / f"{_kebab(model.__name__)}.json").read_text())
+                )
+                for model in channel.messages
+            )
+    raise LookupError(f"docs/ knows no topic {name}")
+
+
+def documented(name: str, payload: dict[str, Any]) -> bool:
+    """Whether a payload is as docs/schema says of its topic."""
+    return any(validator.is_valid(payload) for validator in schema_of(name))
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+
+
+# --- the record, as somebody with a shell sees it
+
+
+@contextmanager
+def edited(record: Path) -> Iterator[sqlite3.Connection]:
+    """The record's file with its triggers dropped, for somebody who knows how."""
+    with closing(sqlite3.connect(record, isolation_level=None)) as database:
+        triggers = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+        for name, _ in triggers:
+            database.execute(f"DROP TRIGGER {name}")
+        yield database
+        for _, sql in triggers:
+            database.execute(sql)
+
+
+def rows(record: Path, query: str) -> list[Any]:
+    """What a query finds on the record."""
+    with closing(sqlite3.connect(f"file:{record}?mode=ro", uri=True)) as database:
+        return database.execute(query).fetchall()
+
+
+def started(own: Settings) -> ServiceStarted:
+    """A start with these settings."""
+    return ServiceStarted("0.1.0", own)

@@ -1,0 +1,536 @@
+"""The record: durable, chained, never edited unnoticed, and enough to get the table back."""
+
+import asyncio
+import hashlib
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from controller.engine import SNAPSHOT_EVERY
+from controller.journal import store
+from controller.journal.entries import STATES
+from controller.journal.journal import Journal
+from controller.journal.recovery import recover, replay
+from controller.journal.store import RecordError
+from controller.table.events import CloseTable, ReverseMovement, SetWager
+from tests.service.table_in_this_process import HERE, edited, eventually, rows, table
+from tests.service.table_on_a_machine import (
+    Broker,
+    Listener,
+    Shoe,
+    Table,
+    expected_rounds,
+    replayed,
+    rounds,
+    shoe_records,
+    wait_until,
+)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of some rounds with wagers, past its second snapshot; nobody has it open."""
+    folder = tmp_path_factory.mktemp("played")
+    record = folder / "table.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(200, seats=[1, 4])
+
+    asyncio.run(play())
+    assert len(rows(record, "SELECT seq FROM snapshots")) == 2
+    return record
+
+
+@pytest.fixture
+def record(played, tmp_path) -> Path:
+    """A copy of it to do things to."""
+    shutil.copy(played, tmp_path / "table.db")
+    return tmp_path / "table.db"
+
+
+@pytest.fixture
+def short(tmp_path) -> Path:
+    """A record of two rounds, without a snapshot."""
+    record: Path = tmp_path / "short.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(2, seats=[1])
+
+    asyncio.run(play())
+    return record
+
+
+async def start_on(record: Path) -> None:
+    async with table(record):
+        pass
+
+
+def table_of(record: Path) -> str:
+    """The table on a record, as JSON."""
+    with closing(store.open_for_writing(record)) as connection:
+        recovered = recover(connection)
+    assert recovered is not None
+    return STATES.dump_json(recovered.state).decode()
+
+
+# --- durable, chained, never edited
+
+
+async def test_a_commit_is_on_the_disk_when_it_returns(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        connection = here.journal.connection
+        found = {
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+
+    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}  # 2 is FULL
+
+
+def test_every_input_is_chained_to_the_one_before(played):
+    before = "0" * 64
+    for seq, ts, source, payload, link in rows(
+        played, "SELECT seq, ts, source, payload, hash FROM inputs ORDER BY seq"
+    ):
+        before = hashlib.sha256(f"{before}\n{seq}\n{ts}\n{source}\n{payload}".encode()).hexdigest()
+
+        assert link == before
+
+
+@pytest.mark.parametrize("name", ["inputs", "rounds", "settlements"])
+@pytest.mark.parametrize("change", ["UPDATE {} SET rowid = rowid", "DELETE FROM {}"])
+def test_a_person_with_a_shell_cannot_edit_the_record(record, name, change):
+    change = change.format(name).replace("rowid", "seat" if name == "settlements" else "rowid")
+    with (
+        closing(sqlite3.connect(record)) as shell,
+        pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+    ):
+        shell.execute(change)
+
+
+EDITS = [
+    pytest.param(
+        "UPDATE inputs SET payload = replace(payload, '99', '98') WHERE seq = 5",
+        "input 5 of the record, or the one before it, was changed after it was written",
+        id="a read changed",
+    ),
+    pytest.param(
+        "UPDATE inputs SET ts = '2020-01-01T00:00:00.000000+00:00' WHERE seq = 9",
+        "input 9 of the record, or the one before it, was changed after it was written",
+        id="a time changed",
+    ),
+    pytest.param(
+        "UPDATE inputs SET source = 'operator eve' WHERE seq = 3",
+        "input 3 of the record, or the one before it, was changed after it was written",
+        id="a name changed",
+    ),
+    pytest.param(
+        "DELETE FROM inputs WHERE seq = 8", "input 8 is missing from the record", id="an input taken out"
+    ),
+    pytest.param(
+        "UPDATE inputs SET seq = 1000000 WHERE seq = 5; UPDATE inputs SET seq = 5 WHERE seq = 6; "
+        "UPDATE inputs SET seq = 6 WHERE seq = 1000000",
+        "input 5 of the record, or the one before it, was changed after it was written",
+        id="two inputs exchanged",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "sentence"), EDITS)
+async def test_a_replay_and_a_start_say_where_the_inputs_were_edited(short, edit, sentence):
+    with edited(short) as shell:
+        shell.executescript(edit)
+
+    assert replay(short).difference == sentence
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(short)
+
+
+@pytest.mark.parametrize(("edit", "sentence"), EDITS)
+def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    assert replay(record).difference == sentence
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        pytest.param(
+            "UPDATE inputs SET source = 'operator eve' WHERE seq = (SELECT max(seq) FROM inputs)",
+            r"input \d+ of the record, or the one before it, was changed after it was written",
+            id="the last input changed",
+        ),
+        pytest.param(
+            "DELETE FROM inputs WHERE seq >= (SELECT max(seq) FROM snapshots)",
+            r"input \d+ is missing from the record, and the snapshot after it is there",
+            id="the end cut off before the snapshot",
+        ),
+        pytest.param(
+            "DELETE FROM inputs WHERE seq >= (SELECT max(input) FROM rounds)",
+            r"input \d+ is missing from the record, and the round that it ended is there",
+            id="the end cut off before a round",
+        ),
+    ],
+)
+async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(record)
+    difference = replay(record).difference
+    assert difference is not None
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        ("UPDATE rounds SET winner = 'tie' WHERE round = 2", "round 2 is recorded as "),
+        (
+            "UPDATE rounds SET record = replace(record, '5000', '6000') WHERE round = 2",
+            "round 2 is recorded as ",
+        ),
+        (
+            "UPDATE settlements SET returned = returned + 1 WHERE round = 2 AND seat = 4",
+            "the settlements of round 2 ",
+        ),
+        ("DELETE FROM settlements WHERE round = 2 AND seat = 4", "the settlements of round 2 "),
+        (
+            "DELETE FROM settlements WHERE round = 2; DELETE FROM rounds WHERE round = 2",
+            "round 2, which input ",
+        ),
+        (
+            "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
+            "the settlements of round 2 ",
+        ),
+        (
+            "UPDATE rounds SET round = 1000 WHERE round = 200",
+            "round 200, which input ",
+        ),
+        (
+            "UPDATE snapshots SET state = replace(state, 'mei', 'eve')",
+            "the snapshot after input ",
+        ),
+    ],
+)
+def test_a_replay_finds_what_no_longer_follows_from_the_inputs(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+    status, output = replayed(record)
+
+    assert status == 1
+    assert f"first difference: {sentence}" in output
+
+
+# --- getting the table back
+
+
+def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record):
+    from_snapshot = table_of(record)
+    with edited(record) as shell:
+        shell.execute("DELETE FROM snapshots")
+
+    assert table_of(record) == from_snapshot
+
+
+async def test_a_snapshot_is_taken_every_so_many_inputs_and_two_are_kept(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.hello()
+        for _ in range(3 * SNAPSHOT_EVERY):
+            await here.shoe(ReverseMovement(here.state.link.expected))
+    taken = [seq for (seq,) in rows(record, "SELECT seq FROM snapshots ORDER BY seq")]
+
+    assert taken == [2 * SNAPSHOT_EVERY, 3 * SNAPSHOT_EVERY]
+
+
+async def test_starts_again_and_again_do_not_put_the_snapshot_off(tmp_path):
+    record = tmp_path / "table.db"
+    for _ in range(3):
+        async with table(record) as here:
+            await here.hello()
+            for _ in range(SNAPSHOT_EVERY // 2):
+                await here.shoe(ReverseMovement(here.state.link.expected))
+
+    assert rows(record, "SELECT count(*) FROM snapshots") == [(1,)]
+
+
+async def test_rounds_that_a_crash_kept_from_their_table_are_added_by_the_next_start(record):
+    with edited(record) as shell:
+        before = shell.execute("SELECT * FROM rounds").fetchall()
+        shell.executescript("DELETE FROM settlements WHERE round > 197; DELETE FROM rounds WHERE round > 197")
+    status, output = replayed(record)
+
+    assert status == 0
+    assert "the last 3 rounds are not in their table yet: the next start of the service adds them" in output
+
+    await start_on(record)
+
+    assert rows(record, "SELECT * FROM rounds") == before
+    assert replay(record).waiting == 0
+
+
+async def test_a_replay_works_while_the_service_writes(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        replaying = asyncio.to_thread(replayed, record)
+        replays = asyncio.create_task(replaying)
+        while not replays.done():
+            await here.play(1, seats=[2])
+        status, output = await replays
+
+    assert (status, output.splitlines()[-1]) == (0, "no difference")
+
+
+# --- order
+
+
+async def test_what_waits_is_committed_together_and_in_order(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        commits: list[str] = []
+        here.journal.connection.set_trace_callback(
+            lambda sql: commits.append(sql) if sql == "COMMIT" else None
+        )
+        before = here.journal.last_seq
+        firsts = await asyncio.gather(
+            *(here.journal.append("now", f"source {n}", ["{}"] * (n % 3 + 1)) for n in range(100))
+        )
+        here.journal.connection.set_trace_callback(None)
+    found = rows(tmp_path / "table.db", "SELECT seq, source FROM inputs ORDER BY seq")[before:]
+    sources = [f"source {n}" for n in range(100) for _ in range(n % 3 + 1)]
+
+    assert [source for _, source in found] == sources
+    assert [seq for seq, _ in found] == list(range(before + 1, before + 1 + len(sources)))
+    assert firsts == [before + 1 + sources.index(f"source {n}") for n in range(100)]
+    assert len(commits) < 20
+
+
+# --- what is no record
+
+
+def _no_database(path: Path) -> None:
+    path.write_bytes(b"these are the minutes of a meeting, and they are long enough\n" * 100)
+
+
+def _other_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as shell:
+        shell.executescript(
+            "PRAGMA application_id = 77; CREATE TABLE photos (id); INSERT INTO photos VALUES (1)"
+        )
+
+
+def _newer(path: Path) -> None:
+    store.open_for_writing(path).close()
+    with closing(sqlite3.connect(path)) as shell:
+        shell.execute("PRAGMA user_version = 2")
+
+
+def _half_a_record(path: Path) -> None:
+    store.open_for_writing(path).close()
+    with closing(sqlite3.connect(path)) as shell:
+        shell.execute("DROP TABLE inputs")
+
+
+def _damaged(path: Path) -> None:
+    asyncio.run(_some_inputs(path))
+    content = bytearray(path.read_bytes())
+    content[4096 : 3 * 4096] = os.urandom(2 * 4096)
+    path.write_bytes(content)
+
+
+async def _some_inputs(path: Path) -> None:
+    async with table(path) as here:
+        await here.begin_shoe()
+        await here.play(30)
+
+
+NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
+    (_no_database, "file is not a database"),
+    (_other_program, "is an SQLite file but no record of this program: give another path"),
+    (_newer, "has record format 2 and this program reads 1: "),
+    (_half_a_record, "no such table: inputs"),
+    (_damaged, "malformed|damaged"),
+    (Path.mkdir, "unable to open|[Ii]s a directory"),
+]
+NAMES = ["no database", "another program's", "newer", "half a record", "damaged", "a directory"]
+
+
+@pytest.mark.parametrize(("make", "sentence"), NO_RECORDS, ids=NAMES)
+def test_what_is_no_record_is_refused_and_left_as_it_was(tmp_path, make, sentence):
+    own = Table(tmp_path, None)
+    make(own.record)
+    before = own.record.is_file() and own.record.read_bytes()
+    own.begin_to_start()
+    status = own.process.wait(30)
+
+    assert status == 1
+    assert own.said()[-1].startswith("punto run: ")
+    assert sentence.split("|")[0] in own.said()[-1] or any(
+        each in own.said()[-1] for each in sentence.split("|")
+    )
+    assert not any("Traceback" in line for line in own.said())
+    assert (own.record.is_file() and own.record.read_bytes()) == before
+
+
+@pytest.mark.parametrize(("make", "sentence"), NO_RECORDS, ids=NAMES)
+def test_a_replay_of_what_is_no_record_says_so(tmp_path, make, sentence):
+    make(tmp_path / "table.db")
+    status, output = replayed(tmp_path / "table.db")
+
+    assert status in {1, 2}
+    assert "Traceback" not in output
+
+
+def test_a_replay_of_nothing_says_so(tmp_path):
+    status, output = replayed(tmp_path / "table.db")
+
+    assert (status, output) == (2, f"punto replay: there is no record at {tmp_path / 'table.db'}\n")
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Path]:
+    """A folder that other users can get at."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+AS_NOBODY = """
+import asyncio, os, sys
+from pathlib import Path
+from controller.journal.journal import Journal
+from controller.journal.store import RecordError
+if os.getuid() == 0:
+    os.setuid(65534)
+async def main():
+    try:
+        Journal.open(Path(sys.argv[1]))
+    except RecordError as error:
+        print(error)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("path", ["table.db", "new/table.db", "own.db"])
+def test_without_permission_it_says_which_file_and_why(elsewhere, path):
+    (elsewhere / "own.db").touch(mode=0o400)
+    (elsewhere / "own.db.lock").touch(mode=0o666)
+    (elsewhere / "own.db.lock").chmod(0o666)
+    elsewhere.chmod(0o555)
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, elsewhere / path],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=HERE,
+    )
+
+    assert done.stderr == ""
+    assert done.stdout.startswith(f"cannot open the record {elsewhere / path}: ")
+
+
+def test_two_services_cannot_have_one_record(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    with Table(tmp_path / "one", None) as first:
+        second = Table(tmp_path / "two", None)
+        second.record.symlink_to(first.record)  # by whatever name
+        second.begin_to_start()
+
+        assert second.process.wait(30) == 1
+        assert second.said()[-1] == (
+            f"punto run: another service has the record {second.record} open: stop it first"
+        )
+        assert first.up()
+
+
+# --- when it cannot be written
+
+
+async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+        pages = here.journal.connection.execute("PRAGMA page_count").fetchone()[0]
+        here.journal.connection.execute(f"PRAGMA max_page_count = {pages}")
+        state = here.state
+        waiting = [
+            asyncio.create_task(here.journal.append("now", "test", [f'"{"x" * 9000}"'])),
+            asyncio.create_task(here.journal.rounds_after(0, 10)),
+        ]
+        await asyncio.sleep(0)
+        waiting.append(asyncio.create_task(here.journal.rounds_after(0, 10)))
+        done, _ = await asyncio.wait([*waiting, here.watch], timeout=5)
+
+        assert all(isinstance(task.exception(), RecordError) for task in done)
+        assert len(done) == 4
+        with pytest.raises(RecordError, match=r"could not be written \(database or disk is full\): check"):
+            await here.order(CloseTable("mei"))
+        assert here.state is state
+
+
+def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
+    with Broker(tmp_path) as broker, Table(tmp_path, broker) as own:
+        shoe = Shoe(own.port, "--seed", "full", "--pace", "0", "--between", "0")
+        with Listener(tmp_path, broker.port) as listener, shoe:
+            own.begin_shoe()
+            wait_until(lambda: len(rounds(own.record)) > 3, "some rounds")
+            size = own.record.with_name("table.db-wal").stat().st_size
+            resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE, (size + 50_000, resource.RLIM_INFINITY))
+            status = own.process.wait(30)
+            held = len(shoe_records(own.record))
+            heard = listener.heard("event")
+
+            assert status == 1
+            assert [line for line in own.said() if not line.startswith("{")] == [
+                "punto run: the record could not be written (disk I/O error): check the disk's space and health"
+            ]
+            assert listener.heard("availability")[-1].payload["reason"] == "the service failed"
+            assert (
+                listener.heard("state")[-1].payload["seq"]
+                <= rows(own.record, "SELECT max(seq) FROM inputs")[0][0]
+            )
+
+            own.start()
+            wait_until(lambda: len(shoe_records(own.record)) > held + 50, "play goes on")
+
+        assert rounds(own.record) == expected_rounds("full", 1)[: len(rounds(own.record))]
+        assert shoe_records(own.record) == list(range(1, len(shoe_records(own.record)) + 1))
+        assert own.stop() == 0
+    assert [event.payload["seq"] for event in heard] == list(
+        range(heard[0].payload["seq"], heard[0].payload["seq"] + len(heard))
+    )
+    status, output = replayed(own.record)
+    assert (status, output.splitlines()[-1]) == (0, "no difference")
+
+
+async def test_a_wager_too_large_for_the_record_is_never_taken(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+        (handled,) = await here.engine.submit([SetWager("w", 1, "player", 10**30, 1)], "test")
+
+        assert handled.refusal is not None
+        await eventually(lambda: not here.watch.done(), "it goes on")
+
+
+async def test_a_closed_journal_can_be_opened_again(tmp_path):
+    journal = Journal.open(tmp_path / "table.db")
+    await journal.close()
+
+    await start_on(tmp_path / "table.db")
