@@ -53,14 +53,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def record(played, tmp_path) -> Path:
+def record(played: Path, tmp_path: Path) -> Path:
     """A copy of it to do things to."""
     shutil.copy(played, tmp_path / "table.db")
     return tmp_path / "table.db"
 
 
 @pytest.fixture
-def short(tmp_path) -> Path:
+def short(tmp_path: Path) -> Path:
     """A record of two rounds, without a snapshot."""
     record: Path = tmp_path / "short.db"
 
