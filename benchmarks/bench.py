@@ -148,7 +148,7 @@ class HandHeldShoe:
         self._lock = threading.Lock()
         self.acknowledged = 0
         self.record = 0
-        self._state = Heartbeat(LOG, 1, 1, 1, 0)
+        self._state = Heartbeat(LOG, 1, 1, 1, 0, decks=8)
         threading.Thread(target=self._listen, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
 
@@ -164,8 +164,9 @@ class HandHeldShoe:
             case AskHello():
                 parts = (Component("bench", "1", "00" * 32),)
                 self._write(Hello("BENCH-1", LOG, self.acknowledged + 1, self.record + 1, 8, parts))
-            case Acknowledge(record=record):
+            case Acknowledge(record=record, locked=locked, lamps=lamps):
                 self.acknowledged = record
+                self._state = _changed(state, locked=locked, lamps=lamps)
             case Lock() | Unlock():
                 self._state = _changed(state, locked=isinstance(frame, Lock))
             case SetLamps(lamps=lamps):

@@ -42,7 +42,7 @@ class Counters:
 
     bad_framing: int = 0  # not COBS, or too short for a frame
     bad_crc: int = 0  # the checksum is wrong
-    oversize: int = 0  # longer than any frame without a delimiter
+    oversize: int = 0  # longer than any frame, with the delimiter or without
     malformed: int = 0  # the checksum is right and the content is not: a fault of the other end's program
     unknown_type: int = 0
     other_version: int = 0
@@ -99,6 +99,9 @@ class Decoder:
             return None
         if len(decoded) < _SHORTEST:
             self.counters.bad_framing += 1
+            return None
+        if len(decoded) > LONGEST:
+            self.counters.oversize += 1
             return None
         body = decoded[: -_CRC.size]
         if crc32(body) != _CRC.unpack_from(decoded, len(body))[0]:

@@ -22,6 +22,7 @@ WINDOW = (
     64  # records that a shoe sends ahead of the acknowledgement: some 1.3 kB, a tenth of a second at 115200
 )
 STORE = 1024  # records that a shoe keeps at the least: more than two whole shoes of eight decks
+RESERVE = 64  # places beyond them for what is no card let out, which a full shoe cannot hold back
 HEARTBEAT_SECONDS = 0.25  # how often a shoe sends its heartbeat, whatever else it sends
 SILENCE_SECONDS = 0.8  # three heartbeats missed: with the time to notice, a loss is seen within one second
 
@@ -33,7 +34,7 @@ DIGEST_BYTES = 32  # SHA-256
 
 NOT_READ = b"??"  # stands for the card of an overdraw that the shoe could not read
 
-# Flags of a heartbeat; the four high bits are zero.
+# Flags of a heartbeat, of which an acknowledgement has only the first; the others are zero.
 LOCKED = 0x01
 LID_OPEN = 0x02
 SENDING = 0x04
@@ -48,7 +49,8 @@ NEXT: tuple[Literal["none", "player", "banker", "burn"], ...] = ("none", "player
 
 _CARD = Struct(">2sB")
 _LOG_AND_RECORD = Struct(">II")
-_HEARTBEAT = Struct(">IIIIBBI")
+_ACKNOWLEDGE = Struct(">IIBB")
+_HEARTBEAT = Struct(">IIIIBBIB")
 _HELLO_NUMBERS = Struct(">IIIBB")
 _CODE = Struct(">H")
 
@@ -155,7 +157,7 @@ class Hello(Frame):
         if not self.serial.isascii() or not self.serial.isprintable() or " " in self.serial:
             raise ValueError(f"serial number {self.serial!r} must be printable ASCII without spaces")
         _check_text("the serial number", self.serial, 1, SERIAL_BYTES)
-        _within("log", self.log, 0, HIGHEST)
+        _within("log", self.log, 1, HIGHEST)
         _within("first_kept", self.first_kept, 1, self.next_record)
         _within("next_record", self.next_record, 1, HIGHEST)
         _within("decks", self.decks, 0, 255)
@@ -194,7 +196,8 @@ def _components(rest: _Payload, count: int) -> Iterator[Component]:
 class Heartbeat(Frame):
     """The shoe is alive, and this is its state: enough for the host to notice anything that was lost.
 
-    `next_to_send` is the record that it would send next and `next_record` the number that its next one will get.
+    `next_to_send` is the record that it would send next and `next_record` the number that its next one will get;
+    `decks` is what its hello says too.
     """
 
     log: int
@@ -207,27 +210,29 @@ class Heartbeat(Frame):
     sending: bool = False
     full: bool = False
     lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so one is as good as many
+    decks: int = 0
     TYPE: ClassVar[int] = 0x02
 
     def __post_init__(self) -> None:
-        _within("log", self.log, 0, HIGHEST)
+        _within("log", self.log, 1, HIGHEST)
         _within("next_record", self.next_record, 1, HIGHEST)
         _within("next_to_send", self.next_to_send, 1, self.next_record)
         _within("first_kept", self.first_kept, 1, self.next_to_send)
         _within("last_command", self.last_command, 0, HIGHEST)
+        _within("decks", self.decks, 0, 255)
 
     def payload(self) -> bytes:
         flags = LOCKED * self.locked | LID_OPEN * self.lid_open | SENDING * self.sending | FULL * self.full
         numbers = (self.log, self.first_kept, self.next_to_send, self.next_record)
-        return _HEARTBEAT.pack(*numbers, flags, lamps_to_byte(self.lamps), self.last_command)
+        return _HEARTBEAT.pack(*numbers, flags, lamps_to_byte(self.lamps), self.last_command, self.decks)
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
         _within("the sequence number of a heartbeat", sequence, 0, 0)
-        log, first_kept, next_to_send, next_record, flags, lamps, last = _unpack(_HEARTBEAT, payload)
+        log, first_kept, next_to_send, next_record, flags, lamps, last, decks = _unpack(_HEARTBEAT, payload)
         _within("flags", flags, 0, LOCKED | LID_OPEN | SENDING | FULL)
         state = (bool(flags & LOCKED), bool(flags & LID_OPEN), bool(flags & SENDING), bool(flags & FULL))
-        return cls(log, first_kept, next_to_send, next_record, last, *state, lamps_from_byte(lamps))
+        return cls(log, first_kept, next_to_send, next_record, last, *state, lamps_from_byte(lamps), decks)
 
 
 # --- shoe to host, numbered: the records, which the shoe keeps until they are acknowledged.
@@ -395,7 +400,7 @@ class _Position(Command):
 
     def __post_init__(self) -> None:
         Command.__post_init__(self)
-        _within("log", self.log, 0, HIGHEST)
+        _within("log", self.log, 1, HIGHEST)
         _within("record", self.record, 1, HIGHEST)
 
     def payload(self) -> bytes:
@@ -409,9 +414,24 @@ class _Position(Command):
 
 @dataclass(frozen=True, slots=True)
 class Acknowledge(_Position):
-    """The host has all records of `log` up to and with `record` safely: the shoe may forget them."""
+    """The host has all records of `log` up to and with `record` safely: the shoe may forget them.
 
+    What they led to is in the same frame, so that no shoe can have the one without the other: whether it is locked
+    from now on, and its lamps. Left out, they are those of a shoe that has just been switched on.
+    """
+
+    locked: bool = True
+    lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so one is as good as many
     TYPE: ClassVar[int] = 0x82
+
+    def payload(self) -> bytes:
+        return _ACKNOWLEDGE.pack(self.log, self.record, LOCKED * self.locked, lamps_to_byte(self.lamps))
+
+    @classmethod
+    def parse(cls, sequence: int, payload: bytes) -> Self:
+        log, record, flags, lamps = _unpack(_ACKNOWLEDGE, payload)
+        _within("flags", flags, 0, LOCKED)
+        return cls(sequence, log, record, bool(flags & LOCKED), lamps_from_byte(lamps))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ loses is said again. One `HostLink` serves one connection; times are seconds of 
     events = link.receive(data, now)       # commit and handle them, then:
     link.want(orders)
     link.acknowledge(last_record)
-    send(link.data_to_send(now))           # orders first, the acknowledgement last
+    send(link.data_to_send(now))           # the acknowledgement, and in it what the record led to
 """
 
 from collections import deque
@@ -81,6 +81,7 @@ class HostLink:
         self._lost: RecordsLost | None = None  # what the table was told of
         self._newest = 1  # the highest next_record seen since the hello
         self._kept_from = 1
+        self._obeys = False  # it has named one of the commands since the hello
         # What is to be sent, and what was.
         self._command = 0
         self._resend_due = False
@@ -166,9 +167,11 @@ class HostLink:
         news = known is None or went_back or _identity(known) != _identity(hello)
         self._hello = hello
         self._newest, self._kept_from = hello.next_record, hello.first_kept
+        self._obeys = False
         self._went_back = self._went_back or went_back
         # A shoe says hello with its flow closed, and perhaps after a restart, locked and dark: tell it everything again.
         self._resend_due = True
+        self._acknowledge_due = hello.first_kept <= self._committed
         self._shown_lock = self._shown_lamps = None
         if news:
             self._answered = False
@@ -178,16 +181,23 @@ class HostLink:
     def _take_heartbeat(self, beat: frames.Heartbeat, now: float, events: list[ShoeEvent]) -> None:
         if self._hello is None:
             return
-        if beat.log != self._hello.log or beat.next_record < self._newest:
+        if self._missed_hello(self._hello, beat):
             self._forget_hello()
             return
         self._newest, self._kept_from = beat.next_record, beat.first_kept
+        self._obeys = beat.last_command > 0
         if beat.locked != self._locked and now - self._lock_at >= REPEAT_SECONDS:
             self._shown_lock = None
         if beat.lamps != self._lamps and now - self._lamps_at >= REPEAT_SECONDS:
             self._shown_lamps = None
         if self._accepted:
             self._compare_records(beat, now, events)
+
+    def _missed_hello(self, hello: frames.Hello, beat: frames.Heartbeat) -> bool:
+        """Whether the shoe must have said hello since, for another memory, other decks or a restart, and it was lost."""
+        if (beat.log, beat.decks) != (hello.log, hello.decks) or beat.next_record < self._newest:
+            return True
+        return self._obeys and not beat.last_command
 
     def _compare_records(self, beat: frames.Heartbeat, now: float, events: list[ShoeEvent]) -> None:
         if beat.first_kept > self._next:
@@ -258,10 +268,23 @@ class HostLink:
     # --- what goes out
 
     def data_to_send(self, now: float) -> bytes:
-        """Return the bytes for the line: orders before requests before acknowledgement, so a shoe that waits obeys."""
-        if self._hello is None:
+        """Return the bytes for the line: orders, a request for records, an acknowledgement.
+
+        The acknowledgement has the orders in it, so they go alone only when nothing is to be acknowledged.
+        """
+        hello = self._hello
+        if hello is None:
             return self._ask(now)
-        return self._state(now) + self._positions(now, self._hello.log)
+        if not self._accepted:
+            return self._order(now)
+        acknowledges = self._acknowledge_due and self._committed > 0
+        self._acknowledge_due = False
+        data = b"" if acknowledges else self._order(now)
+        if self._resend_due and self._kept_from <= self._next:
+            data += self._resend(now, hello.log)
+        if acknowledges:
+            data += self._acknowledgement(now, hello.log)
+        return data
 
     def _ask(self, now: float) -> bytes:
         if now - self._asked_at < ASK_AGAIN_SECONDS:
@@ -269,7 +292,7 @@ class HostLink:
         self._asked_at = now
         return encode(frames.AskHello(self._number()))
 
-    def _state(self, now: float) -> bytes:
+    def _order(self, now: float) -> bytes:
         data = b""
         if self._shown_lock != self._locked:
             self._shown_lock, self._lock_at = self._locked, now
@@ -279,20 +302,16 @@ class HostLink:
             data += encode(frames.SetLamps(self._number(), self._lamps))
         return data
 
-    def _positions(self, now: float, log: int) -> bytes:
-        if not self._accepted:
-            return b""
-        data = b""
-        if self._resend_due and self._kept_from <= self._next:
-            self._resend_due = False
-            self._resent_at, self._resent_from = now, self._next
-            self.counters.resends += 1
-            data += encode(frames.Resend(self._number(), log, self._next))
-        if self._acknowledge_due and self._committed:
-            self._acknowledged_at = now
-            data += encode(frames.Acknowledge(self._number(), log, self._committed))
-        self._acknowledge_due = False
-        return data
+    def _resend(self, now: float, log: int) -> bytes:
+        self._resend_due = False
+        self._resent_at, self._resent_from = now, self._next
+        self.counters.resends += 1
+        return encode(frames.Resend(self._number(), log, self._next))
+
+    def _acknowledgement(self, now: float, log: int) -> bytes:
+        self._shown_lock, self._shown_lamps = self._locked, self._lamps
+        self._acknowledged_at = self._lock_at = self._lamps_at = now
+        return encode(frames.Acknowledge(self._number(), log, self._committed, self._locked, self._lamps))
 
     def _number(self) -> int:
         self._command += 1

@@ -150,8 +150,8 @@ class ShoeDevice:
         match command:
             case frames.AskHello():
                 self._introduce()
-            case frames.Acknowledge(log=log, record=record):
-                self._acknowledge(log, record)
+            case frames.Acknowledge():
+                self._acknowledge(command)
             case frames.Resend(log=log, record=record):
                 if log == self._store.log and record <= self._store.next_record:
                     self._sending = True
@@ -170,11 +170,15 @@ class ShoeDevice:
         self._sending = False
         self._hello_due = True
 
-    def _acknowledge(self, log: int, record: int) -> None:
+    def _acknowledge(self, command: frames.Acknowledge) -> None:
         store = self._store
-        if log == store.log and store.first_kept <= record < store.next_record:
-            store.forget(record)
-            self._next_to_send = max(self._next_to_send, record + 1)
+        if command.log != store.log or command.record >= store.next_record:
+            return
+        if command.record >= store.first_kept:
+            store.forget(command.record)
+            self._next_to_send = max(self._next_to_send, command.record + 1)
+        self.locked = command.locked
+        self._show(command.lamps)
 
     def _show(self, lamps: Lamps) -> None:
         self.lamps = lamps
@@ -200,4 +204,5 @@ class ShoeDevice:
             self._sending,
             self.full,
             self.lamps,
+            self.inside.decks,
         )

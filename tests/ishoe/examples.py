@@ -17,10 +17,10 @@ READER = Component("reader", "2.4.1", "ab" * 32)
 
 EXAMPLES: tuple[frames.AnyFrame, ...] = (
     frames.Hello(SERIAL, LOG, 1, 417, 8, (READER, Component("lamps", "1", "00" * 32))),
-    frames.Hello("S", 0, 1, 1, 0),
+    frames.Hello("S", 1, 1, 1, 0),
     frames.Heartbeat(LOG, 5, 7, 9, 12, locked=False, lid_open=True, sending=True, lamps=Lamps(next="player")),
     frames.Heartbeat(
-        LOG, 1, 1, 1, 0, full=True, lamps=Lamps(player=True, banker=True, tie=True, next="burn")
+        LOG, 1, 1, 1, 0, full=True, lamps=Lamps(player=True, banker=True, tie=True, next="burn"), decks=8
     ),
     frames.CardRecord(1, Card.NINE_S, 98),
     frames.CardRecord(0xFFFF_FFFF, Card.TD, 0),
@@ -35,6 +35,7 @@ EXAMPLES: tuple[frames.AnyFrame, ...] = (
     frames.FaultRecord(10, 0xFFFF, ""),
     frames.AskHello(1),
     frames.Acknowledge(2, LOG, 7),
+    frames.Acknowledge(3, LOG, 8, locked=False, lamps=Lamps(tie=True, next="player")),
     frames.Resend(3, LOG, 5),
     frames.Lock(4),
     frames.Unlock(5),
@@ -57,7 +58,8 @@ def _short(longest: int, shortest: int = 1) -> st.SearchStrategy[str]:
 
 
 _NUMBER = st.integers(1, frames.HIGHEST)
-_LOG = st.integers(0, frames.HIGHEST)
+_LOG = _NUMBER
+_DECKS = st.integers(0, 255)
 _CARD = st.sampled_from(Card)
 _CONFIDENCE = st.integers(0, 100)
 _LAMPS = st.builds(
@@ -72,11 +74,11 @@ HELLOS = st.builds(
     lambda serial, log, numbers, decks, parts: frames.Hello(
         serial, log, numbers[0], numbers[1], decks, parts
     ),
-    *(_SERIAL, _LOG, _ORDERED, st.integers(0, 255), _COMPONENTS),
+    *(_SERIAL, _LOG, _ORDERED, _DECKS, _COMPONENTS),
 )
 HEARTBEATS = st.builds(
     lambda log, numbers, rest: frames.Heartbeat(log, numbers[0], numbers[1], numbers[2], *rest),
-    *(_LOG, _ORDERED, st.tuples(_LOG, *[st.booleans()] * 4, _LAMPS)),
+    *(_LOG, _ORDERED, st.tuples(st.integers(0, frames.HIGHEST), *[st.booleans()] * 4, _LAMPS, _DECKS)),
 )
 RECORDS: st.SearchStrategy[frames.Record] = st.one_of(
     st.builds(frames.CardRecord, _NUMBER, _CARD, _CONFIDENCE),
@@ -90,7 +92,7 @@ RECORDS: st.SearchStrategy[frames.Record] = st.one_of(
 )
 COMMANDS: st.SearchStrategy[frames.Command] = st.one_of(
     st.builds(frames.AskHello, _NUMBER),
-    st.builds(frames.Acknowledge, _NUMBER, _LOG, _NUMBER),
+    st.builds(frames.Acknowledge, _NUMBER, _LOG, _NUMBER, st.booleans(), _LAMPS),
     st.builds(frames.Resend, _NUMBER, _LOG, _NUMBER),
     st.builds(frames.Lock, _NUMBER),
     st.builds(frames.Unlock, _NUMBER),

@@ -43,7 +43,9 @@ class ModelShoe:
 
     def heartbeat(self) -> None:
         numbers = (self.log, self.first_kept, self.next_to_send, self.next_record, self.last_command)
-        self._say(frames.Heartbeat(*numbers, self.locked, self.lid_open, self.sending, lamps=self.lamps))
+        self._say(
+            frames.Heartbeat(*numbers, self.locked, self.lid_open, self.sending, lamps=self.lamps, decks=8)
+        )
 
     def happens(self, make: Callable[[int], frames.Record]) -> frames.Record:
         record = self.stored[self.next_record] = make(self.next_record)
@@ -67,7 +69,10 @@ class ModelShoe:
             case frames.AskHello():
                 self.sending = False
                 self._say(self.hello())
-            case frames.Acknowledge(log=self.log, record=record) if record < self.next_record:
+            case frames.Acknowledge(log=self.log, record=record, locked=locked, lamps=lamps) if (
+                record < self.next_record
+            ):
+                self.locked, self.lamps = locked, lamps
                 for number in range(self.first_kept, record + 1):
                     del self.stored[number]
                 self.first_kept = max(self.first_kept, record + 1)

@@ -35,6 +35,12 @@ def blocks(kind: str) -> list[list[str]]:
     ]
 
 
+def bytes_of(words: str) -> bytes:
+    """Bytes as the page writes them: hexadecimal, with `07*254` for 254 times the same."""
+    spelled = re.sub(r"(\w\w)\*(\d+)", lambda many: many[1] * int(many[2]), words)
+    return bytes.fromhex(spelled)
+
+
 def in_words(frame: frames.AnyFrame) -> str:
     """A frame as the page writes it: its name and its fields in the order of the bytes' meaning."""
     words = (word for field in fields(frame) for word in _words(field.name, getattr(frame, field.name)))
@@ -44,7 +50,7 @@ def in_words(frame: frames.AnyFrame) -> str:
 def _words(name: str, value: object) -> Iterator[str]:
     if isinstance(value, Lamps):
         lit = [lamp for lamp in ("player", "banker", "tie") if getattr(value, lamp)]
-        yield f"lamps={'+'.join(lit) or 'none'}"
+        yield f"lamps={','.join(lit) or 'none'}"
         yield f"next={value.next}"
     elif isinstance(value, tuple):
         yield from (f"component={part.name}/{part.version}/{part.digest}" for part in value)

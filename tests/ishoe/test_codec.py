@@ -123,12 +123,16 @@ def test_a_run_without_delimiter_is_thrown_away_once_and_counted_once():
 def test_a_frame_as_long_as_allowed_is_read_and_one_byte_more_is_not():
     fits = raw(0x7F, 0, b"\x01" * (LONGEST - 10))
     too_long = raw(0x7F, 0, b"\x01" * (LONGEST - 9))
+    too_long_between_few_delimiters = raw(0x7F, 0, b"\0" * (LONGEST - 9))
     decoder = Decoder()
     decoder.feed(fits)
 
     assert (decoder.counters.unknown_type, decoder.counters.oversize) == (1, 0)
     decoder.feed(too_long)
     assert (decoder.counters.unknown_type, decoder.counters.oversize) == (1, 1)
+    assert len(too_long_between_few_delimiters) <= LONGEST_ENCODED + 2
+    decoder.feed(too_long_between_few_delimiters)
+    assert (decoder.counters.unknown_type, decoder.counters.oversize) == (1, 2)
 
 
 def test_delimiters_alone_are_no_frames_and_no_faults():

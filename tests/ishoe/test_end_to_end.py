@@ -6,7 +6,7 @@ bad line of minutes takes no time.
 
 import random
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -256,16 +256,48 @@ def test_an_order_that_got_lost_is_obeyed_by_the_next_heartbeat_but_one():
     assert world.shoe.locked
 
 
-def test_a_shoe_that_waits_for_the_acknowledgement_has_the_order_before_it():
+def test_what_a_record_led_to_comes_with_its_acknowledgement():
     world = World()
     world.runs(1)
     for _ in range(50):
         world.shoe.obeyed.clear()
         world.made.append(world.shoe.happens(world._record))
         world.runs(0.1)
-        kinds = [type(command) for command in world.shoe.obeyed]
+        (command,) = world.shoe.obeyed
 
-        assert kinds == [frames.SetLamps, frames.Acknowledge]
+        assert isinstance(command, frames.Acknowledge)
+        assert command.lamps == world.host.orders().lamps
+
+
+class HandByHand(Host):
+    """A table whose hands have five cards each: the fifth locks the shoe until a person lets play go on."""
+
+    hands = 1
+
+    def orders(self) -> ShoeOrders:
+        over = len(self.records) >= 5 * self.hands
+        return replace(super().orders(), locked=over, lamps=Lamps(next="none" if over else "player"))
+
+
+@pytest.mark.parametrize("faults", LINES.values(), ids=LINES)
+def test_a_shoe_that_waits_lets_no_card_out_after_the_last_of_a_hand_whatever_the_line_loses(faults):
+    world = World(3, **faults)
+    world.host = host = HandByHand()
+    shoe = world.shoe
+    for _ in range(12_000):
+        if not shoe.locked and shoe.first_kept == shoe.next_record:
+            world.made.append(shoe.happens(lambda number: frames.CardRecord(number, STANDARD_DECK[0], 99)))
+        world.runs(STEP)
+
+        assert len(world.made) <= 5 * host.hands
+        if len(host.records) == 5 * host.hands and shoe.locked and world.chance.random() < 0.05:
+            host.hands += 1
+            host.link.want(host.orders())
+    world.mended()
+    world.runs(5)
+
+    assert host.hands > 10
+    world.all_arrived()
 
 
 @pytest.mark.soak

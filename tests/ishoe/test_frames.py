@@ -52,7 +52,7 @@ def test_what_is_neither_this_nor_that_is_not_a_frame():
         (lambda: replace(HELLO, serial="IS 1"), "printable ASCII without spaces"),
         (lambda: replace(HELLO, serial="IS\n"), "printable ASCII without spaces"),
         (lambda: replace(HELLO, serial="Ü1"), "printable ASCII without spaces"),
-        (lambda: replace(HELLO, log=-1), "log is -1"),
+        (lambda: replace(HELLO, log=0), "log is 0: it must be 1 to 4294967295"),
         (lambda: replace(HELLO, log=1 << 32), "log is 4294967296"),
         (lambda: replace(HELLO, first_kept=0), "first_kept is 0: it must be 1 to 5"),
         (lambda: replace(HELLO, first_kept=6), "first_kept is 6: it must be 1 to 5"),
@@ -67,6 +67,8 @@ def test_what_is_neither_this_nor_that_is_not_a_frame():
         (lambda: replace(HELLO, components=(replace(READER, digest="AB" * 32),)), "64 lower-case hex digits"),
         (lambda: replace(HELLO, components=(replace(READER, digest="ab" * 31),)), "64 lower-case hex digits"),
         (lambda: replace(BEAT, log=1 << 32), "log is 4294967296"),
+        (lambda: replace(BEAT, log=0), "log is 0"),
+        (lambda: replace(BEAT, decks=256), "decks is 256"),
         (lambda: replace(BEAT, first_kept=5), "first_kept is 5: it must be 1 to 4"),
         (lambda: replace(BEAT, next_to_send=6), "next_to_send is 6: it must be 1 to 5"),
         (lambda: replace(BEAT, next_record=0), "next_record is 0"),
@@ -83,6 +85,8 @@ def test_what_is_neither_this_nor_that_is_not_a_frame():
         (lambda: frames.AskHello(0), "the number of a command is 0"),
         (lambda: frames.Acknowledge(0, LOG, 1), "the number of a command is 0"),
         (lambda: frames.Acknowledge(1, LOG, 0), "record is 0"),
+        (lambda: frames.Acknowledge(1, 0, 1), "log is 0"),
+        (lambda: frames.Resend(1, LOG, 0), "record is 0"),
         (lambda: frames.Resend(1, 1 << 32, 1), "log is 4294967296"),
     ],
 )
@@ -94,7 +98,7 @@ def test_a_frame_refuses_a_value_that_its_bytes_cannot_hold(make, why):
 
 
 NUMBERS = pack(">III", LOG, 3, 5)
-BEAT_BYTES = pack(">IIIIBBI", LOG, 3, 4, 5, 0, 0, 0)
+BEAT_BYTES = pack(">IIIIBBIB", LOG, 3, 4, 5, 0, 0, 0, 8)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +111,14 @@ BEAT_BYTES = pack(">IIIIBBI", LOG, 3, 4, 5, 0, 0, 0)
         (frames.Hello, 0, b"\x01S" + NUMBERS + b"\x08\x01", "the payload ends 1 bytes too soon"),
         (frames.Hello, 0, HELLO.payload() + b"\0", "the payload has 1 bytes too many"),
         (frames.Heartbeat, 1, BEAT_BYTES, "the sequence number of a heartbeat is 1"),
-        (frames.Heartbeat, 0, BEAT_BYTES[:-1], "the payload has 21 bytes instead of 22"),
-        (frames.Heartbeat, 0, pack(">IIIIBBI", LOG, 3, 4, 5, 0x10, 0, 0), "flags is 16: it must be 0 to 15"),
-        (frames.Heartbeat, 0, pack(">IIIIBBI", LOG, 3, 4, 5, 0, 0x08, 0), "lamps are 0x08"),
+        (frames.Heartbeat, 0, BEAT_BYTES[:-1], "the payload has 22 bytes instead of 23"),
+        (
+            frames.Heartbeat,
+            0,
+            pack(">IIIIBBIB", LOG, 3, 4, 5, 0x10, 0, 0, 8),
+            "flags is 16: it must be 0 to 15",
+        ),
+        (frames.Heartbeat, 0, pack(">IIIIBBIB", LOG, 3, 4, 5, 0, 0x08, 0, 8), "lamps are 0x08"),
         (frames.CardRecord, 1, b"9S", "the payload has 2 bytes instead of 3"),
         (frames.CardRecord, 1, b"1S\x05", "'1S' is not a card"),
         (frames.CardRecord, 1, b"9s\x05", "'9s' is not a card"),
@@ -126,7 +135,10 @@ BEAT_BYTES = pack(">IIIIBBI", LOG, 3, 4, 5, 0, 0, 0)
         (frames.FaultRecord, 1, b"\0\x05\x02ab\0", "the payload has 1 bytes too many"),
         (frames.FaultRecord, 1, b"\0\x05\xc9" + b"a" * 201, "the text of a fault in UTF-8 is 201"),
         (frames.Lock, 1, b"\0", "the payload has 1 bytes too many"),
-        (frames.Acknowledge, 1, b"\0" * 7, "the payload has 7 bytes instead of 8"),
+        (frames.Acknowledge, 1, pack(">II", LOG, 1), "the payload has 8 bytes instead of 10"),
+        (frames.Acknowledge, 1, pack(">IIBB", LOG, 1, 0x02, 0), "flags is 2: it must be 0 to 1"),
+        (frames.Acknowledge, 1, pack(">IIBB", LOG, 1, 0, 0x80), "lamps are 0x80"),
+        (frames.Resend, 1, b"\0" * 7, "the payload has 7 bytes instead of 8"),
         (frames.SetLamps, 1, b"\x40", "lamps are 0x40: a bit without meaning is set"),
         (frames.SetLamps, 1, b"", "the payload ends 1 bytes too soon"),
         (frames.SetLamps, 1, b"\0\0", "the payload has 1 bytes too many"),

@@ -28,7 +28,7 @@ from tests.ishoe.examples import LOG, READER, SERIAL, raw
 ORDERS = ShoeOrders(accept=SERIAL, log=LOG, expected=1, locked=False, lamps=Lamps(next="player"))
 HELLO = frames.Hello(SERIAL, LOG, 1, 1, 8, (READER,))
 INTRODUCED = ShoeHello(SERIAL, LOG, 1, 1, 8, (READER,))
-BEAT = frames.Heartbeat(LOG, 1, 1, 1, 0, locked=False, sending=True, lamps=Lamps(next="player"))
+BEAT = frames.Heartbeat(LOG, 1, 1, 1, 4, locked=False, sending=True, lamps=Lamps(next="player"), decks=8)
 
 
 class Host:
@@ -75,6 +75,11 @@ def host() -> Host:
     host.says()
     host.hears(BEAT, after=0.3)
     return host
+
+
+def acknowledged(command: int, record: int) -> frames.Acknowledge:
+    """An acknowledgement with the orders of `ORDERS` in it."""
+    return frames.Acknowledge(command, LOG, record, locked=False, lamps=Lamps(next="player"))
 
 
 def card(number: int) -> frames.CardRecord:
@@ -203,20 +208,49 @@ def test_nothing_is_acknowledged_before_it_is_committed(host):
 
     assert host.says() == []
     host.takes(2)
-    assert host.says() == [frames.Acknowledge(5, LOG, 2)]
+    assert host.says() == [acknowledged(5, 2)]
     assert host.says() == []
 
 
-def test_orders_go_out_before_the_acknowledgement_of_the_record_that_led_to_them(host):
+def test_what_a_record_led_to_goes_out_in_its_acknowledgement_and_not_beside_it(host):
     host.hears(card(1))
     host.wants(locked=True, lamps=Lamps(banker=True))
     host.takes(1)
 
-    assert host.says() == [
-        frames.Lock(5),
-        frames.SetLamps(6, Lamps(banker=True)),
-        frames.Acknowledge(7, LOG, 1),
-    ]
+    assert host.says() == [frames.Acknowledge(5, LOG, 1, locked=True, lamps=Lamps(banker=True))]
+    assert host.says() == []
+
+
+def test_an_acknowledgement_said_again_has_the_orders_of_now(host):
+    host.hears(card(1))
+    host.takes(1)
+    host.says()
+    host.wants(locked=True, lamps=Lamps(tie=True))
+    host.says()
+    host.hears(card(1))
+
+    assert host.says() == [frames.Acknowledge(8, LOG, 1, locked=True, lamps=Lamps(tie=True))]
+
+
+def test_orders_that_got_lost_with_an_acknowledgement_come_with_it_again(host):
+    host.hears(card(1))
+    host.takes(1)
+    host.says()
+    host.hears(replace(BEAT, next_to_send=2, next_record=2, locked=True, lamps=Lamps()), after=0.3)
+
+    assert host.says() == [acknowledged(6, 1)]
+
+
+def test_an_order_said_in_an_acknowledgement_is_not_repeated_at_once(host):
+    host.hears(card(1))
+    host.wants(lamps=Lamps(next="banker"))
+    host.takes(1)
+    host.says()
+    host.hears(replace(BEAT, first_kept=2, next_to_send=2, next_record=2), after=0.1)
+
+    assert host.says() == []
+    host.hears(replace(BEAT, first_kept=2, next_to_send=2, next_record=2), after=0.2)
+    assert host.says() == [frames.SetLamps(6, Lamps(next="banker"))]
 
 
 def test_a_duplicate_is_dropped_and_what_is_committed_is_acknowledged_again(host):
@@ -227,7 +261,7 @@ def test_a_duplicate_is_dropped_and_what_is_committed_is_acknowledged_again(host
     host.takes(1)
     host.says()
     assert host.hears(card(1)) == []
-    assert host.says() == [frames.Acknowledge(6, LOG, 1)]
+    assert host.says() == [acknowledged(6, 1)]
     assert host.link.counters.duplicates == 2
 
 
@@ -273,6 +307,9 @@ def test_a_heartbeat_that_agrees_is_answered_by_nothing(host):
         ({"locked": True}, frames.Unlock(5)),
         ({"lamps": Lamps(next="banker")}, frames.SetLamps(5, Lamps(next="player"))),
         ({"log": 7}, frames.AskHello(5)),
+        ({"decks": 0}, frames.AskHello(5)),
+        ({"last_command": 0}, frames.AskHello(5)),
+        ({"last_command": 0, "locked": True, "sending": False, "lamps": Lamps()}, frames.AskHello(5)),
     ],
 )
 def test_what_a_heartbeat_shows_amiss_is_said_again_but_not_too_often(host, differs, said):
@@ -301,20 +338,29 @@ def test_a_heartbeat_shows_that_an_acknowledgement_was_lost(host):
 
     assert host.says() == []
     host.hears(kept, after=0.2)
-    assert host.says() == [frames.Acknowledge(6, LOG, 1)]
+    assert host.says() == [acknowledged(6, 1)]
     host.hears(replace(kept, first_kept=2), after=0.3)
     assert host.says() == []
 
 
-def test_what_the_journal_held_before_this_connection_is_acknowledged_if_the_shoe_still_keeps_it():
+@pytest.mark.parametrize(
+    ("kept", "answer"),
+    [
+        (3, [frames.Resend(2, LOG, 4), acknowledged(3, 3)]),
+        (4, [frames.Unlock(2), frames.SetLamps(3, Lamps(next="player")), frames.Resend(4, LOG, 4)]),
+    ],
+)
+def test_what_the_journal_held_before_this_connection_is_acknowledged_if_the_shoe_still_keeps_it(
+    kept, answer
+):
     host = Host(replace(ORDERS, expected=4))
     host.says()
-    host.hears(replace(HELLO, next_record=4))
+    host.hears(replace(HELLO, first_kept=kept, next_record=4))
     host.wants()
-    host.says()
-    host.hears(replace(BEAT, first_kept=2, next_to_send=4, next_record=4))
 
-    assert host.says() == [frames.Acknowledge(5, LOG, 3)]
+    assert host.says() == answer
+    host.hears(replace(BEAT, first_kept=2, next_to_send=4, next_record=4), after=0.3)
+    assert host.says() == [acknowledged(len(answer) + 2, 3)]
 
 
 # --- what is lost for good
@@ -383,7 +429,7 @@ def test_a_memory_that_went_back_is_held_until_the_table_decides(host):
     assert host.hears(later, card(4), after=0.3) == []
     assert host.says() == []
     host.wants(expected=2)
-    assert host.says_kinds() == ["Unlock", "SetLamps", "Resend"]
+    assert host.says() == [frames.Resend(9, LOG, 2), acknowledged(10, 1)]
     assert host.hears(card(2)) == [drawn(2)]
 
 

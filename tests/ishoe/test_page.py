@@ -13,7 +13,7 @@ from controller.table.shoe_orders import Lamps, ShoeOrders
 from drivers.ishoe import frames
 from drivers.ishoe.codec import LONGEST, LONGEST_ENCODED, Decoder, encode
 from drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, HostLink
-from tests.ishoe.page import NAMES, PAGE, blocks, in_words
+from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
 FRAME_BLOCKS = blocks("frame")
 FLAGS = ("locked", "lid_open", "sending", "full")
@@ -22,7 +22,7 @@ FLAGS = ("locked", "lid_open", "sending", "full")
 def bytes_after(word: str, line: str) -> bytes:
     name, rest = line.split(maxsplit=1)
     assert name == word
-    return bytes.fromhex(rest)
+    return bytes_of(rest)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,13 @@ def test_every_frame_has_an_example():
     assert set(NAMES) == set(frames.FRAMES)
 
 
-@pytest.mark.parametrize(("data", "stuffed"), blocks("cobs"))
-def test_the_examples_of_cobs(data, stuffed):
-    assert cobs.encode(bytes_after("data", data)) == bytes_after("cobs", stuffed)
+@pytest.mark.parametrize("lines", blocks("cobs"), ids=lambda lines: lines[0])
+def test_the_examples_of_cobs(lines):
+    data, *stuffed = lines
+    choices = [bytes_after("cobs", line) for line in stuffed]
+
+    assert cobs.encode(bytes_after("data", data)) in choices
+    assert {cobs.decode(choice) for choice in choices} == {bytes_after("data", data)}
 
 
 @pytest.mark.parametrize("line", [line for lines in blocks("broken") for line in lines])
@@ -74,6 +78,10 @@ def test_the_check_value_of_the_crc():
         (r"delimiters at most (\d+)", LONGEST_ENCODED),
         (r"fewer than (\d+) records are sent", frames.WINDOW),
         (r"It keeps\*\* at least (\d+) records", frames.STORE),
+        (r"a reserve of at least (\d+) places", frames.RESERVE),
+        (r"record (\d+) or more\nabove `first_kept`", frames.WINDOW),
+        (r"`oversize` \| more than (\d+) bytes", LONGEST_ENCODED),
+        (r"a run that gives more than (\d+)", LONGEST),
         (r"More than (\d+) broken frames", NOISE_FRAMES),
         (r"broken frames in (\d+) s", NOISE_SECONDS),
         (r"text for the technician: u8 length 0 to (\d+)", frames.FAULT_BYTES),
@@ -108,11 +116,14 @@ def shoe_frame(words: list[str]) -> frames.AnyFrame:
     if kind == "HEARTBEAT":
         state: dict[str, Any] = {name: field[name] == "yes" for name in FLAGS}
         state |= {
-            name: number[name] for name in ("first_kept", "next_to_send", "next_record", "last_command")
+            name: number[name]
+            for name in ("first_kept", "next_to_send", "next_record", "last_command", "decks")
         }
         return frames.Heartbeat(int(field["log"], 16), **state, lamps=lamps(field))
     if kind == "LID":
         return frames.LidRecord(number["record"], field["open"] == "yes")
+    if kind == "CUT_CARD":
+        return frames.CutCardRecord(number["record"])
     assert kind == "CARD"
     return frames.CardRecord(number["record"], Card(field["card"]), number["confidence"])
 

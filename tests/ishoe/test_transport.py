@@ -6,6 +6,7 @@ import fcntl
 import os
 import pty
 import re
+import sys
 import time
 import tty
 from collections.abc import Callable, Sequence
@@ -462,12 +463,13 @@ async def test_a_card_is_submitted_at_once(cable, table):
     assert median(took) < 0.005
 
 
+@pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer costs more than what it traces")
 def test_decoding_a_card_costs_little():
     from timeit import repeat
 
     from drivers.ishoe.codec import Decoder
 
     decoder, wire = Decoder(), encode(frames.CardRecord(1, Card.NINE_S, 98))
-    seconds = min(repeat(lambda: decoder.feed(wire), number=1000, repeat=5)) / 1000
+    seconds = min(repeat(lambda: decoder.feed(wire), number=500, repeat=40)) / 500
 
-    assert seconds < 40e-6
+    assert seconds < 10e-6

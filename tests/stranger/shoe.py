@@ -1,7 +1,7 @@
 """A card-recognition shoe with its dealer, written from docs/ishoe-link.md and from nothing else.
 
 It shares no code with the project, on purpose: what it and the project's driver agree on is what the page
-says. Where the page leaves something open, the comment says "The page leaves open". Standard library only.
+says. Standard library only.
 
 From outside:  python tests/stranger/shoe.py --link PATH --store FILE --cards FILE [--serial S]
 From a test:   PtyShoe(Shoe(Store(path), shoes)) as a context manager, or its run() in a thread of your own.
@@ -114,7 +114,7 @@ class Frame:
 
 @dataclass
 class Receiver:
-    """Cuts bytes into frames. What it throws away stands in `counts`, under the page's names where it has one."""
+    """Cuts bytes into frames. What it throws away stands in `counts`, under the page's names."""
 
     counts: Counter[str] = field(default_factory=Counter)
     _run: bytearray = field(default_factory=bytearray)
@@ -139,7 +139,7 @@ class Receiver:
         self._run.clear()
         self._overlong = False
         if overlong:
-            self.counts["bad_framing"] += 1
+            self.counts["oversize"] += 1
         elif run:
             yield from self._open(run)
 
@@ -148,12 +148,12 @@ class Receiver:
             decoded = cobs_decode(run)
         except ValueError:
             decoded = b""
-        if not SHORTEST <= len(decoded) <= LONGEST:
+        if len(decoded) > LONGEST:
+            self.counts["oversize"] += 1
+        elif len(decoded) < SHORTEST:
             self.counts["bad_framing"] += 1
         elif u32(crc32(decoded[:-4])) != decoded[-4:]:
             self.counts["bad_crc"] += 1
-        # The page leaves open whether the version is looked at before the CRC. After it: a damaged version
-        # byte is damage and not another version.
         elif decoded[0] != VERSION:
             self.counts["other_version"] += 1
         else:
@@ -170,7 +170,7 @@ NO_PROMPT, PLAYER, BANKER, BURN = range(4)
 
 RANKS, SUITS = "A23456789TJQK", "SHDC"
 WINDOW = 64
-STORE = 1024
+STORE, RESERVE = 1024, 64
 BEAT = 0.25
 
 
@@ -198,11 +198,6 @@ def check_serial(serial: str) -> str:
     return serial
 
 
-def burn_value(card: str) -> int:
-    """How many cards follow the turned one. The page leaves the count open; ace 1, ten and faces 10."""
-    return min(RANKS.index(card[0]) + 1, 10)
-
-
 # --- What survives the loss of power -----------------------------------------------------------------------
 
 
@@ -218,8 +213,6 @@ class Memory:
     loads: int = 0
     cut_card_passed: bool = False
     burn_heeded: bool = False  # this prompt to burn has been answered with new cards
-    first_to_turn: bool = False
-    burn_left: int = 0
     lid_open: bool = False
 
     @property
@@ -266,7 +259,7 @@ class Store:
             os.close(folder)
 
     def _new(self) -> Memory:
-        memory = Memory(log=secrets.randbits(32))
+        memory = Memory(log=1 + secrets.randbelow(0xFFFFFFFF))
         self.save(memory)
         return memory
 
@@ -285,8 +278,6 @@ class Shoe:
         serial: its serial number.
         components: what HELLO tells of it; None for this program itself.
         cut_from_end: the cut card lies before the card that is so many from the end.
-        hold_on_gap: hold the next card for three heartbeats when a command's number shows that the host's
-            frame before it was lost. The page does not ask for it; see the test of a lost LOCK.
     """
 
     def __init__(
@@ -297,14 +288,12 @@ class Shoe:
         serial: str = "STRANGER-1",
         components: Sequence[Component] | None = None,
         cut_from_end: int = 14,
-        hold_on_gap: bool = False,
     ) -> None:
         self.store = store
         self.shoes = [[check_card(card) for card in shoe] for shoe in shoes]
         self.serial = check_serial(serial)
         self.components = own_components() if components is None else components
         self.cut_from_end = cut_from_end
-        self.hold_on_gap = hold_on_gap
         self.power_on()
 
     def power_on(self) -> None:
@@ -316,10 +305,8 @@ class Shoe:
         self.lamps_known = False  # dark since power-on is not a prompt of the host
         self.sending = False
         self.last_command = 0
-        # The page leaves open where it stands at power-on; the oldest kept is the one that is surely allowed.
         self.next_to_send = self.memory.first_kept
         self._output: list[bytes] = []
-        self._beats_to_hold = 0
         self._say_hello()
 
     # What it says
@@ -333,12 +320,9 @@ class Shoe:
         flags = self.locked | self.memory.lid_open << 1 | self.sending << 2 | self.full << 3
         numbers = (self.memory.log, self.memory.first_kept, self.next_to_send, self.memory.next_record)
         payload = b"".join(map(u32, numbers)) + bytes([flags, self.lamps]) + u32(self.last_command)
-        self._output.append(Frame(HEARTBEAT, 0, payload).wire())
-        self._beats_to_hold = max(0, self._beats_to_hold - 1)
+        self._output.append(Frame(HEARTBEAT, 0, payload + bytes([self.memory.decks])).wire())
 
     def _say_hello(self) -> None:
-        # "Each HELLO closes": the page says of ASK_HELLO alone that it ends the sending. Every HELLO does
-        # here, because the host answers every one with RESEND.
         self.sending = False
         numbers = (self.memory.log, self.memory.first_kept, self.memory.next_record)
         payload = text(self.serial.encode()) + b"".join(map(u32, numbers))
@@ -365,38 +349,43 @@ class Shoe:
     def _obey(self, frame: Frame) -> None:
         commands: dict[int, tuple[int, Callable[[bytes], None]]] = {
             ASK_HELLO: (0, lambda _: self._say_hello()),
-            ACKNOWLEDGE: (8, self._acknowledge),
+            ACKNOWLEDGE: (10, self._acknowledge),
             RESEND: (8, self._resend),
             LOCK: (0, lambda _: self._lock(locked=True)),
             UNLOCK: (0, lambda _: self._lock(locked=False)),
             LAMPS: (1, self._show),
         }
         if frame.type not in commands:
-            self.receiver.counts["unknown_type"] += 1
+            own = frame.type in {HELLO, HEARTBEAT, *range(CARD, FAULT + 1)}
+            self.receiver.counts["echoes" if own else "unknown_type"] += 1
             return
         size, command = commands[frame.type]
-        if len(frame.payload) != size or (frame.type == LAMPS and frame.payload[0] & ~0x37):
-            self.receiver.counts["bad_content"] += 1
+        if len(frame.payload) != size or not frame.sequence or not has_meaning(frame):
+            self.receiver.counts["malformed"] += 1
             return
-        if self.hold_on_gap and frame.sequence != self.last_command + 1:
-            self._beats_to_hold = 3
-        # "The last good frame": one that is ignored for its log or number is good too.
         self.last_command = frame.sequence
         command(frame.payload)
 
     def _acknowledge(self, payload: bytes) -> None:
-        log, number = int.from_bytes(payload[:4], "big"), int.from_bytes(payload[4:], "big")
+        log, number = position(payload)
         memory = self.memory
-        if log != memory.log or not memory.first_kept <= number < memory.next_record:
+        if log != memory.log or number >= memory.next_record:
             return
-        del memory.records[: number + 1 - memory.first_kept]
-        memory.first_kept = number + 1
-        self.store.save(memory)
-        self.next_to_send = max(self.next_to_send, memory.first_kept)
+        if number >= memory.first_kept:
+            self._forget(number)
+            self.store.save(memory)
+        self._lock(locked=bool(payload[8]))
+        self._show(payload[9:])
         self._send()
 
+    def _forget(self, number: int) -> None:
+        memory = self.memory
+        del memory.records[: number + 1 - memory.first_kept]
+        memory.first_kept = number + 1
+        self.next_to_send = max(self.next_to_send, memory.first_kept)
+
     def _resend(self, payload: bytes) -> None:
-        log, number = int.from_bytes(payload[:4], "big"), int.from_bytes(payload[4:], "big")
+        log, number = position(payload)
         if log != self.memory.log or number > self.memory.next_record:
             return
         self.sending = True
@@ -421,20 +410,23 @@ class Shoe:
         return self.lamps >> 4 & 3
 
     def happens(self, kind: int, payload: bytes = b"") -> int:
-        """Store a record, send it if it may be sent now, and return its number.
-
-        The page leaves open what becomes of an event that is no card while the shoe is `full`. It is kept:
-        1024 is the least that a store holds, not the most.
-        """
+        """Store a record, send it if it may be sent now, and return its number."""
         number = self.memory.next_record
         self.memory.records.append((kind, payload.hex()))
+        if len(self.memory.records) > STORE + RESERVE:
+            self._forget(self.memory.first_kept)
         self.store.save(self.memory)
         self._send()
         return number
 
+    @property
+    def held(self) -> bool:
+        """Whether no card comes out, whatever the prompt is."""
+        return self.locked or self.full or self.memory.lid_open
+
     def let_out(self, card: str, confidence: int = 99) -> int | None:
-        """Let a card out and return its record's number; None if locked or full, and then none comes out."""
-        if self.locked or self.full:
+        """Let a card out and return its record's number; None if none may come out."""
+        if self.held:
             return None
         return self.happens(CARD, check_card(card).encode() + bytes([confidence]))
 
@@ -452,35 +444,34 @@ class Shoe:
     def deal(self) -> bool:
         """Do the next thing that a dealer would, and say whether there was one.
 
-        Nothing is done before all records are acknowledged: only then the lamps are what the last card led to.
+        A prompt is heeded only when all records are acknowledged: then it is what the last card led to.
         """
         memory = self.memory
-        if memory.records or not self.lamps_known or self._beats_to_hold:
+        if 0 < len(memory.cards) == self.cut_from_end and not memory.cut_card_passed:
+            memory.cut_card_passed = True
+            self.happens(CUT_CARD)
+            return True
+        if memory.records or not self.lamps_known:
             return False
         if self.prompt != BURN and memory.burn_heeded:
-            memory.burn_heeded = memory.first_to_turn = False
-            memory.burn_left = 0
+            memory.burn_heeded = False
             self.store.save(memory)
         if self.prompt == BURN and not memory.burn_heeded and self.shoes:
             self._load()
             return True
-        called_for = self.prompt in {PLAYER, BANKER} or (
-            self.prompt == BURN and (memory.first_to_turn or memory.burn_left > 0)
-        )
-        # The page leaves open whether a card can come out under an open lid. Not here.
-        return called_for and not memory.lid_open and self._next_card()
+        return self.prompt != NO_PROMPT and self._next_card()
 
     def _load(self) -> None:
-        """Put new cards in. It needs no unlocking: no card leaves."""
+        """Open the shoe, put new cards in, close it: one step in the store, so no half of it can be left."""
         memory = self.memory
         memory.cards = list(self.shoes[memory.loads % len(self.shoes)])
         memory.loads += 1
         memory.cut_card_passed = False
-        memory.burn_heeded = memory.first_to_turn = True
-        memory.burn_left = 0
+        memory.burn_heeded = True
         decks, odd = divmod(len(memory.cards), 52)
         self._decks_are(0 if odd else decks)
-        self.store.save(memory)
+        memory.records.append((LID, b"\x01".hex()))
+        self.happens(LID, b"\x00")
 
     def _decks_are(self, decks: int) -> None:
         if decks != self.memory.decks:
@@ -489,24 +480,27 @@ class Shoe:
 
     def _next_card(self) -> bool:
         memory = self.memory
-        if self.locked or self.full or not memory.cards:
+        if self.held or not memory.cards:
             return False
-        # The page leaves open when the cut card is noticed: here when the card behind it is called for.
-        if len(memory.cards) == self.cut_from_end and not memory.cut_card_passed:
-            memory.cut_card_passed = True
-            self.happens(CUT_CARD)
-            return True
-        card = memory.cards.pop(0)
-        if memory.first_to_turn:
-            memory.first_to_turn = False
-            memory.burn_left = burn_value(card)
-        elif memory.burn_left:
-            memory.burn_left -= 1
-        self.let_out(card)
+        self.let_out(memory.cards.pop(0))
         if not memory.cards:
             self._decks_are(0)
             self.store.save(memory)
         return True
+
+
+def position(payload: bytes) -> tuple[int, int]:
+    """A log and a record."""
+    return int.from_bytes(payload[:4], "big"), int.from_bytes(payload[4:8], "big")
+
+
+def has_meaning(frame: Frame) -> bool:
+    """Whether the payload of a command, which is as long as it should be, breaks no rule."""
+    if frame.type in {ACKNOWLEDGE, RESEND} and 0 in position(frame.payload):
+        return False
+    if frame.type == ACKNOWLEDGE and frame.payload[8] > 1:
+        return False
+    return frame.type not in {ACKNOWLEDGE, LAMPS} or not frame.payload[-1] & ~0x37
 
 
 def own_components() -> tuple[Component, ...]:
@@ -645,11 +639,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cards", type=Path, required=True, help="file with the cards of each shoe")
     parser.add_argument("--serial", default="STRANGER-1")
     parser.add_argument("--pace", type=float, default=0.0, help="least seconds between two cards")
-    parser.add_argument("--hold-on-gap", action="store_true", help="hold cards after a lost command")
     chosen = parser.parse_args(arguments)
     try:
         shoes = read_shoes(chosen.cards.read_text("utf-8"))
-        shoe = Shoe(Store(chosen.store), shoes, serial=chosen.serial, hold_on_gap=chosen.hold_on_gap)
+        shoe = Shoe(Store(chosen.store), shoes, serial=chosen.serial)
         line = PtyShoe(shoe, chosen.link, pace=chosen.pace)
     except (OSError, ValueError) as error:
         parser.error(str(error))

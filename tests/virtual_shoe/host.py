@@ -225,4 +225,5 @@ class Host:
         assert self.log is not None
         if not self.taken:
             return frames.AskHello(self._next())
-        return frames.Acknowledge(self._next(), self.log, self.expected - 1)
+        orders = self.table.locked, self.table.lamps
+        return frames.Acknowledge(self._next(), self.log, self.expected - 1, *orders)

@@ -78,7 +78,8 @@ class Play:
 
     def acknowledge(self):
         if self.store.next_record > 1:
-            self.tell(frames.Acknowledge, self.store.log, self.store.next_record - 1)
+            orders = self.device.locked, self.device.lamps
+            self.tell(frames.Acknowledge, self.store.log, self.store.next_record - 1, *orders)
 
     def step(self, seconds=0.0):
         """Acknowledge everything, then take a turn."""
@@ -280,7 +281,7 @@ def test_a_window_is_filled_and_not_overfilled(begin):
     play = at_play(begin(window=3))
     first = play.turn()
     none = play.turn(60)
-    play.tell(frames.Acknowledge, play.store.log, play.store.first_kept)
+    play.tell(frames.Acknowledge, play.store.log, play.store.first_kept, False, PLAYER)
 
     assert (first, none) == (["AS", "2S", "3S"], [])
     assert play.turn() == ["4S"]
