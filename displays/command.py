@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve until SIGINT or SIGTERM; 0 then, 1 where the options cannot be used."""
+    """Serve until SIGINT or SIGTERM; 0 then, 2 where the options cannot be used."""
     given = {place: getattr(args, name) for name, place in OPTIONS.items()}
     try:
         options = read_options(
@@ -44,7 +44,7 @@ def main(args: argparse.Namespace) -> int:
         asyncio.run(_until_told_to_stop(options))
     except OptionsError as error:
         sys.stderr.write(f"punto display: {error}\n")
-        return 1
+        return 2
     return 0
 
 

@@ -69,7 +69,7 @@ def test_the_password_loses_its_line_end_and_nothing_more(tmp_path):
 def test_the_command_says_what_is_wrong_without_a_traceback(tmp_path):
     status, said = DisplayProcess("--config", str(tmp_path / "none.toml")).end()
 
-    assert status == 1
+    assert status == 2
     assert said.startswith("punto display: cannot read the configuration ")
     assert "Traceback" not in said
 
@@ -79,7 +79,7 @@ def test_a_port_that_is_taken_is_named():
         port = str(taken.getsockname()[1])
         status, said = DisplayProcess("--table", "table-1", "--port", port).end()
 
-    assert status == 1
+    assert status == 2
     assert said.startswith(f"punto display: cannot listen on 127.0.0.1 port {port}: Address already in use")
 
 

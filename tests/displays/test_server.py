@@ -80,6 +80,16 @@ async def test_what_is_published_is_what_browsers_get(broker):
         assert health == {"table": "table-1", "live": True, "reason": None, "refused": {}}
 
 
+async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
+    async with display(broker) as address, event_stream(address) as (events, read):
+        await anext(events)
+        await anext(events)  # it has its broker, and no table
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(events), 2.5)
+
+        assert b"event: ping\r\ndata: \r\n\r\n" in read
+
+
 async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(broker, capsys):
     table = PlayedTable()
     wire = json.loads(table.state().wire())
