@@ -48,6 +48,10 @@ LONG: Final = "KS 2S 5S 3S 4D 9D"  # six cards: Player 9 over 4
 TIE: Final = "KS KD 7S 7D"
 
 
+def cards(codes: str) -> tuple[Card, ...]:
+    return tuple(Card(code) for code in codes.split())
+
+
 @cache
 def game(name: str = "mini-baccarat", decks: int = 8) -> Game:
     return replace(load_game(name), decks=decks)
@@ -123,7 +127,7 @@ class Croupier:
     @property
     def said(self) -> list[Happening]:
         """What the public came to know by the last command."""
-        return [effect.happening for effect in self.new if isinstance(effect, Happened)]
+        return happenings(self.new)
 
     @property
     def kinds(self) -> list[str]:
@@ -138,6 +142,11 @@ class Croupier:
     def alarms(self) -> list[tuple[str, bool]]:
         """The alarms of the last command, and whether each stops play."""
         return [(each.code, each.stops) for each in self.said if each.kind == "alarm_raised"]
+
+
+def happenings(effects: list[Effect]) -> list[Happening]:
+    """What the public came to know by these effects."""
+    return [effect.happening for effect in effects if isinstance(effect, Happened)]
 
 
 def _hello(croupier: Croupier, words: list[str]) -> list[Event]:

@@ -1,0 +1,101 @@
+"""A table whose cards are keyed by the dealer: no shoe, one that is out of order, or a game dealt face down."""
+
+import pytest
+
+from controller.table.shoe_orders import shoe_orders
+from controller.table.state import Phase
+from controller.table.turn import RefusedError
+from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
+
+DAI_BACC = {"game_name": "dai-bacc", "cards": "keyed"}
+NO_SHOE = {"cards": "keyed", "shoe_serial": "IS-1"}
+
+
+def test_a_coup_is_keyed_card_by_card():
+    croupier = Croupier.at_betting("wager 1 player 500", f"key {PLAYER_NATURAL}", **NO_SHOE)
+
+    (record,) = croupier.rounds
+    assert (record.player, record.settlements[0].net) == (cards("KS 9H"), 500)
+
+
+def test_dai_bacc_is_keyed_and_hidden_until_the_reveal():
+    croupier = Croupier.at_betting("wager 1 kill 500", "wager 1 player 500", **DAI_BACC)
+    croupier.do("key 3C 7D 8C 3C 5H 7S")
+    assert croupier.phase is Phase.REVEAL
+
+    croupier.do("reveal")
+
+    assert [(each.wager, each.net) for each in croupier.rounds[0].settlements] == [
+        ("kill", 15000),
+        ("player", -500),
+    ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "draw 7C",
+        "unread",
+        "overdraw 7C",
+        "cut card",
+        "lid open",
+        "push back",
+        "fault",
+        "records lost 3",
+        "hello B",
+        "lose shoe",
+    ],
+)
+def test_a_shoe_that_speaks_all_the_same_changes_nothing_in_play(command):
+    croupier = Croupier.at_betting("key KS", **NO_SHOE)
+    before = croupier.state
+
+    croupier.do(command)
+
+    assert not croupier.state.waiting
+    assert (croupier.hand, croupier.state.drawn, croupier.state.last_coup) == ("KS", before.drawn, None)
+    assert croupier.held == []
+    assert shoe_orders(croupier.state).locked
+    croupier.do("key 2S")
+    assert croupier.hand == "KS 2S"
+
+
+def test_what_a_shoe_reports_there_is_an_alarm():
+    assert Croupier.at_betting("draw 7C", **NO_SHOE).alarms == [("shoe_not_in_use", False)]
+
+
+@pytest.mark.parametrize(
+    ("burn", "keyed", "burned"), [("first_card", ["key 5S"], 5), ("fixed", [], 3), ("none", [], 0)]
+)
+def test_the_dealer_burns_by_hand_and_then_opens_betting(burn, keyed, burned):
+    croupier = Croupier(burn=burn, **NO_SHOE).do("sign on", "change shoe", *keyed)
+    before = croupier.phase
+    croupier.do("open")
+
+    assert (before, croupier.phase) == (Phase.SHOE_CHANGE, Phase.BETTING)
+    assert (len(croupier.state.drawn), croupier.state.unknown) == (len(keyed), burned)
+
+
+@pytest.mark.parametrize(
+    ("house", "commands", "code", "message"),
+    [
+        ({"burn": "first_card"}, ["open"], "burn_not_finished", "turn the first card"),
+        ({"burn": "first_card"}, ["key 5S", "key 6S"], "no_card_awaited", "no card is awaited now"),
+        ({"burn": "none"}, ["key 5S"], "no_card_awaited", "no card is awaited now"),
+        ({"betting_closes": "order"}, ["open", "key 5S"], "no_card_awaited", "no card is awaited now"),
+        ({"decks": 1}, ["open", "key 5S 5S"], "surplus_copy", "5S has already come 1 times"),
+    ],
+)
+def test_a_card_that_nobody_awaits_is_refused(house, commands, code, message):
+    croupier = Croupier(**{**NO_SHOE, **house}).do("sign on", "change shoe")
+
+    with pytest.raises(RefusedError, match=message) as refused:
+        croupier.do(*commands)
+
+    assert refused.value.code == code
+
+
+def test_where_betting_closes_by_order_cards_are_keyed_after_it():
+    croupier = Croupier.at_betting("no more bets", "key KS", betting_closes="order", **NO_SHOE)
+
+    assert croupier.hand == "KS"

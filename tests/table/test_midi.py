@@ -1,0 +1,79 @@
+"""Midi baccarat: the shoe knows the result before the players have turned the cards, and nobody else does."""
+
+import re
+
+import pytest
+from pydantic import TypeAdapter
+
+from controller.table.effects import CardDealt, CardsRevealed, Happening
+from controller.table.state import Phase
+from controller.table.turn import RefusedError
+from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards, happenings
+
+MIDI = {"game_name": "midi-baccarat", "decks": 1}
+HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
+
+
+def public_text(croupier: Croupier) -> str:
+    """All that the public came to know, as it is sent."""
+    return " ".join(HAPPENING.dump_json(each).decode() for each in happenings(croupier.effects))
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        [f"draw {LONG}"],
+        ["draw KS 2S 5S", "unsure 3S"],
+        ["draw KS 2S 5S", "unsure 3S", "key 3S", "draw 4D 9D"],
+        ["draw KS 2S", "draw KS"],  # the second copy in a shoe of one deck
+        [f"draw {LONG}", "correct 2 AS"],
+        ["draw KS 2S", "correct 2 AS", "void"],
+        [f"draw {LONG}", "overdraw 7C", "draw 8C", "resume", "resume"],
+        ["draw KS", "lid open", "draw 2S", "lid closed", "resume"],
+        ["draw KS", "push back", "fault", "resume", "lose shoe", "hello"],
+        ["draw KS", "records lost 2", "resume", "noise", "cut card"],
+    ],
+)
+def test_before_the_reveal_no_card_is_in_anything_public(commands):
+    croupier = Croupier.at_betting("wager 1 player 500", *commands, **MIDI)
+
+    assert not re.findall(r"\b[A2-9TJQK][SHDC]\b", public_text(croupier))
+    assert "coup_ended" not in public_text(croupier)
+    assert "player_total" not in public_text(croupier)
+
+
+def test_the_public_knows_that_a_card_was_dealt_and_surveillance_knows_which():
+    croupier = Croupier.at_betting("draw KS", **MIDI)
+
+    assert isinstance(croupier.said[-1], CardDealt)
+    assert (croupier.said[-1].position, croupier.said[-1].card) == (1, None)
+    assert croupier.held == [("KS", "hidden")]
+
+
+def test_a_corrected_card_stays_hidden_too():
+    croupier = Croupier.at_betting("draw KS", "correct 1 QS", **MIDI)
+
+    assert (croupier.said, croupier.held) == ([], [("QS", "corrected")])
+
+
+def test_the_reveal_shows_both_hands_and_settles():
+    croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", **MIDI)
+    assert croupier.phase is Phase.REVEAL
+    assert croupier.rounds == []
+
+    croupier.do("reveal")
+
+    assert croupier.said[0] == CardsRevealed(1, cards("KS 9H"), cards("2S 3S"))
+    assert croupier.kinds == ["cards_revealed", "coup_ended", "phase_entered", "phase_entered"]
+    assert croupier.rounds[0].settlements[0].net == 500
+
+
+def test_nothing_is_revealed_while_play_is_stopped():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "push back", **MIDI)
+
+    with pytest.raises(
+        RefusedError, match="play is stopped: a card was pushed back into the shoe"
+    ) as refused:
+        croupier.do("reveal")
+
+    assert refused.value.code == "needs_supervisor"

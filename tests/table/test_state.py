@@ -1,0 +1,25 @@
+from dataclasses import replace
+
+import pytest
+
+from tests.table.croupier import Croupier
+
+
+def test_a_state_with_other_fields_is_the_same_but_for_them():
+    state = Croupier.at_betting("draw KS").state
+
+    assert state.but(coups=7, dummy=True) == replace(state, coups=7, dummy=True)
+    assert (state.coups, state.dummy) == (1, False)
+
+
+def test_a_field_that_there_is_not_is_refused():
+    with pytest.raises(TypeError, match="a table's state has no cards"):
+        Croupier().state.but(cards=())
+
+
+@pytest.mark.parametrize(
+    ("commands", "waiting"),
+    [([], False), (["draw KS"], False), (["unread"], True), (["lid open"], True), (["hello B"], True)],
+)
+def test_a_table_waits_for_a_person_who_must_act(commands, waiting):
+    assert Croupier.at_betting(*commands).state.waiting is waiting
