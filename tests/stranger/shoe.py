@@ -597,9 +597,12 @@ class PtyShoe:
         if self._woken in ready:
             os.read(self._woken, 4096)
         if self._ours in ready:
-            data = os.read(self._ours, 4096)
+            data = self._read()
             with self._mutex:
                 self.shoe.receive(data)
+
+    def _read(self) -> bytes:
+        return os.read(self._ours, 4096)
 
     def _write(self, frames: list[bytes]) -> None:
         # A serial line waits for nobody: what finds no reader is lost, and the page knows how to go on.
