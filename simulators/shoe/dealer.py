@@ -48,23 +48,15 @@ class Dealer:
         device = self._device
         if device.inside.lid_open:
             return self._close_lid(now)
-        if device.lamps.next == "burn" and self._new_cards_wanted():
-            return self._load(now)
+        if device.lamps.next == "burn" and not device.inside.loaded_for_burn:
+            # With records on their way it may be the prompt of before: then it is neither loaded nor drawn for.
+            return None if device.unacknowledged else self._load(now)
         overdraw = self._overdraw_now()
         if not overdraw and not self._may_draw():
             return None
         if not self._due(self._draw_at, now):
             return None
-        if device.inside.cut_card_next:
-            device.show_cut_card()
-            return []
         return self._draw(now, overdraw=overdraw)
-
-    def _new_cards_wanted(self) -> bool:
-        # The prompt alone does not say: after a loss of power or of the cable the host says `burn` again. But cards of
-        # which some went to a hand, or of which none are left, are never those that the host wants burned.
-        inside = self._device.inside
-        return inside.played or (inside.left == 0 and not self._device.unacknowledged)
 
     def _load(self, now: float) -> list[Step]:
         number = self._device.inside.shoe_number + 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from controller.baccarat.cards import Card
+from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.table.events import Component
 from controller.table.shoe_orders import Lamps
 from drivers.ishoe import frames
@@ -71,24 +71,18 @@ class ShoeDevice:
     # --- what happens to the shoe: each leaves a record
 
     def load(self, cards: tuple[Card, ...], decks: int, cut: int) -> None:
-        """Open the lid and put new cards in, in place of what was left."""
-        if decks != self.inside.decks:
-            self._introduce()
-        self._store.inside = Inside(self.inside.shoe_number + 1, decks, cards, cut)
+        """Open the lid and put new cards in, in place of what was left, for the burn that is called for."""
+        whole = decks if len(cards) == decks * len(STANDARD_DECK) else 0
+        self._change(Inside(self.inside.shoe_number + 1, whole, cards, cut, loaded_for_burn=True))
         self.move_lid(is_open=True)
 
     def move_lid(self, *, is_open: bool) -> None:
         """Open or close the lid."""
-        self._store.inside = replace(self.inside, lid_open=is_open)
-        self._store.add(frames.LidRecord(self._store.next_record, is_open))
-
-    def show_cut_card(self) -> None:
-        """The cut card has come to the mouth of the shoe."""
-        self._store.inside = replace(self.inside, cut_card_seen=True)
-        self._store.add(frames.CutCardRecord(self._store.next_record))
+        self._change(replace(self.inside, lid_open=is_open))
+        self._keep(frames.LidRecord(self._store.next_record, is_open))
 
     def let_out(self, confidence: int | None = CONFIDENCE, *, overdrawn: bool = False) -> Card:
-        """Let the next card out, read with this confidence, or not read (None)."""
+        """Let the next card out, read with this confidence, or not read (None); the cut card follows if it is next."""
         inside, number = self.inside, self._store.next_record
         card = inside.cards[inside.out]
         record: frames.Record
@@ -98,22 +92,42 @@ class ShoeDevice:
             record = frames.UnreadRecord(number)
         else:
             record = frames.CardRecord(number, card, confidence)
-        self._store.inside = replace(inside, out=inside.out + 1)
-        self._store.add(record)
+        self._change(replace(inside, out=inside.out + 1))
+        self._keep(record)
+        if self.lamps.next in {"player", "banker"}:
+            self._end_burn()
+        if inside.cut > 0 and self.inside.left == inside.cut:
+            self._change(replace(self.inside, cut_card_seen=True))
+            self._keep(frames.CutCardRecord(self._store.next_record))
         return card
 
     def push_back(self) -> None:
         """Somebody pushes a card back towards the shoe."""
-        self._store.add(frames.ReverseRecord(self._store.next_record))
+        self._keep(frames.ReverseRecord(self._store.next_record))
 
     def report_fault(self, code: int, text: str) -> None:
         """The shoe finds an error in itself."""
-        self._store.add(frames.FaultRecord(self._store.next_record, code, text))
+        self._keep(frames.FaultRecord(self._store.next_record, code, text))
 
     def lose_memory(self) -> None:
         """Lose all records and their log: what is left to do is to begin a new one."""
         self._store.lose()
         self.power_on()
+
+    def _keep(self, record: frames.Record) -> None:
+        self._store.add(record)
+        if self.unacknowledged > self._room + frames.RESERVE:
+            self._store.forget(self._store.first_kept)  # the host sees by the number what it has missed
+            self._next_to_send = max(self._next_to_send, self._store.first_kept)
+
+    def _change(self, inside: Inside) -> None:
+        before, self._store.inside = self.inside, inside
+        if inside.decks_told != before.decks_told:
+            self._introduce()
+
+    def _end_burn(self) -> None:
+        if self.inside.loaded_for_burn:
+            self._store.inside = replace(self.inside, loaded_for_burn=False)
 
     # --- the link
 
@@ -182,13 +196,14 @@ class ShoeDevice:
 
     def _show(self, lamps: Lamps) -> None:
         self.lamps = lamps
-        if lamps.next in {"player", "banker"} and not self.inside.played:
-            self._store.inside = replace(self.inside, played=True)
+        # Only with all records acknowledged it is certain that the host knew of the burn when it said this.
+        if lamps.next != "burn" and not self.unacknowledged:
+            self._end_burn()
 
     def _hello(self) -> frames.Hello:
         store = self._store
         return frames.Hello(
-            self._serial, store.log, store.first_kept, store.next_record, self.inside.decks, components()
+            self._serial, store.log, store.first_kept, store.next_record, self.inside.decks_told, components()
         )
 
     def _heartbeat(self) -> frames.Heartbeat:
@@ -204,5 +219,5 @@ class ShoeDevice:
             self._sending,
             self.full,
             self.lamps,
-            self.inside.decks,
+            self.inside.decks_told,
         )

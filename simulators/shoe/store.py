@@ -24,7 +24,7 @@ CREATE TABLE records (number INTEGER PRIMARY KEY, frame BLOB NOT NULL);
 CREATE TABLE numbers (log INTEGER NOT NULL, next_record INTEGER NOT NULL);
 CREATE TABLE inside (
     shoe_number INTEGER NOT NULL, decks INTEGER NOT NULL, cut INTEGER NOT NULL, out INTEGER NOT NULL,
-    cut_card_seen INTEGER NOT NULL, played INTEGER NOT NULL, lid_open INTEGER NOT NULL
+    cut_card_seen INTEGER NOT NULL, loaded_for_burn INTEGER NOT NULL, lid_open INTEGER NOT NULL
 );
 CREATE TABLE cards (codes TEXT NOT NULL);
 INSERT INTO inside VALUES (0, 0, 0, 0, 0, 0, 0);
@@ -41,8 +41,8 @@ class Inside:
     """The cards that were loaded, and how far they are dealt.
 
     `shoe_number` counts the shoes loaded from 1, `out` the cards that have left this one, `cut` those behind the cut
-    card (0: there is none). `played` says that the host has called for a card of a hand since they were loaded: what
-    tells a repeated order to burn from the order of a new shoe.
+    card (0: there is none). `decks` is 0 if they are not whole decks. `loaded_for_burn` says that they were loaded for
+    the burn that the host last called for: what tells a repeated `burn` from the order of a new shoe.
     """
 
     shoe_number: int = 0
@@ -51,7 +51,7 @@ class Inside:
     cut: int = 0
     out: int = 0
     cut_card_seen: bool = False
-    played: bool = False
+    loaded_for_burn: bool = False
     lid_open: bool = False
 
     @property
@@ -60,9 +60,9 @@ class Inside:
         return len(self.cards) - self.out
 
     @property
-    def cut_card_next(self) -> bool:
-        """Whether the cut card is at the mouth and nobody has been told."""
-        return self.cut > 0 and self.left == self.cut and not self.cut_card_seen
+    def decks_told(self) -> int:
+        """What hello and heartbeat say of the decks: nothing is left of them when the last card is out."""
+        return self.decks if self.left else 0
 
 
 class Store:
@@ -158,10 +158,10 @@ class Store:
 
     def _read_inside(self) -> Inside:
         row = self._database.execute(
-            "SELECT shoe_number, decks, cut, out, cut_card_seen, played, lid_open FROM inside"
+            "SELECT shoe_number, decks, cut, out, cut_card_seen, loaded_for_burn, lid_open FROM inside"
         ).fetchone()
         (codes,) = self._database.execute("SELECT codes FROM cards").fetchone()
-        shoe_number, decks, cut, out, cut_card_seen, played, lid_open = row
+        shoe_number, decks, cut, out, cut_card_seen, loaded_for_burn, lid_open = row
         return Inside(
             shoe_number,
             decks,
@@ -169,7 +169,7 @@ class Store:
             cut,
             out,
             bool(cut_card_seen),
-            bool(played),
+            bool(loaded_for_burn),
             bool(lid_open),
         )
 
@@ -178,9 +178,17 @@ class Store:
         if now.cards is not self._stored.cards:
             self._database.execute("UPDATE cards SET codes = ?", (" ".join(now.cards),))
         self._database.execute(
-            "UPDATE inside SET shoe_number = ?, decks = ?, cut = ?, out = ?, cut_card_seen = ?, played = ?,"
-            " lid_open = ?",
-            (now.shoe_number, now.decks, now.cut, now.out, now.cut_card_seen, now.played, now.lid_open),
+            "UPDATE inside SET shoe_number = ?, decks = ?, cut = ?, out = ?, cut_card_seen = ?,"
+            " loaded_for_burn = ?, lid_open = ?",
+            (
+                now.shoe_number,
+                now.decks,
+                now.cut,
+                now.out,
+                now.cut_card_seen,
+                now.loaded_for_burn,
+                now.lid_open,
+            ),
         )
         self._stored = now
 

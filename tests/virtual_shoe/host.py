@@ -194,7 +194,6 @@ class Host:
         if record.record == self.expected:
             self.taken.append(record)
             self.table.take(record)
-            return [*self._orders(), self._acknowledge()]
         return [self._acknowledge()]
 
     def _on_heartbeat(self, beat: frames.Heartbeat, now: float) -> list[frames.Command]:

@@ -152,28 +152,36 @@ def test_no_card_is_drawn_while_none_is_prompted(begin):
     assert play.step(60) == []
 
 
-@pytest.mark.parametrize("killed", [False, True])
-@pytest.mark.parametrize("window", [1, 8])
-def test_a_burn_prompt_that_is_repeated_is_not_a_new_shoe(begin, window, killed):
-    """The power or the cable was lost in the burn: the host shows nothing, then `burn` again."""
-    play = begin(window=window, shoes=(SHORT * 3,))
+def in_the_burn(play):
     play.order(BURN)
     play.turn()
     play.step()
-    if killed:
-        play.kill()
-    play.order(NONE, locked=True)
-    play.step()
-    play.order(BURN)
-    play.step()
+    return play
 
+
+@pytest.mark.parametrize("window", [1, 8])
+@pytest.mark.parametrize("lost", ["power", "process"])
+def test_a_burn_prompt_that_comes_again_after_a_loss_is_not_a_new_shoe(begin, window, lost):
+    play = in_the_burn(begin(window=window, shoes=(SHORT * 3,)))
+    if lost == "power":
+        play.device.power_on()
+        play.device.take_frames()
+    else:
+        play.kill()
+    play.turn()
+    play.order(BURN)
+    out = play.device.inside.out
+
+    assert play.step()[0] == play.options.cards(1)[out]
     assert play.device.inside.shoe_number == 1
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_a_burn_prompt_after_cards_were_dealt_to_hands_is_a_new_shoe(begin, killed):
-    play = at_play(begin())
-    play.step()
+@pytest.mark.parametrize("between", [NONE, PLAYER, RESULT])
+def test_a_burn_prompt_after_another_is_a_new_shoe(begin, between, killed):
+    play = in_the_burn(begin())
+    play.acknowledge()
+    play.order(between, locked=True)
     if killed:
         play.kill()
     play.order(BURN)
@@ -182,20 +190,52 @@ def test_a_burn_prompt_after_cards_were_dealt_to_hands_is_a_new_shoe(begin, kill
     assert play.device.inside.shoe_number == 2
 
 
-def test_an_empty_shoe_waits_and_is_filled_when_the_host_calls_for_it(begin):
+def test_prompts_that_follow_each_other_at_once_are_all_seen(begin):
+    play = in_the_burn(begin())
+    play.acknowledge()
+    play.order(PLAYER, locked=True)
+    play.order(BURN, locked=True)
+
+    assert play.turn() == ["lid opens", "lid closes"]
+
+
+def test_a_prompt_that_may_be_older_than_the_burn_does_not_end_it(begin):
+    play = in_the_burn(begin())
+    play.order(NONE, locked=True)  # before the records of loading are acknowledged
+    play.order(BURN)
+    play.step()
+
+    assert play.device.inside.shoe_number == 1
+
+
+@pytest.mark.parametrize("window", [1, 8])
+def test_no_card_of_the_old_shoe_is_drawn_for_the_burn(begin, window):
+    play = at_play(begin(window=window))
+    play.turn()
+    play.order(BURN)
+
+    assert play.turn() == []
+    assert play.step()[:2] == ["lid opens", "lid closes"]
+
+
+def test_loading_needs_no_unlock(begin):
+    play = begin()
+    play.order(BURN, locked=True)
+
+    assert play.turn() == ["lid opens", "lid closes"]
+    assert play.step() == []
+
+
+def test_an_empty_shoe_waits_for_the_next_shoe_change(begin):
     play = begin()
     play.order(BURN)
-    came = [word for _ in range(14) for word in play.step()]
-
-    assert came == ["lid opens", "lid closes", *SHORT, "lid opens", "lid closes"]
-
-
-def test_an_empty_shoe_is_not_filled_before_the_host_knows_that_it_is_empty(begin):
-    play = begin(window=64)
+    came = [word for _ in range(16) for word in play.step()]
+    play.order(NONE)
+    play.step()
     play.order(BURN)
-    came = [word for _ in range(9) for word in play.turn()]
 
     assert came == ["lid opens", "lid closes", *SHORT]
+    assert play.step() == ["lid opens", "lid closes"]
 
 
 def test_shoes_come_from_the_scenario_first_and_then_from_the_seed(begin):
@@ -203,6 +243,7 @@ def test_shoes_come_from_the_scenario_first_and_then_from_the_seed(begin):
     play.order(BURN)
     play.turn()
     first = play.device.inside.cards
+    play.acknowledge()
     play.order(PLAYER)
     play.order(BURN)
     play.step()
@@ -236,21 +277,12 @@ def test_the_cut_card_comes_before_the_cards_behind_it(begin):
     assert came == [*SHORT[:9], "cut card", *SHORT[9:]]
 
 
-def test_the_cut_card_is_acknowledged_before_the_next_card(begin):
+def test_the_cut_card_comes_with_the_card_before_it_and_is_acknowledged_before_the_next(begin):
     play = at_play(begin(cut=11))
-    play.step()
 
-    assert play.step() == ["cut card"]
+    assert play.step() == ["AS", "cut card"]
     assert play.turn(60) == []
     assert play.step() == ["2S"]
-
-
-def test_the_cut_card_does_not_come_while_the_shoe_is_locked(begin):
-    play = at_play(begin(cut=11))
-    play.step()
-    play.order(NONE, locked=True)
-
-    assert play.step() == []
 
 
 def test_behind_the_cut_card_nothing_is_drawn_ahead(begin):
@@ -264,14 +296,13 @@ def test_behind_the_cut_card_nothing_is_drawn_ahead(begin):
 
 
 def test_a_restart_remembers_that_the_cut_card_came(begin):
-    play = at_play(begin(cut=11))
-    play.step()
+    play = at_play(begin(cut=11, window=8))
     play.step()
     play.acknowledge()
     play.kill()
     play.order(PLAYER)
 
-    assert play.step() == ["2S"]
+    assert play.step() == ["2S"]  # and no more, whatever the window
 
 
 # --- the pace

@@ -35,8 +35,8 @@ class Line:
         self.device.heartbeat()
         return self.hear()[-1]
 
-    def load(self, cards=STANDARD_DECK):
-        self.device.load(cards, 1, 0)
+    def load(self, cards=STANDARD_DECK, cut=0):
+        self.device.load(cards, 1, cut)
         self.device.move_lid(is_open=False)
 
     def draw(self, times):
@@ -68,11 +68,24 @@ def test_a_shoe_that_is_switched_on_introduces_itself_locked_dark_and_silent(lin
 def test_it_says_hello_again_when_the_number_of_decks_changes(line):
     line.hear()
     line.load()
-    (hello,) = line.hear()
+    (loaded,) = line.hear()
     line.load()
+    again = line.hear()
+    line.draw(51)
+    nearly_empty = line.hear()
+    line.draw(1)
+    (empty,) = line.hear()
 
-    assert hello.decks == 1
-    assert line.hear() == []
+    assert (loaded.decks, empty.decks) == (1, 0)
+    assert (again, nearly_empty) == ([], [])
+    assert line.beat().decks == 0
+
+
+def test_cards_that_are_no_whole_decks_are_told_as_none(line):
+    line.load(STANDARD_DECK[1:])
+    (hello,) = line.hear()
+
+    assert hello.decks == line.beat().decks == 0
 
 
 def test_it_names_its_program_by_the_digest(line):
@@ -97,14 +110,13 @@ def test_records_come_in_order_from_where_they_are_asked_for(line):
 
 
 def test_each_record_says_what_happened(line):
-    line.load((Card.AS, Card.KH, Card.TWO_C, Card.NINE_D, Card.TD))
+    line.load((Card.AS, Card.KH, Card.TWO_C, Card.NINE_D, Card.TD, Card.FOUR_S), cut=1)
     line.device.let_out()
     line.device.let_out(None)
     line.device.let_out(61)
     line.device.let_out(overdrawn=True)
     line.device.let_out(None, overdrawn=True)
     line.device.push_back()
-    line.device.show_cut_card()
     line.device.report_fault(17, "dirty")
     line.hear()
 
@@ -116,8 +128,8 @@ def test_each_record_says_what_happened(line):
         frames.CardRecord(5, Card.TWO_C, 61),
         frames.OverdrawnRecord(6, Card.NINE_D, 99),
         frames.OverdrawnRecord(7, None, 0),
-        frames.ReverseRecord(8),
-        frames.CutCardRecord(9),
+        frames.CutCardRecord(8),
+        frames.ReverseRecord(9),
         frames.FaultRecord(10, 17, "dirty"),
     ]
 
@@ -202,6 +214,41 @@ def test_a_full_shoe_says_so_until_there_is_room(tmp_path):
     assert line.beat().full
     line.tell(frames.Acknowledge, line.store.log, 1)
     assert not line.beat().full
+
+
+def test_what_cannot_be_held_back_has_a_reserve_and_then_takes_the_place_of_the_oldest(tmp_path):
+    line = Line(tmp_path / "store", room=5)
+    line.load()
+    line.draw(3)
+    line.hear()
+    log = line.store.log
+    line.tell(frames.Resend, log, 1)
+    for _ in range(frames.RESERVE):
+        line.device.push_back()
+    before = line.beat().first_kept
+    line.device.push_back()
+    line.device.push_back()
+    line.hear()
+
+    assert before == 1
+    assert line.beat().first_kept == 3
+    assert line.records(line.tell(frames.Resend, log, 1))[0] == 3
+
+
+def test_an_acknowledgement_carries_the_orders_that_the_record_led_to(line):
+    line.load()
+    line.hear()
+    log, lamps = line.store.log, Lamps(tie=True, next="player")
+    line.tell(frames.Acknowledge, log, 2, False, lamps)
+    obeyed = line.beat()
+    line.tell(frames.Acknowledge, log, 1, True, Lamps())  # nothing to forget, and the orders of now
+    repeated = line.beat()
+    line.tell(frames.Acknowledge, log, 3, False, lamps)
+    line.tell(frames.Acknowledge, log ^ 1, 2, False, lamps)
+
+    assert (obeyed.locked, obeyed.lamps) == (False, lamps)
+    assert (repeated.locked, repeated.lamps) == (True, Lamps())
+    assert (line.beat().locked, line.beat().lamps) == (True, Lamps())
 
 
 def test_lock_and_lamps_are_shown_in_the_heartbeat(line):

@@ -1,7 +1,6 @@
 import sqlite3
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -20,7 +19,7 @@ def path(tmp_path):
 
 def test_what_is_committed_is_there_again(path):
     store = Store(path)
-    store.inside = Inside(3, 8, CARDS, 1, 2, cut_card_seen=True, played=True, lid_open=True)
+    store.inside = Inside(3, 8, CARDS, 1, 2, cut_card_seen=True, loaded_for_burn=True, lid_open=True)
     store.add(CardRecord(1, Card.AS, 99))
     store.add(UnreadRecord(2))
     store.add(CutCardRecord(3))
@@ -117,12 +116,3 @@ def test_another_programs_database_is_refused_and_left_as_it_was(path):
 def test_a_place_that_cannot_be_written_is_named(path):
     with pytest.raises(StoreError, match="cannot open the store /proc/none/store"):
         Store(type(path)("/proc/none/store"))
-
-
-def test_only_the_cut_card_that_is_at_the_mouth_comes_next():
-    inside = Inside(1, 8, CARDS, cut=1)
-    seen = [replace(inside, out=out).cut_card_next for out in range(4)]
-
-    assert seen == [False, False, True, False]
-    assert not replace(inside, out=2, cut_card_seen=True).cut_card_next
-    assert not replace(inside, out=3, cut=0).cut_card_next

@@ -207,15 +207,22 @@ async def test_steps_by_the_clock(running):
     assert play.host.hangups == 1
 
 
-async def test_the_host_hears_of_a_card_that_left_as_the_power_went(running):
+async def test_a_card_that_left_as_the_power_went_comes_with_the_next_hello(running):
     steps = (Step("power", at=4, seconds=0.1), Step("unplug", at=9, seconds=0.1))
-    async with running(decks=1, steps=steps) as play:
+    hellos_before: dict[int, int] = {}
+
+    class Watch(Table):
+        def take(self, record):
+            super().take(record)
+            hellos_before[len(self.dealt[0])] = len(play.host.hellos)
+
+    async with running(Watch(), decks=1, steps=steps) as play:
         await play.host.until_over()
     dealt = play.table.dealt[0]
 
     assert dealt == shuffled("1", 1, 1)[: len(dealt)]
+    assert [number for number in (4, 9) if hellos_before[number] > hellos_before[number - 1]] == [4, 9]
     assert play.host.hangups == 1
-    assert len(play.host.hellos) >= 3
 
 
 async def test_the_overdraw_that_comes_along(running):
