@@ -60,6 +60,12 @@ def test_a_shoe_that_speaks_all_the_same_changes_nothing_in_play(command):
     assert croupier.hand == "KS 2S"
 
 
+def test_its_records_are_counted_all_the_same():
+    croupier = Croupier.at_betting("draw 7C 8C", "records lost 3", "lid open", **NO_SHOE)
+
+    assert croupier.state.link.expected == 7
+
+
 def test_what_a_shoe_reports_there_is_an_alarm():
     assert Croupier.at_betting("draw 7C", **NO_SHOE).alarms == [("shoe_not_in_use", False)]
 
