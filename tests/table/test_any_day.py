@@ -357,5 +357,5 @@ class ManyDays(AnyDay):
 TestAnyDay = AnyDay.TestCase
 TestAnyDay.settings = hypothesis.settings(max_examples=100, stateful_step_count=50, deadline=None)
 
-TestManyDays = pytest.mark.soak(ManyDays.TestCase)
+TestManyDays = pytest.mark.soak(pytest.mark.timeout(0)(ManyDays.TestCase))
 TestManyDays.settings = hypothesis.settings(max_examples=3000, stateful_step_count=100, deadline=None)
