@@ -43,6 +43,7 @@ WINDOW: Final = 20
 ROUNDS_AT_ONCE: Final = 50
 STALLED_SECONDS: Final = 10
 """How long a broker may leave everything unacknowledged before the connection is given up."""
+CANCEL_AGAIN_SECONDS: Final = 0.5
 FIRST_RETRY_SECONDS: Final = 0.5
 LAST_RETRY_SECONDS: Final = 10.0
 # Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
@@ -82,6 +83,7 @@ class Broker:
         self._outbox = outbox
         self._topic = topic
         self._since = datetime.now(UTC)
+        self._failures = 0  # attempts to connect since it was connected
         self._builders: dict[str, Callable[[datetime], Message]] = {
             topics.AVAILABILITY: self._online,
             topics.INFO: info,
@@ -93,23 +95,12 @@ class Broker:
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
-        failures = 0
         while True:
-            try:
-                async with self._client() as client:
-                    failures = 0
-                    _log.info("broker connected", host=self._address.host, port=self._address.port)
-                    await self._serve(client)
-            except* aiomqtt.MqttError as errors:
-                if not failures:
-                    _log.warning("broker away", reason=str(errors.exceptions[0]))
-            finally:
-                self._outbox.disconnect()
-            failures += 1
+            await _to_its_end(asyncio.create_task(self._connect(), name="mqtt connection"))
+            self._failures += 1
             # Full jitter: after a power cut all tables of a floor come back at once.
-            await asyncio.sleep(
-                random.uniform(0, min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(failures, 10)))
-            )
+            longest = min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(self._failures, 10))
+            await asyncio.sleep(random.uniform(0, longest))
 
     async def say_offline(self, reason: str) -> None:
         """Tell the broker, if it is there, that the service ends on purpose: a last will would only say that it is gone."""
@@ -122,6 +113,19 @@ class Broker:
             _log.info("broker away at the end", reason=reason)
 
     # --- one connection
+
+    async def _connect(self) -> None:
+        """Make a connection and keep it until it is lost."""
+        try:
+            async with self._client() as client:
+                self._failures = 0
+                _log.info("broker connected", host=self._address.host, port=self._address.port)
+                await self._serve(client)
+        except* aiomqtt.MqttError as errors:
+            if not self._failures:
+                _log.warning("broker away", reason=str(errors.exceptions[0]))
+        finally:
+            self._outbox.disconnect()
 
     def _client(self) -> aiomqtt.Client:
         address = self._address
@@ -343,6 +347,21 @@ class _Sender:
         self._changed.set()
         if self._events is not None:
             self.send_events(self._events)
+
+
+async def _to_its_end(task: asyncio.Task[None]) -> None:
+    """Wait for a task; cancelled meanwhile, cancel it until it has ended.
+
+    Once is not enough: Python 3.11 loses a cancellation in `asyncio.wait_for`, with which the client library waits for the
+    broker, when the answer comes in the same moment (python/cpython 86296). A service told to stop would go on for ever.
+    """
+    try:
+        await asyncio.wait([task])
+    finally:
+        while not task.done():
+            task.cancel()
+            await asyncio.wait([task], timeout=CANCEL_AGAIN_SECONDS)
+    task.result()
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -299,7 +299,7 @@ class WagerRequest(Payload):
     id: str = Field(min_length=1, max_length=64, description="the asker's own; the answer names it")
     round: int = Field(description="the round that the wager is for, as `state` gives it")
     wager: str = Field(max_length=64)
-    amount: MinorUnits
+    amount: MinorUnits = Field(le=10**12)  # what it pays is then exact wherever numbers are doubles
 
 
 class WagerAnswer(Message):
