@@ -21,8 +21,8 @@ from controller.journal.entries import STATES
 from controller.journal.journal import Journal
 from controller.journal.recovery import recover, replay
 from controller.journal.store import RecordError
-from controller.table.events import CloseTable, ReverseMovement, SetWager
-from tests.service.table_in_this_process import HERE, edited, eventually, rows, table
+from controller.table.events import CloseTable, ReverseMovement
+from tests.service.table_in_this_process import HERE, edited, rows, table
 from tests.service.table_on_a_machine import (
     Broker,
     Listener,
@@ -518,15 +518,6 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
     )
     status, output = replayed(own.record)
     assert (status, output.splitlines()[-1]) == (0, "no difference")
-
-
-async def test_a_wager_too_large_for_the_record_is_never_taken(tmp_path):
-    async with table(tmp_path / "table.db") as here:
-        await here.begin_shoe()
-        (handled,) = await here.engine.submit([SetWager("w", 1, "player", 10**30, 1)], "test")
-
-        assert handled.refusal is not None
-        await eventually(lambda: not here.watch.done(), "it goes on")
 
 
 async def test_a_closed_journal_can_be_opened_again(tmp_path):

@@ -1,0 +1,654 @@
+"""The broker may be away, come back empty, stop taking, or hand in nonsense: play goes on, and no round is lost."""
+
+import asyncio
+import gc
+import getpass
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.outbox import MOST_WAITING
+from controller.table.events import CloseTable
+from tests.service.table_in_this_process import (
+    HERE,
+    STAKE,
+    TOPIC,
+    Ear,
+    Table,
+    broker_of,
+    connected,
+    documented,
+    ear,
+    eventually,
+    rows,
+    settings,
+    table,
+)
+from tests.service.table_on_a_machine import Broker, Listener, free_port, wait_until
+from tests.service.table_on_a_machine import Table as Service
+
+RETAINED = {"availability", "devices/ishoe", "info", "health", "state", "scoreboard"}
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Broker]:
+    with Broker(tmp_path) as broker:
+        yield broker
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Table]:
+    """A table at betting, round 2."""
+    async with table(tmp_path / "table.db") as own:
+        await own.begin_shoe()
+        await own.play(1)
+        yield own
+
+
+def numbers(messages: list[dict[str, Any]]) -> list[int]:
+    return [message["seq"] for message in messages]
+
+
+def contiguous(seqs: list[int]) -> bool:
+    return seqs == list(range(seqs[0], seqs[0] + len(seqs)))
+
+
+async def online(listening: Ear) -> None:
+    await listening.last("availability", lambda last: last["state"] == "online")
+    await eventually(lambda: listening.names() >= RETAINED, "the whole snapshot")
+
+
+# --- it comes and goes
+
+
+async def test_each_connection_begins_with_online_and_the_whole_snapshot(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+
+        assert listening.heard[0][0] == "availability"
+
+    async with ear(mosquitto.port) as latecomer:
+        await eventually(lambda: latecomer.names() >= RETAINED, "what is retained")
+        await asyncio.sleep(0.05)
+
+        assert latecomer.names() == RETAINED
+        assert all(retained for _, _, retained in latecomer.heard)
+
+
+async def test_after_a_restart_that_lost_its_memory_all_is_retained_again(here, mosquitto):
+    async with connected(here, mosquitto.port):
+        for _ in range(2):
+            async with ear(mosquitto.port) as listening:
+                await online(listening)
+            mosquitto.kill()
+            mosquitto.start()
+        async with ear(mosquitto.port) as listening:
+            await online(listening)
+
+
+async def test_a_broker_that_is_away_at_the_start_gets_every_round_when_it_comes(tmp_path):
+    mosquitto = Broker(tmp_path)
+    async with table(tmp_path / "table.db") as here, connected(here, mosquitto.port):
+        await here.begin_shoe()
+        await here.play(130, seats=[1, 2])
+        with mosquitto:
+            async with ear(mosquitto.port) as listening:
+                await eventually(lambda: len(listening.of("round")) >= 130, "all rounds")
+                await here.play(2)
+                await eventually(lambda: len(listening.of("round")) >= 132, "the new rounds")
+
+                assert numbers(listening.of("round")) == list(range(1, 133))
+                assert contiguous(numbers(listening.of("event")))
+                assert listening.of("round")[0]["round"]["settlements"] == []
+                assert len(listening.of("round")[1]["round"]["settlements"]) == 2
+                await eventually(lambda: here.journal.rounds_sent == 132, "the record knows")
+
+
+async def test_play_goes_on_while_it_comes_and_goes_and_no_round_is_lost(here, mosquitto):
+    rounds: list[dict[str, Any]] = []
+    async with connected(here, mosquitto.port):
+        for _ in range(3):
+            async with ear(mosquitto.port) as listening:
+                await online(listening)
+                playing = asyncio.create_task(_play_slowly(here, 25))
+                await listening.last("round", lambda last: last["seq"] >= here.state.round - 2 > 5)
+                await eventually(lambda: len(listening.of("event")) > 10, "some events")
+                mosquitto.kill()
+                await playing
+                rounds += listening.of("round")
+
+                assert contiguous(numbers(listening.of("event")))
+            mosquitto.start()
+        async with ear(mosquitto.port) as listening:
+            await eventually(lambda: here.journal.rounds_sent == here.state.round - 1, "all rounds")
+            await asyncio.sleep(0.05)
+            rounds += listening.of("round")
+    first = {message["id"]: message for message in reversed(rounds)}
+
+    assert all(first[message["id"]] == message for message in rounds)
+    # While the listener was away itself, nobody heard; what anybody heard came in order.
+    assert sorted(numbers(list(first.values()))) == numbers(list(reversed(first.values())))
+    assert rows_of(here) == list(range(1, 77))
+
+
+async def _play_slowly(here: Table, rounds: int) -> None:
+    for _ in range(rounds):
+        await here.play(1, seats=[3])
+        await asyncio.sleep(0.02)
+
+
+def rows_of(here: Table) -> list[int]:
+    path = here.journal.connection.execute("PRAGMA database_list").fetchone()[2]
+    return [number for (number,) in rows(Path(path), "SELECT round FROM rounds ORDER BY round")]
+
+
+async def test_rounds_not_yet_taken_follow_after_a_restart_of_the_service(tmp_path, mosquitto):
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+        await here.play(7)
+    async with table(tmp_path / "table.db") as here, ear(mosquitto.port) as listening:
+        async with connected(here, mosquitto.port):
+            await eventually(lambda: here.journal.rounds_sent == 7, "all rounds")
+        assert numbers(listening.of("round")) == [1, 2, 3, 4, 5, 6, 7]
+    async with table(tmp_path / "table.db") as here, ear(mosquitto.port) as listening:
+        async with connected(here, mosquitto.port):
+            await online(listening)
+            await asyncio.sleep(0.05)
+        assert listening.of("round") == []
+
+
+# --- the last will
+
+
+def test_a_killed_service_is_offline_by_its_last_will(tmp_path, mosquitto):
+    with Listener(tmp_path, mosquitto.port) as listener:
+        with Service(tmp_path, mosquitto) as service:
+            wait_until(lambda: listener.last("availability"), "it is online")
+            service.kill()
+            wait_until(lambda: _state(listener) == ("offline", "the connection was lost"), "its last will")
+        service.start()
+        wait_until(lambda: _state(listener) == ("online", "running"), "it is online again")
+        assert service.stop() == 0
+        wait_until(lambda: _state(listener) == ("offline", "the service was stopped"), "it says that it ends")
+    ids = [message.payload["id"] for message in listener.heard("availability")]
+
+    assert len(set(ids)) == len(ids)  # whoever knows messages by their ids sees each coming and going
+
+
+def _state(listener: Listener) -> tuple[str, str] | None:
+    last = listener.last("availability")
+    return None if last is None else (last["state"], last["reason"])
+
+
+class Cable:
+    """A line to the broker that can be left hanging: neither end learns that nothing arrives any more."""
+
+    def __init__(self, to: int) -> None:
+        self.port = free_port()
+        self._to = to
+        self._server: asyncio.Server | None = None
+        self._lines: list[tuple[asyncio.StreamWriter, asyncio.StreamWriter]] = []
+        self._dead: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def laid(self) -> AsyncIterator["Cable"]:
+        self._server = await asyncio.start_server(self._line, "127.0.0.1", self.port)
+        try:
+            yield self
+        finally:
+            self._server.close()
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+            for ends in self._lines:
+                for end in ends:
+                    end.close()
+
+    def hang(self) -> None:
+        """From now on nothing arrives over the lines that there are."""
+        self._dead = set(range(len(self._lines)))
+
+    @property
+    def lines(self) -> int:
+        return len(self._lines)
+
+    async def _line(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        from_broker, to_broker = await asyncio.open_connection("127.0.0.1", self._to)
+        number = len(self._lines)
+        self._lines.append((writer, to_broker))
+        for source, sink in ((reader, to_broker), (from_broker, writer)):
+            task = asyncio.create_task(self._carry(number, source, sink))
+            self._tasks.add(task)
+
+    async def _carry(self, number: int, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while data := await source.read(65536):
+                if number not in self._dead:
+                    sink.write(data)
+            if number not in self._dead:
+                sink.close()
+
+
+async def test_the_will_of_a_connection_left_hanging_does_not_come_after_online(here, mosquitto):
+    async with (
+        Cable(mosquitto.port).laid() as cable,
+        ear(mosquitto.port) as listening,
+        connected(here, cable.port, keepalive=1),
+    ):
+        await online(listening)
+        cable.hang()
+        await eventually(lambda: cable.lines == 2, "a new connection")
+        await eventually(
+            lambda: (
+                [each["state"] for each in listening.of("availability")] == ["online", "offline", "online"]
+            ),
+            "the will of the old one, and then online",
+        )
+        await asyncio.sleep(2)  # longer than the broker waits for the old one
+
+        assert listening.of("availability")[-1]["state"] == "online"
+
+
+# --- how it is connected
+
+
+async def test_nothing_waits_for_a_fuller_packet(here, mosquitto):
+    async with ear(mosquitto.port) as listening:
+        before = _sockets_to(mosquitto.port)
+        async with connected(here, mosquitto.port):
+            await online(listening)
+            (own,) = _sockets_to(mosquitto.port).keys() - before.keys()
+
+            assert _sockets_to(mosquitto.port)[own] != 0
+
+
+def _sockets_to(port: int) -> dict[int, int]:
+    """This process's connections to a port, by file descriptor, with their TCP_NODELAY."""
+    found = {}
+    for entry in Path("/proc/self/fd").iterdir():
+        number = int(entry.name)
+        with suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                with socket.socket(fileno=os.dup(number)) as copy:
+                    if copy.family == socket.AF_INET and copy.getpeername()[1] == port:
+                        found[number] = copy.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    return found
+
+
+async def test_a_broker_that_takes_nothing_holds_play_back_for_a_moment_and_then_no_more(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port, keepalive=2):
+        await online(listening)
+        mosquitto.process.send_signal(signal.SIGSTOP)
+        try:
+            longest, most, last = 0.0, 0, time.monotonic()
+            until = here.state.round + 400
+            while here.state.round < until:
+                await here.play(1)
+                most = max(most, len(here.outbox.events))
+                longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        finally:
+            mosquitto.process.send_signal(signal.SIGCONT)
+
+        assert longest < 2 * 2 + 1
+        assert most < MOST_WAITING // 8
+        assert here.outbox.dropped > 0
+        await eventually(lambda: here.journal.rounds_sent == until - 1, "the rounds follow")
+        await eventually(
+            lambda: sorted(set(numbers(listening.of("round")))) == list(range(1, until)),
+            "every round is heard",
+        )
+
+
+async def test_at_the_end_it_does_not_wait_for_a_broker_that_takes_nothing(here, mosquitto):
+    begun = time.monotonic()
+    async with connected(here, mosquitto.port) as broker:
+        async with ear(mosquitto.port) as listening:
+            await online(listening)
+        mosquitto.process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+    await broker.say_offline("the test is over")
+    took = time.monotonic() - begun
+    mosquitto.process.send_signal(signal.SIGCONT)
+
+    assert took < 3
+
+
+# --- wagers
+
+
+def wager(**changes: Any) -> dict[str, Any]:
+    return {"id": "w-1", "round": 2, "wager": "player", "amount": STAKE, **changes}
+
+
+WAGERS: list[tuple[str, Any, str | None]] = [
+    ("3", wager(), None),
+    ("3", wager(wager="dragon_bonus_banker"), "needs_base"),
+    ("3", wager(round=1), "wrong_round"),
+    ("3", wager(round=10**30), "wrong_round"),
+    ("0", wager(), "no_such_seat"),
+    ("8", wager(), "no_such_seat"),
+    ("999", wager(), "no_such_seat"),
+    ("3", wager(wager="bankr"), "unknown_wager"),
+    ("3", wager(amount=499), "below_minimum"),
+    ("3", wager(amount=1_000_500), "above_maximum"),
+    ("3", wager(amount=10**30), "bad_payload"),
+    ("3", wager(amount=501), "off_step"),
+    ("3", wager(amount=-500), "bad_amount"),
+    ("3", wager(amount=5000.0), "bad_payload"),
+    ("3", wager(amount="5000"), "bad_payload"),
+    ("3", wager(amount=True), "bad_payload"),
+    ("3", wager(amount=None), "bad_payload"),
+    ("3", wager(round="2"), "bad_payload"),
+    ("3", wager(id=""), "bad_payload"),
+    ("3", wager(id="x" * 65), "bad_payload"),
+    ("3", wager(id=7), "bad_payload"),
+    ("3", wager(wager="x" * 65), "bad_payload"),
+    ("3", wager(seat=3), "bad_payload"),
+    ("3", {"id": "w-1"}, "bad_payload"),
+    ("3", b"", "bad_payload"),
+    ("3", b"{", "bad_payload"),
+    ("3", b"[]", "bad_payload"),
+    ("3", b"\xff\xfe\x00", "bad_payload"),
+    ("3", b'{"id": "\\ud800", "round": 2, "wager": "player", "amount": 5000}', "bad_payload"),
+    ("3", b"[" * 100_000, "bad_payload"),
+    ("3", b'{"id": "w", "round": 2, "wager": "player", "amount": ' + b"9" * 5000 + b"}", "bad_payload"),
+    ("3", b'{"id": "w", "round": 2, "wager": "player", "amount": NaN}', "bad_payload"),
+]
+
+
+async def test_each_wager_is_answered_with_what_became_of_it(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        for seat, payload, _ in WAGERS:
+            await listening.publish(f"wagers/{seat}/set", payload)
+        await eventually(lambda: len(_answers(listening)) == len(WAGERS), "all answers")
+        answers = _answers(listening)
+
+    assert [(answer["seat"], answer["code"]) for answer in answers] == [
+        (int(seat), code) for seat, _, code in WAGERS
+    ]
+    assert [answer["accepted"] for answer in answers] == [code is None for _, _, code in WAGERS]
+    assert all(answer["reason"] for answer in answers if not answer["accepted"])
+    assert all(documented("wagers/3/result", answer) for answer in answers)
+    assert [(placed.seat, placed.wager, placed.amount) for placed in here.state.wagers] == [
+        (3, "player", STAKE)
+    ]
+
+
+def _answers(listening: Ear) -> list[dict[str, Any]]:
+    return [
+        payload
+        for name, payload, _ in listening.heard
+        if name.startswith("wagers/") and name.endswith("/result")
+    ]
+
+
+async def test_the_same_wager_twice_has_the_effect_of_one(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        for _ in range(2):
+            await listening.publish("wagers/3/set", wager())
+        await eventually(lambda: len(_answers(listening)) == 2, "both answers")
+        await here.play(1)
+
+        assert [answer["accepted"] for answer in _answers(listening)] == [True, True]
+        assert [answer["request"] for answer in _answers(listening)] == ["w-1", "w-1"]
+        round_ = (await listening.last("round", lambda last: last["seq"] == 2))["round"]
+
+        assert [each["stake"] for each in round_["settlements"]] == [STAKE]
+
+
+async def test_after_the_first_card_betting_is_closed(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await here.draw()
+        await listening.publish("wagers/3/set", wager())
+        await eventually(lambda: _answers(listening), "the answer")
+
+        assert _answers(listening)[0]["code"] == "betting_closed"
+
+
+async def test_what_is_no_request_is_ignored_and_the_next_one_is_answered(here, mosquitto):
+    """A wager that is retained would be made again at each connection; others name no seat, or cannot be answered."""
+    async with ear(mosquitto.port) as listening:
+        await listening.publish("wagers/3/set", wager(id="retained"), retain=True)
+        async with connected(here, mosquitto.port):
+            await online(listening)
+            for seat in ("", "x", "-1", "1.5", "٣", "9" * 5000, "3 "):
+                await listening.publish(f"wagers/{seat}/set", wager(id="no seat"))
+            longest = "x" * (65535 - len(TOPIC("request/")))
+            for verb in (longest, "", "a b", "ü"):
+                await listening.publish(f"request/{verb}", {"id": "no verb"})
+            await listening.publish("wagers/3/set", wager(id="last"))
+            await eventually(lambda: _answers(listening), "the answer")
+
+            assert [answer["request"] for answer in _answers(listening)] == ["last"]
+
+
+# --- requests
+
+
+async def test_each_request_is_answered(here, mosquitto):
+    await here.play(6)
+    asked: list[tuple[str, Any, str | None]] = [
+        ("snapshot", {"id": "r"}, None),
+        ("rounds", {"id": "r", "after": 0}, None),
+        ("snapshot", {}, "id: Field required"),
+        ("snapshot", {"id": "r", "all": True}, "all: Extra inputs are not permitted"),
+        ("rounds", {"id": "r"}, "after: Field required"),
+        ("rounds", {"id": "r", "after": -1}, "after: Input should be greater than or equal to 0"),
+        ("rounds", {"id": "r", "after": "0"}, "after: Input should be a valid integer"),
+        ("rounds", {"id": "r", "after": 0, "limit": 0}, "limit: Input should be greater than or equal to 1"),
+        ("rounds", {"id": "r", "after": 0, "limit": 101}, "limit: Input should be less than or equal to 100"),
+        ("rounds", b"rounds, please", "Invalid JSON"),
+        ("shutdown", {"id": "r"}, "there is no request 'shutdown': ask for snapshot or rounds"),
+    ]
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        for verb, payload, error in asked:
+            before = len(listening.of(f"response/{verb}"))
+            await listening.publish(f"request/{verb}", payload)
+            await eventually(lambda: len(listening.of(f"response/{verb}")) > before, f"{verb} {payload}")  # noqa: B023
+            answer = listening.of(f"response/{verb}")[-1]
+
+            assert documented("response/rounds", answer)
+            assert answer.get("error") == error or (error and answer["error"].startswith(error))
+
+
+async def test_a_snapshot_asked_for_comes(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        listening.heard.clear()
+        await listening.publish("request/snapshot", {"id": "s"})
+        await eventually(lambda: listening.names() >= {*RETAINED, "response/snapshot"}, "all of it")
+
+
+@pytest.mark.parametrize(
+    ("after", "limit", "found", "more"),
+    [
+        (0, 100, [1, 2, 3, 4, 5, 6, 7], False),
+        (0, 3, [1, 2, 3], True),
+        (3, 4, [4, 5, 6, 7], False),
+        (6, 1, [7], False),
+        (7, 1, [], False),
+        (10**30, 100, [], False),
+    ],
+)
+async def test_rounds_are_paged(here, mosquitto, after, limit, found, more):
+    await here.play(6)
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await listening.publish("request/rounds", {"id": "p", "after": after, "limit": limit})
+        answer = await listening.last("response/rounds", lambda last: last["request"] == "p")
+
+        assert [record["round"] for record in answer["rounds"]] == found
+        assert (answer["seq"], answer["more"]) == (7, more)
+
+
+# --- all that comes out
+
+
+async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_path, mosquitto):
+    record = tmp_path / "table.db"
+    async with (
+        table(record, settings("midi-baccarat"), restricted=True) as here,
+        ear(mosquitto.port) as listening,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        await here.begin_shoe()
+        await here.play(30, seats=[1])
+        await listening.publish("wagers/3/set", wager(round=31))
+        await listening.publish("request/rounds", {"id": "r", "after": 0})
+        await here.order(CloseTable("mei"))
+        await eventually(lambda: listening.of("response/rounds"), "the answer")
+        await eventually(lambda: listening.of("state")[-1]["seq"] == here.engine.seq, "the last state")
+        await eventually(lambda: len(listening.of("round")) == 30, "all rounds")
+    wrong = [(name, payload) for name, payload, _ in listening.heard if not documented(name, payload)]
+    on_record = rows(record, "SELECT max(seq) FROM inputs")[0][0]
+
+    assert wrong == []
+    assert {"wagers/3/set", "request/rounds", "restricted/card", "event", "round"} <= listening.names()
+    assert contiguous(numbers(listening.of("event")))
+    assert all(state["seq"] <= on_record for state in listening.of("state"))
+
+
+# --- passwords
+
+
+class GuardedBroker(Broker):
+    """Mosquitto with passwords and the ACL that punto ships."""
+
+    USERS = ("punto", "display", "terminal", "surveillance")
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        passwords = folder / "passwords"
+        passwords.touch(mode=0o600)
+        for user in self.USERS:
+            subprocess.run(
+                ["mosquitto_passwd", "-b", passwords, user, f"{user}'s"], check=True, capture_output=True
+            )
+        acl = folder / "acl"
+        acl.write_bytes((HERE / "configs" / "mosquitto.acl").read_bytes())
+        acl.chmod(0o600)
+        config = folder / "mosquitto.conf"
+        written = config.read_text().replace("allow_anonymous true", "allow_anonymous false")
+        # Started by root, Mosquitto would else be a user who cannot read in here.
+        own = f"user {getpass.getuser()}\npassword_file {passwords}\nacl_file {acl}\n"
+        config.write_text(written + own)
+
+    @staticmethod
+    def login(user: str) -> dict[str, str]:
+        return {"username": user, "password": f"{user}'s"}
+
+
+async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):
+    with GuardedBroker(tmp_path) as guarded:
+        port = guarded.port
+        async with (
+            table(tmp_path / "table.db", settings("midi-baccarat"), restricted=True) as here,
+            ear(port, **guarded.login("display")) as display,
+            ear(port, **guarded.login("surveillance")) as surveillance,
+            ear(port, **guarded.login("terminal")) as terminal,
+            connected(here, port, **guarded.login("punto")),
+        ):
+            await here.begin_shoe()
+            await here.play(1)
+            await online(surveillance)
+            for intruder in (display, surveillance):
+                await intruder.publish("wagers/1/set", wager(id="intruder"))
+                await intruder.publish("state", {"phase": "closed"})
+                await intruder.publish("restricted/card", {"card": "9S"})
+            await terminal.publish("wagers/2/set", wager(id="terminal"))
+            await eventually(lambda: _answers(terminal), "the answer")
+            await here.draw(6)
+            await here.order(CloseTable("mei")) if here.state.phase == "betting" else None
+            await eventually(lambda: surveillance.of("round"), "a round")
+            await eventually(lambda: display.of("round"), "a round")
+
+            assert [placed["request"] for placed in _answers(terminal)] == ["terminal"]
+            assert {"restricted/card", "wagers/2/set", "info"} <= surveillance.names()
+            assert display.names() == {
+                "availability",
+                "devices/ishoe",
+                "state",
+                "scoreboard",
+                "event",
+                "round",
+            }
+            assert terminal.names() == {"availability", "state", "wagers/2/result"}
+            assert all(documented(name, payload) for name, payload, _ in surveillance.heard)
+
+
+async def test_a_wrong_password_does_not_hold_up_play(here, tmp_path):
+    with GuardedBroker(tmp_path) as guarded:
+        async with connected(here, guarded.port, **{**guarded.login("punto"), "password": "a guess"}):
+            await here.play(20)
+            await asyncio.sleep(0.3)
+
+            assert not here.outbox.connected
+
+
+def test_the_program_reads_its_password_from_a_file(tmp_path):
+    (tmp_path / "password").write_text("punto's\n")
+    with GuardedBroker(tmp_path) as guarded, Service(tmp_path, None) as service:
+        service.stop()
+        written = service.config.read_text()
+        login = f'[mqtt]\nport = {guarded.port}\nusername = "punto"\npassword_file = "password"\n'
+        service.config.write_text(written + login)
+        service.start()
+        command = ["mosquitto_sub", "-p", str(guarded.port), "-u", "display", "-P", "display's"]
+        heard = subprocess.run(
+            [*command, "-C", "1", "-W", "10", "-t", TOPIC("availability")],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        assert '"state":"online"' in heard.stdout
+        assert service.stop() == 0
+        assert not any("punto's" in line for line in service.said())
+
+
+async def test_a_flood_of_wagers_is_bounded_and_play_goes_on(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        flood = asyncio.gather(*(listening.publish("wagers/3/set", wager(id=str(n))) for n in range(1500)))
+        await here.draw(2)
+        await flood
+        await here.play(1)
+        await eventually(lambda: len(_answers(listening)) == 1500, "all answers")
+
+        assert here.watch.done() is False
+
+
+async def test_at_the_end_it_does_not_wait_for_a_broker_that_is_away(here):
+    begun = time.monotonic()
+    await broker_of(here, free_port()).say_offline("the test is over")
+
+    assert time.monotonic() - begun < 2
+
+
+async def test_a_broker_that_dies_leaves_no_noise_behind(here, mosquitto):
+    unheard: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))
+    async with connected(here, mosquitto.port):
+        for _ in range(5):
+            await eventually(lambda: here.outbox.connected, "it is connected")
+            mosquitto.kill()
+            await here.play(2)
+            await eventually(lambda: not here.outbox.connected, "it is away")
+            gc.collect()
+            mosquitto.start()
+
+    assert [message for message in unheard if "never retrieved" in message] == []
