@@ -275,6 +275,8 @@ class HostLink:
         hello = self._hello
         if hello is None:
             return self._ask(now)
+        if not self._answered:
+            return b""  # not even dark lamps: a prompt to burn that goes and comes back would be a new shoe change
         if not self._accepted:
             return self._order(now)
         acknowledges = self._acknowledge_due and self._committed > 0

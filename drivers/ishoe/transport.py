@@ -234,7 +234,7 @@ class Shoe:
         self._orders = orders
         if self._link is not None:
             self._link.want(orders)
-            self._send()
+        self._send()
 
     def health(self) -> LinkHealth:
         """Tell how the link stands now."""

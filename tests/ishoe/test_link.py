@@ -323,6 +323,14 @@ def test_what_a_heartbeat_shows_amiss_is_said_again_but_not_too_often(host, diff
     assert host.says() == [replace(said, command=6)]
 
 
+def test_a_restart_that_was_introduced_is_not_asked_for_again(host):
+    host.hears(HELLO)
+    host.says()
+    host.hears(replace(BEAT, last_command=0))
+
+    assert host.says() == []
+
+
 def test_a_record_made_but_held_by_the_window_is_not_asked_for(host):
     host.hears(replace(BEAT, next_record=2), after=0.3)
 
@@ -451,6 +459,21 @@ def test_an_order_is_said_when_it_changes_and_only_then(host):
     assert host.says() == []
     host.wants(lamps=Lamps(next="burn"))
     assert host.says() == [frames.SetLamps(6, Lamps(next="burn"))]
+
+
+def test_a_prompt_to_burn_stays_while_the_shoe_introduces_itself_anew(host):
+    """As it does when it is loaded: going dark in between would order another shoe change."""
+    host.wants(lamps=Lamps(next="burn"))
+    host.says()
+    host.hears(replace(HELLO, decks=6))
+
+    assert host.says() == []
+    host.wants()
+    assert host.says() == [
+        frames.Unlock(6),
+        frames.SetLamps(7, Lamps(next="burn")),
+        frames.Resend(8, LOG, 1),
+    ]
 
 
 # --- silence

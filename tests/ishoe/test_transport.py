@@ -198,6 +198,25 @@ async def test_the_batch_is_committed_before_it_is_acknowledged_and_nothing_is_r
         assert table.reasons == []
 
 
+async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(cable, table):
+    cable.plug()
+    async with driving(cable.link, table) as driver:
+        await until(table.says_hello())
+        await asyncio.sleep(0.1)
+        table.busy = 0.4
+        cable.draws(Card.NINE_S)
+        for _ in range(3):
+            await asyncio.sleep(0.05)
+            cable.say(bytes(2000))
+        cable.draws(Card.KH)
+
+        assert driver._port is not None
+        assert len(driver._port._came) < 2 * transport.READ_BYTES
+        table.busy = 0
+        await until(lambda: table.cards == [Card.NINE_S, Card.KH])
+        assert table.reasons == []
+
+
 async def test_a_cable_pulled_in_mid_frame_and_back_on_another_port_loses_nothing(cable, table):
     cable.plug()
     async with driving(cable.link, table) as driver:
