@@ -208,6 +208,18 @@ def test_a_prompt_that_may_be_older_than_the_burn_does_not_end_it(begin):
     assert play.device.inside.shoe_number == 1
 
 
+def test_a_card_drawn_for_a_hand_ends_the_burn_though_others_are_on_their_way(begin):
+    play = begin(window=4, shoes=(SHORT * 3,))
+    play.order(BURN)
+    play.turn()
+    play.step()
+    play.tell(frames.Acknowledge, play.store.log, play.store.first_kept, False, PLAYER)
+    play.turn()
+    play.order(BURN)
+
+    assert play.step()[:2] == ["lid opens", "lid closes"]
+
+
 @pytest.mark.parametrize("window", [1, 8])
 def test_no_card_of_the_old_shoe_is_drawn_for_the_burn(begin, window):
     play = at_play(begin(window=window))

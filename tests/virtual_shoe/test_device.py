@@ -235,6 +235,15 @@ def test_what_cannot_be_held_back_has_a_reserve_and_then_takes_the_place_of_the_
     assert line.records(line.tell(frames.Resend, log, 1))[0] == 3
 
 
+def test_what_was_never_sent_can_be_gone_too(tmp_path):
+    line = Line(tmp_path / "store", room=5)
+    for _ in range(5 + frames.RESERVE + 2):
+        line.device.push_back()
+    beat = line.beat()
+
+    assert (beat.first_kept, beat.next_to_send, beat.next_record) == (3, 3, 5 + frames.RESERVE + 3)
+
+
 def test_an_acknowledgement_carries_the_orders_that_the_record_led_to(line):
     line.load()
     line.hear()
