@@ -8,12 +8,14 @@ last will never stays stuck and a broker that lost its memory is soon filled aga
 import asyncio
 import math
 import random
+import re
 import socket
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, Literal
+from types import TracebackType
+from typing import Final, Literal, Self
 
 import aiomqtt
 import structlog
@@ -46,6 +48,11 @@ STALLED_SECONDS: Final = 10
 CANCEL_AGAIN_SECONDS: Final = 0.5
 FIRST_RETRY_SECONDS: Final = 0.5
 LAST_RETRY_SECONDS: Final = 10.0
+MOST_REQUESTS: Final = 4096
+"""Wagers and requests waiting to be read above which more are thrown away: nobody is answered, and may ask again."""
+LONGEST_VERB: Final = 64
+_SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
+_REFUSED_SUBSCRIPTION: Final = 128
 # Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
@@ -84,6 +91,8 @@ class Broker:
         self._topic = topic
         self._since = datetime.now(UTC)
         self._failures = 0  # attempts to connect since it was connected
+        self._connection = ""  # names it in the ids of what is said of it
+        self._stalled = min(address.keepalive, STALLED_SECONDS)
         self._builders: dict[str, Callable[[datetime], Message]] = {
             topics.AVAILABILITY: self._online,
             topics.INFO: info,
@@ -129,7 +138,8 @@ class Broker:
 
     def _client(self) -> aiomqtt.Client:
         address = self._address
-        return aiomqtt.Client(
+        self._connection = timestamp(datetime.now(UTC))
+        return _Client(
             address.host,
             address.port,
             username=address.username,
@@ -138,6 +148,8 @@ class Broker:
             # believes in before it takes the new one, so its last will cannot come after our "online".
             identifier=f"punto-{self._topic.base.replace('/', '-')}-{self._topic.table}",
             keepalive=address.keepalive,
+            timeout=self._stalled,
+            max_queued_incoming_messages=MOST_REQUESTS,
             tls_context=address.tls,
             socket_options=_NODELAY,
             will=aiomqtt.Will(
@@ -156,7 +168,7 @@ class Broker:
 
     def _availability(self, state: Literal["online", "offline"], reason: str, now: datetime) -> Availability:
         return Availability(
-            id=f"{self._topic.table}/availability/{state}/{timestamp(self._since)}",
+            id=f"{self._topic.table}/availability/{state}/{self._connection}",
             seq=0,
             ts=timestamp(now),
             state=state,
@@ -166,14 +178,18 @@ class Broker:
 
     async def _serve(self, client: aiomqtt.Client) -> None:
         client.pending_calls_threshold = 2 * WINDOW
-        await client.subscribe([(self._topic("wagers/+/set"), 1), (self._topic("request/+"), 1)])
+        granted = await client.subscribe([(self._topic("wagers/+/set"), 1), (self._topic("request/+"), 1)])
+        if _REFUSED_SUBSCRIPTION in granted:
+            _log.warning(
+                "broker lets no wagers or requests in", hint="let this user read them (mosquitto.acl)"
+            )
         async with asyncio.TaskGroup() as tasks:
-            sender = _Sender(client, tasks)
+            sender = _Sender(client, tasks, self._stalled)
             self._outbox.connect(lambda: sender.send_events(self._outbox))
             self._outbox.snapshot_due(*self._builders)
             self._outbox.rounds_are_due()
             tasks.create_task(self._send_snapshots(sender), name="mqtt snapshots")
-            tasks.create_task(self._send_rounds(_Sender(client, tasks)), name="mqtt rounds")
+            tasks.create_task(self._send_rounds(_Sender(client, tasks, self._stalled)), name="mqtt rounds")
             tasks.create_task(self._receive(client), name="mqtt requests")
 
     async def _send_snapshots(self, sender: "_Sender") -> None:
@@ -209,20 +225,24 @@ class Broker:
 
     async def _receive(self, client: aiomqtt.Client) -> None:
         async for message in client.messages:
-            name = self._topic.name_of(message.topic.value)
             payload = message.payload if isinstance(message.payload, bytes) else b""
-            if message.retain:
-                _log.warning(
-                    "retained request ignored", topic=name, hint="publish it without the retain flag"
-                )
-            elif name.startswith("wagers/"):
-                await self._wager(name.split("/")[1], payload)
-            else:
-                await self._request(name.removeprefix("request/"), payload)
+            match message.topic.value.removeprefix(self._topic("")).split("/"):
+                case ["wagers", _, "set"] | ["request", _] if message.retain:
+                    _log.warning(
+                        "retained request ignored",
+                        topic=message.topic.value,
+                        hint="publish it without the retain flag",
+                    )
+                case ["wagers", seat, "set"]:
+                    await self._wager(seat, payload)
+                case ["request", verb]:
+                    await self._request(verb, payload)
+                case _:  # amqtt delivers what nobody subscribed to
+                    pass
 
     async def _wager(self, seat: str, payload: bytes) -> None:
-        if not (seat.isascii() and seat.isdecimal()):
-            _log.warning("wager for no seat ignored", seat=seat)
+        if not _SEAT.fullmatch(seat):
+            _log.warning("wager for no seat ignored", seat=seat[:LONGEST_VERB])
             return
         number = int(seat)
         try:
@@ -254,6 +274,9 @@ class Broker:
         self._outbox.put(self._topic(topics.wager_result(seat)), answer.wire())
 
     async def _request(self, verb: str, payload: bytes) -> None:
+        if len(verb) > LONGEST_VERB:  # with it the answer's topic could be longer than a topic may be
+            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="ask for snapshot or rounds")
+            return
         try:
             if verb == "snapshot":
                 answer: Message = self._snapshot(SnapshotRequest.model_validate_json(payload))
@@ -276,8 +299,8 @@ class Broker:
         )
 
     async def _rounds(self, asked: RoundsRequest) -> Message:
-        found = await self._journal.rounds_after(asked.after, asked.limit)
         last = self._journal.last_round
+        found = await self._journal.rounds_after(asked.after, asked.limit) if asked.after < last else []
         return RoundsResponse(
             id=f"{self._topic.table}/response/{asked.id}",
             seq=last,
@@ -288,12 +311,35 @@ class Broker:
         )
 
 
+class _Client(aiomqtt.Client):
+    """A connection for once, which leaves nothing behind however it ends."""
+
+    async def __aenter__(self) -> Self:
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            # A broker that says nothing may still have the connection in its queue: it would take it later, in place
+            # of the one that we have by then.
+            self._client.disconnect()
+            raise
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            await super().__aexit__(kind, error, trace)
+        finally:
+            if self._disconnected.done() and not self._disconnected.cancelled():
+                self._disconnected.exception()  # why it ended is known by another way: this one has been heard
+
+
 class _Sender:
     """Publishes in order, with several messages under way; what goes wrong with one ends the connection's tasks."""
 
-    def __init__(self, client: aiomqtt.Client, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, client: aiomqtt.Client, tasks: asyncio.TaskGroup, stalled: float) -> None:
         self._client = client
         self._tasks = tasks
+        self._stalled = stalled
         self._under_way = 0
         self._broken = False
         self._changed = asyncio.Event()
@@ -307,10 +353,17 @@ class _Sender:
 
     def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Publish now."""
-        self._under_way += 1
         # No time-out of its own, which would cost a task and a timer for each message: `room` sees a broker that stalls.
         publish = self._client.publish(topic, payload, qos=1, retain=retain, timeout=math.inf)
-        self._tasks.create_task(publish).add_done_callback(self._taken)
+        try:
+            task = self._tasks.create_task(publish)
+        except RuntimeError:
+            # The group is about to end, with its connection, and the outbox does not know it yet.
+            publish.close()
+            self._broken = True
+            return
+        self._under_way += 1
+        task.add_done_callback(self._taken)
 
     async def room(self) -> None:
         """Wait until the window has room.
@@ -332,11 +385,11 @@ class _Sender:
         while self._under_way > most:
             self._changed.clear()
             try:
-                async with asyncio.timeout(STALLED_SECONDS):
+                async with asyncio.timeout(self._stalled):
                     await self._changed.wait()
             except TimeoutError:
                 raise aiomqtt.MqttError(
-                    f"the broker has acknowledged nothing for {STALLED_SECONDS} s"
+                    f"the broker has acknowledged nothing for {self._stalled:g} s"
                 ) from None
 
     def _taken(self, task: asyncio.Task[None]) -> None:
