@@ -3,12 +3,20 @@
 import os
 import socket
 
+import structlog
+
+_log = structlog.get_logger("controller")
+
 
 def notify(message: str) -> None:
-    """Send "READY=1", "WATCHDOG=1" or "STOPPING=1"."""
+    """Send "READY=1", "WATCHDOG=1" or "STOPPING=1". A systemd that does not listen never holds up the table."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to_systemd:
-        to_systemd.connect(f"\0{address[1:]}" if address.startswith("@") else address)
-        to_systemd.sendall(message.encode())
+        to_systemd.setblocking(False)
+        try:
+            to_systemd.connect(f"\0{address[1:]}" if address.startswith("@") else address)
+            to_systemd.send(message.encode())
+        except OSError as error:
+            _log.warning("systemd not told", message=message, reason=str(error))

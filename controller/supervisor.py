@@ -39,6 +39,7 @@ async def serve(
     """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
 
     Raises:
+        ConfigError: the operators' socket cannot be made, or the broker's password not be read.
         RecordError: the record cannot be opened, trusted or written.
         RefusedError: the configuration may not be used with the table as it stands.
     """
@@ -83,11 +84,12 @@ async def _run(
     shoe: ShoeDriver | None,
     ready: Callable[[], None] | None,
 ) -> None:
+    operator = config.operator
+    door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(journal.watch(), name="journal")
         tasks.create_task(_beat(engine, journal, outbox), name="heartbeat")
-        door = socket_door.serve(config.operator.socket, config.operator.mode_bits, Desk(engine))
-        tasks.create_task(door, name="operators")
+        tasks.create_task(socket_door.serve(door, Desk(engine)), name="operators")
         if shoe is not None:
             tasks.create_task(shoe.run(engine.submit_from_shoe), name="shoe")
         if broker is not None:

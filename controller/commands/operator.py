@@ -46,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     request |= {field: getattr(args, field) for field in _ORDERS[args.order][1]}
     try:
         answer = ask(path, request)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         print(f"punto operator: no service answers at {path} ({error}): is it running?", file=sys.stderr)
         return 2
     if not answer["accepted"]:
@@ -61,6 +61,7 @@ def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
 
     Raises:
         OSError: nobody answers there.
+        ValueError: who answers is no table's service.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(TIMEOUT_SECONDS)
@@ -71,4 +72,6 @@ def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     if not line:
         raise ConnectionError("the service hung up")
     answer: dict[str, Any] = json.loads(line)
+    if not isinstance(answer, dict) or "accepted" not in answer:
+        raise ValueError("what answers is no table's service")
     return answer

@@ -55,16 +55,23 @@ class Desk:
         try:
             kind, fields = _read(request)
             if kind == "status":
+                _check_fields(kind, fields, set())
                 state = state_message(self._engine.state, self._engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self._engine.seq, state=state)
             order = _order(kind, fields, who)
         except _UnreadableError as error:
-            return Answer(accepted=False, code="bad_request", reason=str(error))
+            return bad_request(str(error))
         (handled,) = await self._engine.submit([order], f"operator {who}")
         refusal = handled.refusal
         if refusal is not None:
             return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=str(refusal))
         return Answer(accepted=True, seq=handled.seq)
+
+
+def bad_request(reason: str) -> Answer:
+    """What to say to a request that is none."""
+    # Half of a surrogate pair, which JSON can spell out, is no text and could not be sent back.
+    return Answer(accepted=False, code="bad_request", reason=reason.encode(errors="replace").decode())
 
 
 class _UnreadableError(ValueError):
@@ -86,18 +93,21 @@ def _order(kind: str, fields: dict[str, Any], who: str) -> Order:
         raise _UnreadableError(
             f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
         )
-    known = {field.name for field in dataclasses.fields(KINDS[kind])} - {"kind", "who"}
-    for name in fields.keys() - known:
-        takes = ", ".join(sorted(known)) or "nothing"
-        raise _UnreadableError(f"{kind} has no {name!r}{_nearest(name, known)}: it takes {takes}")
-    if missing := known - fields.keys():
-        raise _UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
+    _check_fields(kind, fields, {field.name for field in dataclasses.fields(KINDS[kind])} - {"kind", "who"})
     try:
         return _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in fault["loc"][1:])
         raise _UnreadableError(f"{kind}: {where}: {fault['msg']}") from error
+
+
+def _check_fields(kind: str, fields: dict[str, Any], known: set[str]) -> None:
+    for name in sorted(fields.keys() - known):
+        takes = ", ".join(sorted(known)) or "nothing"
+        raise _UnreadableError(f"{kind} has no {name!r}{_nearest(name, known)}: it takes {takes}")
+    if missing := known - fields.keys():
+        raise _UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

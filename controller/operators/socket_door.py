@@ -5,35 +5,102 @@ other end, which the kernel tells; nobody can claim another.
 """
 
 import asyncio
+import grp
 import os
 import pwd
 import socket
 import struct
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import structlog
 
-from controller.operators.desk import Desk
+from controller.operators.desk import Answer, Desk, bad_request
+from controller.problems import ConfigError, Problem
 
 LONGEST_REQUEST: Final = 16384
+WAITING_AT_THE_DOOR: Final = 100
 _PEER: Final = struct.Struct("3i")  # struct ucred: process, user and group
 
 _log = structlog.get_logger("controller.operators")
 
 
-async def serve(path: Path, mode: int, desk: Desk) -> None:
-    """Listen until cancelled; what the engine raises ends everything, as it must.
+def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
+    """Make the socket, from the first moment with no more permissions than its file is to have: `mode` and `group`.
+
+    One that a dead service left behind is replaced.
+
+    Raises:
+        ConfigError: it cannot be made there, or something else is there.
+    """
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        _make_way(path)
+        _bind(door, path)
+        if group is not None:
+            os.chown(path, -1, _number_of(group))
+        path.chmod(mode)
+        door.listen(WAITING_AT_THE_DOOR)
+    except BaseException as error:
+        door.close()
+        if isinstance(error, OSError):
+            raise _problem(
+                f"the operators' socket {path} cannot be made: {error.strerror or error}"
+            ) from error
+        raise
+    return door
+
+
+def _make_way(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise _problem(f"{path} is there and is no socket: give another path, or take it away")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.setblocking(False)
+        try:
+            knock.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except BlockingIOError:
+            pass  # more wait there than it takes in at once
+    raise _problem(f"another service listens at {path}: stop it, or give another path")
+
+
+def _bind(door: socket.socket, path: Path) -> None:
+    before = os.umask(0o177)
+    try:
+        door.bind(str(path))
+    finally:
+        os.umask(before)
+
+
+def _number_of(group: str) -> int:
+    try:
+        return grp.getgrnam(group).gr_gid
+    except KeyError:
+        raise _problem(f"there is no group {group!r} on this machine: make it, or name another") from None
+
+
+def _problem(message: str) -> ConfigError:
+    return ConfigError([Problem(message, key="operator")])
+
+
+async def serve(door: socket.socket, desk: Desk) -> None:
+    """Listen at a socket of `open_at` until cancelled; what the engine raises ends everything, as it must.
 
     Raises:
         RecordError: an order could not be put on the record.
-        OSError: the socket cannot be made there.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
+    path = Path(door.getsockname())
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    visits: set[asyncio.Task[None]] = set()
 
     async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        this = cast(asyncio.Task[None], asyncio.current_task())
+        visits.add(this)
         try:
             await _attend(reader, writer, desk)
         except (ConnectionError, TimeoutError) as error:
@@ -43,16 +110,17 @@ async def serve(path: Path, mode: int, desk: Desk) -> None:
                 failure.set_exception(error)
         finally:
             writer.close()
+            visits.discard(this)
 
-    narrow = os.umask(0o777 & ~mode)  # from the first moment, not only after a later chmod
+    server = await asyncio.start_unix_server(visit, sock=door, limit=LONGEST_REQUEST)
     try:
-        server = await asyncio.start_unix_server(visit, path, limit=LONGEST_REQUEST)
+        await failure
     finally:
-        os.umask(narrow)
-    try:
-        async with server:
-            await failure
-    finally:
+        # Whoever is still in does not hold up the end; an order that is being committed is carried out.
+        server.close()
+        for each in visits:
+            each.cancel()
+        await asyncio.gather(*visits, return_exceptions=True)
         path.unlink(missing_ok=True)
 
 
@@ -62,14 +130,19 @@ async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, de
         try:
             line = await reader.readline()
         except ValueError:
-            writer.write(b'{"accepted":false,"code":"bad_request","reason":"the request is too long"}\n')
-            await writer.drain()
+            await _say(writer, bad_request(f"the request is longer than {LONGEST_REQUEST} bytes"))
             return
         if not line:
             return
-        answer = await desk.ask(line, who)
-        writer.write(answer.model_dump_json(by_alias=True).encode() + b"\n")
-        await writer.drain()
+        if not line.endswith(b"\n"):  # half an order is none
+            await _say(writer, bad_request("the request does not end with a newline"))
+            return
+        await _say(writer, await desk.ask(line, who))
+
+
+async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
+    writer.write(answer.model_dump_json(by_alias=True).encode() + b"\n")
+    await writer.drain()
 
 
 def _peer(connection: socket.socket) -> str:
