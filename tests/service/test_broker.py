@@ -158,6 +158,7 @@ async def test_rounds_not_yet_taken_follow_after_a_restart_of_the_service(tmp_pa
     async with table(tmp_path / "table.db") as here, ear(mosquitto.port) as listening:
         async with connected(here, mosquitto.port):
             await eventually(lambda: here.journal.rounds_sent == 7, "all rounds")
+            await eventually(lambda: len(listening.of("round")) >= 7, "all are heard")
         assert numbers(listening.of("round")) == [1, 2, 3, 4, 5, 6, 7]
     async with table(tmp_path / "table.db") as here, ear(mosquitto.port) as listening:
         async with connected(here, mosquitto.port):

@@ -1,0 +1,86 @@
+"""What systemd is told, over a real socket of its own kind."""
+
+import json
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from controller.sd_notify import notify
+from tests.service.table_on_a_machine import Table
+
+
+class Systemd:
+    """The receiving end of NOTIFY_SOCKET."""
+
+    def __init__(self, address: str) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(f"\0{address[1:]}" if address.startswith("@") else address)
+        self.socket.settimeout(10)
+
+    def told(self) -> str:
+        """The next message."""
+        return self.socket.recv(1000).decode()
+
+
+@pytest.fixture(params=["path", "abstract"])
+def systemd(request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Systemd]:
+    address = str(tmp_path / "notify") if request.param == "path" else f"@punto-test-{os.getpid()}"
+    here = Systemd(address)
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    yield here
+    here.socket.close()
+
+
+def test_it_is_told_of_the_start_of_life_and_of_the_end(tmp_path, systemd):
+    service = Table(tmp_path, None)
+    with service:
+        told = [systemd.told() for _ in range(3)]
+        status = service.stop(signal.SIGTERM)
+        while told[-1] != "STOPPING=1":
+            told.append(systemd.told())
+
+    assert status == 0
+    assert told[:3] == ["READY=1", "WATCHDOG=1", "WATCHDOG=1"]
+
+
+def test_ready_is_told_after_recovery_and_when_orders_are_taken(tmp_path, systemd):
+    service = Table(tmp_path, None)
+    service.begin_to_start()
+    try:
+        assert systemd.told() == "READY=1"
+        assert service.up()
+        recovered = [json.loads(line)["event"] for line in service.said() if line.startswith("{")]
+
+        assert "table recovered" in recovered
+    finally:
+        service.kill()
+
+
+def test_a_service_that_cannot_start_is_never_ready(tmp_path, systemd):
+    service = Table(tmp_path, None)
+    service.record.write_text("the minutes of a meeting")
+    service.begin_to_start()
+    systemd.socket.settimeout(0.2)
+
+    assert service.process.wait(30) == 1
+    with pytest.raises(TimeoutError):
+        systemd.told()
+
+
+def test_without_systemd_nothing_is_said(monkeypatch):
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    notify("READY=1")
+
+
+def test_a_systemd_that_does_not_listen_holds_nothing_up(tmp_path, monkeypatch):
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
+    notify("READY=1")
+    full = Systemd(str(tmp_path / "full"))
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "full"))
+    for _ in range(1000):  # more than a socket holds that nobody reads
+        notify("WATCHDOG=1")
+    full.socket.close()
