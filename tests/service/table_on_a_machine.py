@@ -232,10 +232,6 @@ class Shoe(Program):
         """What it said each time that its line was there."""
         return [line for line in self.said() if f" is at {self.link}" in line]
 
-    def pulls(self) -> int:
-        """How often its cable was pulled so far."""
-        return self.said().count("the cable is out")
-
 
 # --- who listens
 

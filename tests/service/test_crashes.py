@@ -1,0 +1,411 @@
+"""Killed, pulled out and switched off at any moment, a table deals the same rounds and keeps the same record.
+
+Whatever happens to the service, the shoe and the cable between them: no card is lost or doubled, each wager is settled
+once, and who listens gets each round, in order and in one version.
+"""
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+import pytest
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion
+
+from tests.service.table_on_a_machine import (
+    TABLE,
+    Broker,
+    Listener,
+    Shoe,
+    Table,
+    cards,
+    expected_cards,
+    expected_rounds,
+    in_first_order,
+    inputs,
+    replayed,
+    round_records,
+    rounds,
+    settlements,
+    shoe_records,
+    wait_until,
+)
+
+SEAT = 5
+
+
+@dataclass(frozen=True)
+class Evening:
+    """What stands on the machine."""
+
+    broker: Broker
+    listener: Listener
+    table: Table
+    folder: Path
+
+    def shoe(self, seed: str, *options: str | Path) -> Shoe:
+        """A shoe of this table."""
+        return Shoe(self.table.port, "--seed", seed, *options)
+
+    def heard_offline(self) -> list[str]:
+        """Why the table was offline, each time that it was said."""
+        said = [message.payload for message in self.listener.heard("availability")]
+        return [each["reason"] for each in said if each["state"] == "offline"]
+
+    def is_online(self) -> bool:
+        """Whether the last thing that was said is that the table is online."""
+        return (self.listener.last("availability") or {}).get("state") == "online"
+
+
+@pytest.fixture
+def evening(tmp_path) -> Iterator[Evening]:
+    broker = Broker(tmp_path)
+    with broker, Listener(tmp_path, broker.port) as listener:
+        table = Table(tmp_path, broker)
+        try:
+            yield Evening(broker, listener, table, tmp_path)
+        finally:
+            table.kill()
+
+
+def finish(evening: Evening, seed: str) -> None:
+    """Wait until the shoe is over and every round was heard."""
+    expected = len(expected_rounds(seed, 1))
+    wait_until(lambda: len(rounds(evening.table.record)) >= expected, "the shoe is over", 90)
+    wait_until(lambda: _rounds_heard(evening.listener) >= expected, "every round is heard")
+
+
+def _rounds_heard(listener: Listener) -> int:
+    return len({message.payload["id"] for message in listener.heard("round")})
+
+
+def is_the_shoe_of(evening: Evening, seed: str) -> None:
+    """State everything that is true of a shoe of this seed, whatever happened while it was dealt."""
+    record = evening.table.record
+
+    assert rounds(record) == expected_rounds(seed, 1)
+    assert cards(record) == expected_cards(seed, 1)
+    numbers = shoe_records(record)
+    assert numbers == list(range(1, len(numbers) + 1))
+    status, output = replayed(record)
+    assert (status, output.splitlines()[-1]) == (0, "no difference")
+    heard = in_first_order(message.payload for message in evening.listener.heard("round"))
+    assert [message["round"] for message in heard] == round_records(record)
+    events = in_first_order(message.payload for message in evening.listener.heard("event"))
+    assert [event["seq"] for event in events] == sorted(event["seq"] for event in events)
+
+
+# --- kills and pulls, many
+
+
+class Player:
+    """A seat's terminal: one wager a round, of an amount that names the round, asked again until it is answered."""
+
+    def __init__(self, port: int) -> None:
+        self.asked: dict[int, int] = {}
+        self.accepted: set[int] = set()
+        self._answered: set[str] = set()
+        self._client = Client(CallbackAPIVersion.VERSION2)
+        self._client.on_message = self._on_message
+        self._client.connect("127.0.0.1", port)
+        self._client.subscribe([(f"punto/{TABLE}/state", 1), (f"punto/{TABLE}/wagers/{SEAT}/result", 1)])
+
+    def __enter__(self) -> Self:
+        self._client.loop_start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+
+    def _on_message(self, _client: object, _data: object, message: MQTTMessage) -> None:
+        payload = json.loads(message.payload)
+        if message.topic.endswith("/result"):
+            self._answered.add(payload["request"])
+            if payload["accepted"]:
+                self.accepted.add(int(payload["request"]))
+        elif payload["phase"] == "betting" and str(payload["round"]) not in self._answered:
+            self._ask(payload["round"])
+
+    def _ask(self, round_: int) -> None:
+        self.asked[round_] = 1000 + round_
+        request = {"id": str(round_), "round": round_, "wager": "banker", "amount": self.asked[round_]}
+        self._client.publish(f"punto/{TABLE}/wagers/{SEAT}/set", json.dumps(request), qos=1)
+
+
+@dataclass
+class Ordeal:
+    """Kills in an order that a seed gives; how many there were of which kind."""
+
+    table: Table
+    shoe: Shoe
+    chance: random.Random
+    done: dict[str, int] = field(default_factory=dict)
+
+    def kill_service(self) -> None:
+        """Kill the service at some moment, and start it; at times its start is killed too."""
+        how = self.chance.choice(["at a write", "at a write", "at any moment", "at its start"])
+        if how == "at its start":
+            self.table.kill()
+            self.table.begin_to_start()
+            time.sleep(self.chance.uniform(0, 0.9))
+        elif how == "at a write":
+            self._await_write(self.table.record)
+        else:
+            time.sleep(self.chance.uniform(0, 0.5))
+        self.table.kill()
+        self._count(f"service {how}")
+        self.table.start()
+
+    def kill_shoe(self) -> None:
+        """Kill the shoe at some moment, leave it so for a while, and start it."""
+        how = self.chance.choice(["at a write", "at any moment"])
+        if how == "at a write":
+            self._await_write(self.shoe.link.with_name("shoe.store"))
+        else:
+            time.sleep(self.chance.uniform(0, 0.5))
+        self.shoe.kill()
+        self._count(f"shoe {how}")
+        time.sleep(self.chance.choice([0, 0.3, 1.2]))
+        self.shoe.start()
+
+    def _await_write(self, database: Path) -> None:
+        """Wait for the next write to a database and for up to some milliseconds more: what a card leads to."""
+        log = database.with_name(f"{database.name}-wal")
+        before, end = _written(log), time.monotonic() + 2
+        while _written(log) == before and time.monotonic() < end:
+            pass
+        time.sleep(self.chance.uniform(0, 0.004) if self.chance.random() < 0.7 else 0)
+
+    def _count(self, what: str) -> None:
+        self.done[what] = self.done.get(what, 0) + 1
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def go_through(evening: Evening, seed: int, kills: tuple[int, int], pulls: int, pace: float) -> None:
+    """Deal one shoe amid so many kills of service and shoe and pulls of the cable; state that nothing came of it."""
+    chance = random.Random(seed)
+    cards_seed = f"ordeal {seed}"
+    print(f"seed {seed}: {kills[0]} kills of the service, {kills[1]} of the shoe, {pulls} pulls of its cable")
+    scenario = evening.folder / "ordeal.toml"
+    scenario.write_text(_pulls(chance, pulls))
+    options = ("--scenario", scenario, "--between", "0.02")
+    ordeal = Ordeal(evening.table, evening.shoe(cards_seed, *options, "--pace", str(pace)), chance)
+    evening.table.start()
+    with Player(evening.broker.port) as player:
+        with ordeal.shoe:
+            evening.table.begin_shoe()
+            order = [ordeal.kill_service] * kills[0] + [ordeal.kill_shoe] * kills[1]
+            chance.shuffle(order)
+            for kill in order:
+                kill()
+            dealt = len(rounds(evening.table.record))
+        with evening.shoe(cards_seed, *options) as fast:  # what is left, without waiting
+            finish(evening, cards_seed)
+            pulled = fast.said().count("the cable is out")
+    print(
+        f"{ordeal.done}, {pulled} pulls; {dealt} rounds amid the kills, {len(player.accepted)} wagers taken"
+    )
+
+    assert evening.table.stop() == 0
+    is_the_shoe_of(evening, cards_seed)
+    assert dealt < len(expected_rounds(cards_seed, 1)), "the shoe was over before the kills were: deal slower"
+    assert pulled >= pulls
+    player_was_paid_once(evening, player)
+
+
+def _pulls(chance: random.Random, pulls: int) -> str:
+    """A scenario: the cable is pulled as soon as these cards have left the shoe, and half as often the power goes."""
+    at = chance.sample(range(5, 380), pulls + pulls // 2)
+    what = ["unplug"] * pulls + ["power"] * (pulls // 2)
+    seconds = [chance.choice([0.05, 0.3, 1.2]) for _ in at]
+    return "".join(
+        f'[[steps]]\nat = {card}\ndo = "{do}"\nseconds = {lasts}\n'
+        for card, do, lasts in zip(at, what, seconds, strict=True)
+    )
+
+
+def player_was_paid_once(evening: Evening, player: Player) -> None:
+    """Each wager that was accepted is settled, once and with its own amount, and nothing that nobody asked for."""
+    staked = settlements(evening.table.record)
+
+    assert player.accepted
+    assert {(round_, SEAT, "banker") for round_ in player.accepted} <= staked.keys()
+    assert staked == {(round_, SEAT, "banker"): player.asked[round_] for round_, _, _ in staked}
+
+
+@pytest.mark.timeout(120)
+def test_kills_and_pulls_leave_no_trace(evening):
+    go_through(evening, seed=20261120, kills=(10, 3), pulls=3, pace=0.25)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3000)
+def test_two_hundred_kills_in_one_shoe_leave_no_trace(evening):
+    seed = int(os.environ.get("PUNTO_SOAK_SEED") or time.time())
+    go_through(evening, seed, kills=(200, 20), pulls=20, pace=0.4)
+
+
+# --- one thing at a time
+
+
+@pytest.mark.parametrize("moment", [0.1, 0.25, 0.4, 0.5, 0.6, 0.8])
+def test_a_first_start_that_is_killed_leaves_nothing_in_the_next_ones_way(evening, moment):
+    table = evening.table
+    table.begin_to_start()
+    time.sleep(moment)
+    table.kill()
+    table.start()
+
+    assert table.status()["phase"] == "locked"
+    assert table.stop() == 0
+    assert replayed(table.record)[0] == 0
+
+
+@pytest.mark.parametrize("seconds", [0, 0.002, 0.004, 0.006, 0.01, 0.02])
+def test_a_stop_just_after_the_start_is_obeyed(evening, seconds):
+    """While it connects to the broker, whose answers may come in the same moment."""
+    evening.table.start()
+    time.sleep(seconds)
+
+    assert evening.table.stop() == 0
+
+
+def test_a_kill_is_told_by_the_last_will_and_ends_with_the_next_start(evening):
+    table = evening.table
+    table.start()
+    wait_until(evening.is_online, "the table is online")
+    table.kill()
+    wait_until(lambda: not evening.is_online(), "the last will", 5)
+
+    assert evening.heard_offline() == ["the connection was lost"]
+
+    table.start()
+    wait_until(evening.is_online, "the table is online again")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_in_mid_hand_is_clean_and_the_hand_goes_on(evening, number):
+    table, seed = evening.table, "stopped"
+    table.start()
+    with evening.shoe(seed, "--pace", "0.1"):
+        table.begin_shoe()
+        wait_until(lambda: _cards_shown(table) == 3, "a hand of three cards")
+        status = table.stop(number)
+        wait_until(lambda: not evening.is_online(), "that it stopped")
+    table.start()
+    hands = table.status()["hands"]
+    with evening.shoe(seed):
+        finish(evening, seed)
+
+    assert status == 0
+    assert evening.heard_offline() == ["the service was stopped"]
+    assert len(hands["player"] + hands["banker"]) >= 3
+    is_the_shoe_of(evening, seed)
+
+
+def _cards_shown(table: Table) -> int:
+    hands = table.status()["hands"]
+    return len(hands["player"] + hands["banker"]) if hands else 0
+
+
+def test_a_kill_in_mid_hand_comes_back_to_the_same_card(evening):
+    table, seed = evening.table, "in mid hand"
+    table.start()
+    with evening.shoe(seed, "--pace", "0.1"):
+        table.begin_shoe()
+        wait_until(lambda: _cards_shown(table) == 3, "a hand of three cards")
+    wait_until(lambda: "shoe_offline" in table.status()["overlays"], "the shoe is gone")
+    before = table.status()
+    table.kill()
+    table.start()
+    after = table.status()
+
+    assert (after["phase"], after["round"], after["hands"]) == ("dealing", before["round"], before["hands"])
+    assert after["shoe"]["cards_left"] == before["shoe"]["cards_left"]
+
+
+def test_the_power_of_the_shoe_goes_in_mid_hand(evening):
+    table, seed = evening.table, "power"
+    in_hands = sum(len(f"{each.player} {each.banker}".split()) for each in expected_rounds(seed, 1))
+    burned = len(expected_cards(seed, 1)) - in_hands
+    scenario = evening.folder / "power.toml"
+    scenario.write_text(f'[[steps]]\nat = {burned + 2}\ndo = "power"\nseconds = 2.5\n')
+    table.start()
+    with evening.shoe(seed, "--scenario", scenario):
+        table.begin_shoe()
+        wait_until(lambda: _cards_shown(table), "the first card of a hand")
+        wait_until(lambda: "shoe_offline" in table.status()["overlays"], "the shoe is offline")
+        shown = table.status()
+        finish(evening, seed)
+
+    # The second card has left the shoe and nobody heard of it.
+    assert (shown["phase"], shown["round"], len(shown["hands"]["player"])) == ("dealing", 1, 1)
+    assert shown["hands"]["banker"] == []
+    assert "check the shoe's power" in shown["shoe"]["reason"]
+    is_the_shoe_of(evening, seed)
+
+
+def test_a_line_with_noise_and_flipped_bits_gives_the_same_rounds(evening):
+    table, seed = evening.table, "noise"
+    faults = ("noise=0.05", "flip=0.001", "lose=0.02", "repeat=0.02", "deaf=0.02", "split=7")
+    table.start()
+    with evening.shoe(seed, "--window", "3", *(option for fault in faults for option in ("--fault", fault))):
+        table.begin_shoe()
+        finish(evening, seed)
+        evening.broker.publish(f"punto/{TABLE}/request/snapshot", {"id": "now"})
+        wait_until(lambda: evening.listener.heard("response/snapshot"), "the answer")
+        wait_until(lambda: _link(evening.listener)["records"] > 400, "the link's counters")
+    counted = _link(evening.listener)
+
+    assert (
+        0 not in {what: counted[what] for what in ("bad_framing", "bad_crc", "duplicates", "gaps")}.values()
+    )
+    is_the_shoe_of(evening, seed)
+
+
+def _link(listener: Listener) -> dict[str, int]:
+    counted: dict[str, int] = (listener.last("health") or {})["shoe_link"]
+    return counted
+
+
+def test_the_cable_comes_and_goes_all_evening(evening):
+    table, seed = evening.table, "loose"
+    with evening.shoe(
+        seed, "--fault", "unplug=0.8s/0.3s", "--fault", "power=3.1s/0.2s", "--pace", "0.01"
+    ) as shoe:
+        table.start()  # the cable is out at some moment of that, and in at another
+        table.begin_shoe()
+        finish(evening, seed)
+        pulled = shoe.said().count("the cable is out")
+
+    assert pulled >= 3
+    is_the_shoe_of(evening, seed)
+
+
+def test_a_shoe_that_is_pulled_while_the_service_starts_is_shown_and_comes_back(evening):
+    table = evening.table
+    for moment in (0.2, 0.4, 0.6, 0.8):
+        shoe = evening.shoe("start")
+        with shoe:
+            table.begin_to_start()
+            time.sleep(moment)
+        table.wait_until_up()
+        wait_until(lambda: "shoe_offline" in table.status()["overlays"], "the shoe is gone")
+        with shoe:
+            wait_until(lambda: "shoe_offline" not in table.status()["overlays"], "the shoe is there")
+            table.kill()
+
+    assert {event["kind"] for event in inputs(table.record)} == {"service_started", "shoe_lost", "shoe_hello"}
