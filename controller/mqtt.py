@@ -319,7 +319,8 @@ class _Client(aiomqtt.Client):
             return await super().__aenter__()
         except BaseException:
             # A broker that says nothing may still have the connection in its queue: it would take it later, in place
-            # of the one that we have by then.
+            # of the one that we have by then. As if never answered, for the library asks a cancelled future why.
+            self._connected = asyncio.Future()
             self._client.disconnect()
             raise
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import random
 import socket
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any, Final
 
 import aiomqtt
 
+_CHIP: Final = 500
+_MOST: Final = 20_000
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
@@ -82,8 +85,12 @@ class Players:
         return [{"wager": name, "amount": self._amount(on_offer[name])} for name in chosen]
 
     def _amount(self, limits: dict[str, Any]) -> int:
-        """Whole chips of five within the limits."""
-        chip = 500
-        lowest = max(limits["minimum"], chip)
-        highest = min(limits["maximum"] or 20_000, 20_000)
-        return self._random.randrange(-(-lowest // chip), highest // chip + 1) * chip
+        """Whole chips of five within the limits, or the table's own steps where those are no chips of five."""
+        step = limits["step"] if limits["step"] % _CHIP == 0 else math.lcm(limits["step"], _CHIP)
+        for chip in (step, limits["step"]):
+            lowest = -(-limits["minimum"] // chip)
+            most = max(_MOST, 4 * lowest * chip)
+            highest = min(limits["maximum"] or most, most) // chip
+            if lowest <= highest:
+                return self._random.randint(lowest, highest) * chip
+        return int(limits["minimum"])

@@ -96,8 +96,16 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
     broker_port = _free_port()
     config = _write_config(args.game, folder, broker_port)
     demo = asyncio.create_task(_deal(args, folder, config, broker_port))
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        # aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks what
+        # becomes of it.
+        loop.set_exception_handler(lambda *_: None)
+        demo.cancel()
+
     for wanted in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(wanted, demo.cancel)
+        loop.add_signal_handler(wanted, stop)
     with suppress(asyncio.CancelledError):
         try:
             await demo

@@ -103,6 +103,8 @@ async def serve(door: socket.socket, desk: Desk) -> None:
         visits.add(this)
         try:
             await _attend(reader, writer, desk)
+        except asyncio.CancelledError:
+            pass  # by `serve`, at its end: asyncio would report a visit that ends as cancelled
         except (ConnectionError, TimeoutError) as error:
             _log.info("operator's connection ended", reason=str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends the service and not just this visit
