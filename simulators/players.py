@@ -43,8 +43,10 @@ class Players:
         """Play until cancelled; a broker that goes away is connected to again."""
         while True:
             try:
+                # Without a time-out: `asyncio.wait_for`, which would watch it, loses a cancellation in Python 3.11 that
+                # comes in the moment of an answer (python/cpython 86296).
                 async with aiomqtt.Client(
-                    self._options.host, self._options.port, socket_options=_NODELAY
+                    self._options.host, self._options.port, timeout=math.inf, socket_options=_NODELAY
                 ) as client:
                     await client.subscribe(self._topic("state"), qos=1)
                     async for message in client.messages:

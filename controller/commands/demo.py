@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import json
 import logging
+import math
 import signal
 import socket
 import tempfile
@@ -248,7 +249,8 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
 async def _tell(broker_port: int, rounds: int | None) -> None:
     """Print each round as it comes over MQTT."""
     told = 0
-    async with aiomqtt.Client("127.0.0.1", broker_port) as client:
+    # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
+    async with aiomqtt.Client("127.0.0.1", broker_port, timeout=math.inf) as client:
         topic = f"{_BASE}/{_TABLE}/round"
         await client.subscribe(topic, qos=1)
         async for message in client.messages:
