@@ -231,10 +231,20 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
 def test_a_replay_finds_what_no_longer_follows_from_the_inputs(record, edit, sentence):
     with edited(record) as shell:
         shell.executescript(edit)
-    status, output = replayed(record)
+    difference = replay(record).difference
 
-    assert status == 1
-    assert f"first difference: {sentence}" in output
+    assert difference is not None
+    assert difference.startswith(sentence)
+
+
+def test_the_command_replay_says_the_first_difference(record):
+    with edited(record) as shell:
+        shell.executescript("DELETE FROM inputs WHERE seq = 8")
+
+    assert replayed(record) == (
+        1,
+        "7 inputs and 0 rounds derived again\nfirst difference: input 8 is missing from the record\n",
+    )
 
 
 # --- getting the table back
