@@ -415,6 +415,8 @@ async def _to_its_end(task: asyncio.Task[None]) -> None:
         while not task.done():
             task.cancel()
             await asyncio.wait([task], timeout=CANCEL_AGAIN_SECONDS)
+        if not task.cancelled():
+            task.exception()  # counts as heard: a failure that comes with a cancellation has been told by its cause
     task.result()
 
 
