@@ -12,10 +12,11 @@ import re
 import socket
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 import aiomqtt
 import structlog
@@ -43,6 +44,8 @@ from controller.table.state import RoundRecord
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
 ROUNDS_AT_ONCE: Final = 50
+SNAPSHOTS_EVERY_SECONDS: Final = 0.01
+"""How long after a snapshot the next one waits: a shoe as fast as it can be is not drawn card by card."""
 STALLED_SECONDS: Final = 10
 """How long a broker may leave everything unacknowledged before the connection is given up."""
 CANCEL_AGAIN_SECONDS: Final = 0.5
@@ -203,6 +206,7 @@ class Broker:
                     outbox.due.discard(name)
                     await sender.room()
                     sender.send(self._topic(name), build(datetime.now(UTC)).wire(), retain=True)
+            await asyncio.sleep(SNAPSHOTS_EVERY_SECONDS)
 
     async def _send_rounds(self, sender: "_Sender") -> None:
         """Send the record's rounds from where the broker last had them, in order, for ever."""
@@ -332,6 +336,16 @@ class _Client(aiomqtt.Client):
         finally:
             if self._disconnected.done() and not self._disconnected.cancelled():
                 self._disconnected.exception()  # why it ended is known by another way: this one has been heard
+
+    def _on_socket_register_write(self, client: Any, userdata: Any, sock: Any) -> None:
+        """Write at once; aiomqtt leaves it to the loop, which comes to it some turns later, after all that is ready.
+
+        What does not go at once, and a connection that broke, is left to the loop as before.
+        """
+        with suppress(Exception):
+            client.loop_write()
+        if client.want_write():
+            super()._on_socket_register_write(client, userdata, sock)
 
 
 class _Sender:
