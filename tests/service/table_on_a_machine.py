@@ -163,17 +163,17 @@ class Table(Program):
             + (f"[mqtt]\nport = {broker.port}\n" if broker else "")
             + sections
         )
-        super().__init__(
-            folder / "table.log", sys.executable, "-m", "controller", "run", "--config", self.config
-        )
+        super().__init__(folder / "table.log")
 
-    def start(self) -> None:
+    def start(self, *, slow_disk: bool = False) -> None:
         """Start it and wait until it takes orders."""
-        self.begin_to_start()
+        self.begin_to_start(slow_disk=slow_disk)
         self.wait_until_up()
 
-    def begin_to_start(self) -> None:
-        """Start it, and do not wait for it."""
+    def begin_to_start(self, *, slow_disk: bool = False) -> None:
+        """Start it, and do not wait for it; on a slow disk a kill finds commits half done."""
+        program = "tests.service.on_a_slow_disk" if slow_disk else "controller"
+        self._command = (sys.executable, "-m", program, "run", "--config", self.config)
         super().start()
 
     def wait_until_up(self) -> None:

@@ -4,23 +4,28 @@ Whatever happens to the service, the shoe and the cable between them: no card is
 once, and who listens gets each round, in order and in one version.
 """
 
+import asyncio
 import json
 import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Self
 
+import aiomqtt
 import pytest
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
+from tests.service import table_in_this_process
 from tests.service.table_on_a_machine import (
     TABLE,
     Broker,
+    Dealt,
     Listener,
     Shoe,
     Table,
@@ -141,11 +146,15 @@ class Player:
 
 @dataclass
 class Ordeal:
-    """Kills in an order that a seed gives; how many there were of which kind."""
+    """Kills in an order that a seed gives; how many there were of which kind.
+
+    `slow` is the chance that a start of the service is one on a slow disk.
+    """
 
     table: Table
     shoe: Shoe
     chance: random.Random
+    slow: float
     done: dict[str, int] = field(default_factory=dict)
 
     def kill_service(self) -> None:
@@ -153,15 +162,15 @@ class Ordeal:
         how = self.chance.choice(["at a write", "at a write", "at any moment", "at its start"])
         if how == "at its start":
             self.table.kill()
-            self.table.begin_to_start()
+            self.table.begin_to_start(slow_disk=self._slow_disk())
             time.sleep(self.chance.uniform(0, 0.9))
         elif how == "at a write":
             self._await_write(self.table.record)
         else:
-            time.sleep(self.chance.uniform(0, 0.5))
+            time.sleep(self.chance.uniform(0, 0.8))
         self.table.kill()
         self._count(f"service {how}")
-        self.table.start()
+        self.table.start(slow_disk=self._slow_disk())
 
     def kill_shoe(self) -> None:
         """Kill the shoe at some moment, leave it so for a while, and start it."""
@@ -181,7 +190,10 @@ class Ordeal:
         before, end = _written(log), time.monotonic() + 2
         while _written(log) == before and time.monotonic() < end:
             pass
-        time.sleep(self.chance.uniform(0, 0.004) if self.chance.random() < 0.7 else 0)
+        time.sleep(self.chance.uniform(0, self.chance.choice([0, 0.004, 0.1])))
+
+    def _slow_disk(self) -> bool:
+        return self.chance.random() < self.slow
 
     def _count(self, what: str) -> None:
         self.done[what] = self.done.get(what, 0) + 1
@@ -194,7 +206,9 @@ def _written(path: Path) -> int:
         return 0
 
 
-def go_through(evening: Evening, seed: int, kills: tuple[int, int], pulls: int, pace: float) -> None:
+def go_through(
+    evening: Evening, seed: int, kills: tuple[int, int], pulls: int, pace: float, slow: float
+) -> None:
     """Deal one shoe amid so many kills of service and shoe and pulls of the cable; state that nothing came of it."""
     chance = random.Random(seed)
     cards_seed = f"ordeal {seed}"
@@ -202,8 +216,8 @@ def go_through(evening: Evening, seed: int, kills: tuple[int, int], pulls: int, 
     scenario = evening.folder / "ordeal.toml"
     scenario.write_text(_pulls(chance, pulls))
     options = ("--scenario", scenario, "--between", "0.02")
-    ordeal = Ordeal(evening.table, evening.shoe(cards_seed, *options, "--pace", str(pace)), chance)
-    evening.table.start()
+    ordeal = Ordeal(evening.table, evening.shoe(cards_seed, *options, "--pace", str(pace)), chance, slow)
+    evening.table.start(slow_disk=slow == 1)
     with Player(evening.broker.port) as player:
         with ordeal.shoe:
             evening.table.begin_shoe()
@@ -211,17 +225,17 @@ def go_through(evening: Evening, seed: int, kills: tuple[int, int], pulls: int, 
             chance.shuffle(order)
             for kill in order:
                 kill()
-            dealt = len(rounds(evening.table.record))
+            dealt = len(cards(evening.table.record))
+            evening.table.kill()
         with evening.shoe(cards_seed, *options) as fast:  # what is left, without waiting
+            evening.table.start()
             finish(evening, cards_seed)
             pulled = fast.said().count("the cable is out")
-    print(
-        f"{ordeal.done}, {pulled} pulls; {dealt} rounds amid the kills, {len(player.accepted)} wagers taken"
-    )
+    print(f"{ordeal.done}, {pulled} pulls; {dealt} cards amid the kills, {len(player.accepted)} wagers taken")
 
     assert evening.table.stop() == 0
     is_the_shoe_of(evening, cards_seed)
-    assert dealt < len(expected_rounds(cards_seed, 1)), "the shoe was over before the kills were: deal slower"
+    assert dealt < len(expected_cards(cards_seed, 1)), "the shoe was over before the kills were: deal slower"
     assert pulled >= pulls
     player_was_paid_once(evening, player)
 
@@ -246,16 +260,16 @@ def player_was_paid_once(evening: Evening, player: Player) -> None:
     assert staked == {(round_, SEAT, "banker"): player.asked[round_] for round_, _, _ in staked}
 
 
-@pytest.mark.timeout(120)
-def test_kills_and_pulls_leave_no_trace(evening):
-    go_through(evening, seed=20261120, kills=(10, 3), pulls=3, pace=0.25)
+@pytest.mark.parametrize(("slow", "pace"), [(0, 0.03), (1, 0)], ids=["quick disk", "slow disk"])
+def test_kills_and_pulls_leave_no_trace(evening, slow, pace):
+    go_through(evening, seed=20261120, kills=(10, 3), pulls=3, pace=pace, slow=slow)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3000)
 def test_two_hundred_kills_in_one_shoe_leave_no_trace(evening):
     seed = int(os.environ.get("PUNTO_SOAK_SEED") or time.time())
-    go_through(evening, seed, kills=(200, 20), pulls=20, pace=0.4)
+    go_through(evening, seed, kills=(200, 20), pulls=20, pace=0.4, slow=0.5)
 
 
 # --- one thing at a time
@@ -274,13 +288,33 @@ def test_a_first_start_that_is_killed_leaves_nothing_in_the_next_ones_way(evenin
     assert replayed(table.record)[0] == 0
 
 
-@pytest.mark.parametrize("seconds", [0, 0.002, 0.004, 0.006, 0.01, 0.02])
-def test_a_stop_just_after_the_start_is_obeyed(evening, seconds):
-    """While it connects to the broker, whose answers may come in the same moment."""
-    evening.table.start()
-    time.sleep(seconds)
+@pytest.mark.parametrize("answer", ["_on_connect", "_on_subscribe"])
+@pytest.mark.parametrize("later", range(4))
+async def test_a_stop_in_the_moment_of_the_brokers_answer_is_obeyed(tmp_path, monkeypatch, answer, later):
+    """Python 3.11 loses a cancellation then; only chance would bring that about, in every fourth stop after a start."""
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    answered = getattr(aiomqtt.Client, answer)
 
-    assert evening.table.stop() == 0
+    def stop(turns: int) -> None:
+        if turns:
+            loop.call_soon(stop, turns - 1)
+        else:
+            running.cancel()
+            stopped.set()
+
+    def answer_and_stop(*args: object) -> None:
+        answered(*args)
+        stop(later)
+
+    monkeypatch.setattr(aiomqtt.Client, answer, answer_and_stop)
+    with Broker(tmp_path) as broker:
+        async with table_in_this_process.table(tmp_path / "table.db") as here:
+            running = asyncio.create_task(table_in_this_process.broker_of(here, broker.port).run())
+            await stopped.wait()
+            await asyncio.wait([running], timeout=5)
+
+            assert running.cancelled()
 
 
 def test_a_kill_is_told_by_the_last_will_and_ends_with_the_next_start(evening):
@@ -337,10 +371,43 @@ def test_a_kill_in_mid_hand_comes_back_to_the_same_card(evening):
     assert after["shoe"]["cards_left"] == before["shoe"]["cards_left"]
 
 
+def test_a_kill_between_a_coups_last_card_and_its_round_loses_no_round(evening):
+    table, seed = evening.table, "in between"
+    coups = expected_rounds(seed, 1)[:30]
+    left = len(expected_cards(seed, 1)) - _cards_of(expected_rounds(seed, 1))  # by the burn
+    with evening.shoe(seed, "--pace", "0.02"):
+        table.start(slow_disk=True)
+        table.begin_shoe()
+        between = 0
+        for number in range(1, len(coups)):
+            last_card = left + _cards_of(coups[:number])
+            wait_until(partial(_has_cards, table.record, last_card), "the coup's last card")
+            if len(rounds(table.record)) < number:
+                table.kill()
+                between += len(rounds(table.record)) < number
+                table.start(slow_disk=True)
+            if between == 3:
+                break
+        table.kill()
+        table.start()
+    with evening.shoe(seed):
+        finish(evening, seed)
+
+    assert between == 3
+    is_the_shoe_of(evening, seed)
+
+
+def _has_cards(record: Path, number: int) -> bool:
+    return len(cards(record)) >= number
+
+
+def _cards_of(dealt: Iterable[Dealt]) -> int:
+    return sum(len(f"{each.player} {each.banker}".split()) for each in dealt)
+
+
 def test_the_power_of_the_shoe_goes_in_mid_hand(evening):
     table, seed = evening.table, "power"
-    in_hands = sum(len(f"{each.player} {each.banker}".split()) for each in expected_rounds(seed, 1))
-    burned = len(expected_cards(seed, 1)) - in_hands
+    burned = len(expected_cards(seed, 1)) - _cards_of(expected_rounds(seed, 1))
     scenario = evening.folder / "power.toml"
     scenario.write_text(f'[[steps]]\nat = {burned + 2}\ndo = "power"\nseconds = 2.5\n')
     table.start()
