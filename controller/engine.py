@@ -94,7 +94,6 @@ class Engine:
         """
         await self._outbox.room()
         await self._submit(events, "shoe")
-        await asyncio.sleep(0)  # what was just said goes out before the shoe is answered
         return shoe_orders(self.state)
 
     async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:

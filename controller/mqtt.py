@@ -6,7 +6,6 @@ last will never stays stuck and a broker that lost its memory is soon filled aga
 """
 
 import asyncio
-import math
 import random
 import re
 import socket
@@ -139,7 +138,7 @@ class Broker:
         finally:
             self._outbox.disconnect()
 
-    def _client(self) -> aiomqtt.Client:
+    def _client(self) -> "_Client":
         address = self._address
         self._connection = timestamp(datetime.now(UTC))
         return _Client(
@@ -179,20 +178,19 @@ class Broker:
             since=timestamp(self._since if state == "online" else now),
         )
 
-    async def _serve(self, client: aiomqtt.Client) -> None:
-        client.pending_calls_threshold = 2 * WINDOW
+    async def _serve(self, client: "_Client") -> None:
         granted = await client.subscribe([(self._topic("wagers/+/set"), 1), (self._topic("request/+"), 1)])
         if _REFUSED_SUBSCRIPTION in granted:
             _log.warning(
                 "broker lets no wagers or requests in", hint="let this user read them (mosquitto.acl)"
             )
         async with asyncio.TaskGroup() as tasks:
-            sender = _Sender(client, tasks, self._stalled)
+            sender = _Sender(client, self._stalled)
             self._outbox.connect(lambda: sender.send_events(self._outbox))
             self._outbox.snapshot_due(*self._builders)
             self._outbox.rounds_are_due()
             tasks.create_task(self._send_snapshots(sender), name="mqtt snapshots")
-            tasks.create_task(self._send_rounds(_Sender(client, tasks, self._stalled)), name="mqtt rounds")
+            tasks.create_task(self._send_rounds(_Sender(client, self._stalled)), name="mqtt rounds")
             tasks.create_task(self._receive(client), name="mqtt requests")
 
     async def _send_snapshots(self, sender: "_Sender") -> None:
@@ -337,6 +335,17 @@ class _Client(aiomqtt.Client):
             if self._disconnected.done() and not self._disconnected.cancelled():
                 self._disconnected.exception()  # why it ended is known by another way: this one has been heard
 
+    def publish_now(self, topic: str, payload: bytes, taken: Callable[[], None], *, retain: bool) -> bool:
+        """Publish with QoS 1 before this returns, and call `taken` once the broker has it; False if it is not there.
+
+        aiomqtt's own `publish` is to be awaited to the acknowledgement: a task and a turn of the loop for each message.
+        """
+        info = self._client.publish(topic, payload, 1, retain)
+        if info.rc != 0:
+            return False
+        self._pending_publishes[info.mid] = _Taken(taken)
+        return True
+
     def _on_socket_register_write(self, client: Any, userdata: Any, sock: Any) -> None:
         """Write at once; aiomqtt leaves it to the loop, which comes to it some turns later, after all that is ready.
 
@@ -348,43 +357,48 @@ class _Client(aiomqtt.Client):
             super()._on_socket_register_write(client, userdata, sock)
 
 
-class _Sender:
-    """Publishes in order, with several messages under way; what goes wrong with one ends the connection's tasks."""
+class _Taken(asyncio.Event):
+    """What the client library sets when the broker has acknowledged a message."""
 
-    def __init__(self, client: aiomqtt.Client, tasks: asyncio.TaskGroup, stalled: float) -> None:
+    def __init__(self, tell: Callable[[], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def set(self) -> None:
+        """Tell who sent it."""
+        self._tell()
+
+
+class _Sender:
+    """Publishes in order, with several messages under way; what is not acknowledged in the end was not sent."""
+
+    def __init__(self, client: _Client, stalled: float) -> None:
         self._client = client
-        self._tasks = tasks
         self._stalled = stalled
         self._under_way = 0
-        self._broken = False
+        self._lost = False
         self._changed = asyncio.Event()
         self._events: Outbox | None = None
 
     def send_events(self, outbox: Outbox) -> None:
         """Send what waits, as far as the window goes; the rest follows as the broker takes it."""
         self._events = outbox
-        while outbox.events and self._under_way < WINDOW and not self._broken:
+        while outbox.events and self._under_way < WINDOW and not self._lost:
             self.send(*outbox.take())
 
     def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish now."""
-        # No time-out of its own, which would cost a task and a timer for each message: `room` sees a broker that stalls.
-        publish = self._client.publish(topic, payload, qos=1, retain=retain, timeout=math.inf)
-        try:
-            task = self._tasks.create_task(publish)
-        except RuntimeError:
-            # The group is about to end, with its connection, and the outbox does not know it yet.
-            publish.close()
-            self._broken = True
-            return
-        self._under_way += 1
-        task.add_done_callback(self._taken)
+        """Publish now. A connection that is lost is seen by whoever waits for `room` or for all to be taken."""
+        if self._client.publish_now(topic, payload, self._taken, retain=retain):
+            self._under_way += 1
+        else:
+            self._lost = True
+            self._changed.set()
 
     async def room(self) -> None:
         """Wait until the window has room.
 
         Raises:
-            aiomqtt.MqttError: the broker has acknowledged nothing for long.
+            aiomqtt.MqttError: the connection is lost, or the broker has acknowledged nothing for long.
         """
         await self._until(WINDOW - 1)
 
@@ -392,12 +406,12 @@ class _Sender:
         """Wait until the broker has taken everything.
 
         Raises:
-            aiomqtt.MqttError: the broker has acknowledged nothing for long.
+            aiomqtt.MqttError: the connection is lost, or the broker has acknowledged nothing for long.
         """
         await self._until(0)
 
     async def _until(self, most: int) -> None:
-        while self._under_way > most:
+        while self._under_way > most and not self._lost:
             self._changed.clear()
             try:
                 async with asyncio.timeout(self._stalled):
@@ -406,11 +420,10 @@ class _Sender:
                 raise aiomqtt.MqttError(
                     f"the broker has acknowledged nothing for {self._stalled:g} s"
                 ) from None
+        if self._lost:
+            raise aiomqtt.MqttError("the connection is lost")
 
-    def _taken(self, task: asyncio.Task[None]) -> None:
-        if task.cancelled() or task.exception() is not None:
-            self._broken = True  # the task group carries the news
-            return
+    def _taken(self) -> None:
         self._under_way -= 1
         self._changed.set()
         if self._events is not None:
