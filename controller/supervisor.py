@@ -8,6 +8,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 
 import structlog
 
@@ -23,6 +24,7 @@ from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
 from controller.operators.desk import Desk
 from controller.outbox import Outbox
+from controller.problems import ConfigError, Problem
 from controller.sd_notify import notify
 from controller.table.shoe_orders import shoe_orders
 from drivers.base import ShoeDriver
@@ -42,6 +44,7 @@ async def serve(
         ConfigError: the operators' socket cannot be made, or the broker's password not be read.
         RecordError: the record cannot be opened, trusted or written.
         RefusedError: the configuration may not be used with the table as it stands.
+        ConfigError: what it names cannot be used.
     """
     outbox = Outbox()
     journal = Journal.open(config.record.path)
@@ -130,7 +133,7 @@ def _broker(
 
     def info(now: datetime) -> Info:
         return Info(
-            id=f"{config.table.id}/info/{config.digest()}",
+            id=f"{config.table.id}/info/{__version__}/{config.digest()}",
             seq=0,
             ts=timestamp(now),
             version=__version__,
@@ -152,5 +155,15 @@ def _address(mqtt: MqttConfig) -> BrokerAddress:
         username=mqtt.username,
         password=mqtt.password(),
         keepalive=mqtt.keepalive,
-        tls=ssl.create_default_context(cafile=mqtt.ca_file) if mqtt.ca_file else None,
+        tls=_tls(mqtt.ca_file) if mqtt.ca_file else None,
     )
+
+
+def _tls(ca_file: Path) -> ssl.SSLContext:
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        message = (
+            f"{ca_file} cannot be used as the broker's authority ({error}): name a readable file in PEM form"
+        )
+        raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error

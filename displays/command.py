@@ -50,9 +50,16 @@ def main(args: argparse.Namespace) -> int:
 
 async def _until_told_to_stop(options: DisplayOptions) -> None:
     serving = asyncio.create_task(serve(options, _say))
+    told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, serving.cancel)
-    await asyncio.wait([serving])
+        asyncio.get_running_loop().add_signal_handler(number, told.set)
+    stopping = asyncio.create_task(told.wait())
+    await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    while not serving.done():
+        # Once is not enough: Python 3.11's `wait_for` can lose a cancellation (python/cpython 86296).
+        serving.cancel()
+        await asyncio.wait([serving], timeout=1)
     if not serving.cancelled():
         serving.result()
 

@@ -57,7 +57,9 @@ class Feed:
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
         """Put a payload on the board if it is what its topic says; if not, count it and keep it from the browsers."""
-        name = self._topics.name_of(topic)
+        name = topic.removeprefix(self._topics(""))
+        if name not in PAYLOADS:
+            return  # a broker may deliver what nobody subscribed to (amqtt does)
         try:
             self._board.take(PAYLOADS[name].model_validate_json(payload), retained=retained)
         except ValueError as error:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
 from pydantic import ValidationError
 
 from controller.journal import store
@@ -14,6 +15,8 @@ from controller.table.effects import Effect, RoundEnded
 from controller.table.events import Event, ServiceStarted
 from controller.table.table import Table
 from controller.table.turn import RefusedError
+
+_log = structlog.get_logger("controller.journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,11 @@ def recover(connection: sqlite3.Connection) -> Table | None:
 
 
 def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None]:
-    """The number and hash of the input to go on from, and the table after it: the first link where there is none."""
+    """The number and hash of the input to go on from, and the table after it: the first link where there is none.
+
+    Raises:
+        RecordError: the snapshot's own input is missing or was changed.
+    """
     snapshot = store.last_snapshot(connection)
     if snapshot is None:
         return 0, FIRST_LINK, None
@@ -60,9 +67,11 @@ def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None
     try:
         return seq, link, Table(STATES.validate_json(state, strict=True))
     except ValidationError as error:
-        raise RecordError(
-            f"the snapshot after input {seq} cannot be read ({error.error_count()} faults): restore a backup"
-        ) from error
+        # Written by another version, perhaps. A snapshot is a shortcut: the inputs are the truth, and they are here.
+        _log.warning(
+            "snapshot passed over", seq=seq, faults=error.error_count(), instead="all inputs from the first"
+        )
+        return 0, FIRST_LINK, None
 
 
 def _check_end(connection: sqlite3.Connection, seq: int) -> None:

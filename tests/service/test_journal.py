@@ -258,6 +258,14 @@ def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record):
     assert table_of(record) == from_snapshot
 
 
+def test_a_snapshot_that_cannot_be_read_is_passed_over_for_the_inputs(record):
+    from_snapshot = table_of(record)
+    with edited(record) as shell:
+        shell.execute("UPDATE snapshots SET state = '{}'")
+
+    assert table_of(record) == from_snapshot
+
+
 async def test_a_snapshot_is_taken_every_so_many_inputs_and_two_are_kept(tmp_path):
     record = tmp_path / "table.db"
     async with table(record) as here:
