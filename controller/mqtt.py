@@ -43,7 +43,7 @@ from controller.table.state import RoundRecord
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
 ROUNDS_AT_ONCE: Final = 50
-SNAPSHOTS_EVERY_SECONDS: Final = 0.01
+SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """How long after a snapshot the next one waits: a shoe as fast as it can be is not drawn card by card."""
 STALLED_SECONDS: Final = 10
 """How long a broker may leave everything unacknowledged before the connection is given up."""

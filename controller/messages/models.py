@@ -4,7 +4,8 @@ Outgoing payloads carry `schema`, `id` (a repeat of the same message has the sam
 counts is said with each model: a consumer sees a gap by it where it counts without gaps.
 """
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,10 +29,13 @@ MinorUnits = Annotated[
 Overlay = Literal["shoe_offline", "shoe_error", "needs_supervisor", "card_awaited", "last_hand", "dummy"]
 
 
+_RULES = ConfigDict(strict=True, frozen=True, extra="forbid", populate_by_name=True)
+
+
 class Payload(BaseModel):
     """The rules of every payload: strict types, no unknown keys, never changed once made."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", populate_by_name=True)
+    model_config = _RULES
 
 
 class Message(Payload):
@@ -186,11 +190,15 @@ class State(Message):
     limits: tuple[WagerLimits, ...]
 
 
-# --- the scoreboard
+# --- the scoreboard. Its cells are plain dataclasses: there are hundreds, and as models they took most of the time
+# that a scoreboard takes.
 
 
-class Bead(Payload):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bead:
     """A cell of the bead plate, row and column from 0."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _RULES
 
     row: int
     col: int
@@ -202,8 +210,11 @@ class Bead(Payload):
     banker_total: int | None
 
 
-class RoadCell(Payload):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoadCell:
     """A drawn cell of the big road; `winner` is null where only ties have come so far."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _RULES
 
     row: int
     col: int
@@ -214,8 +225,11 @@ class RoadCell(Payload):
     natural: bool
 
 
-class DerivedCell(Payload):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedCell:
     """A drawn cell of a derived road: red is regular, blue is not. It says nothing of Banker or Player."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = _RULES
 
     row: int
     col: int
