@@ -111,15 +111,9 @@ class Engine:
             moment = timestamp(datetime.now(UTC))
             payloads = [EVENTS.dump_json(event).decode() for event in events]
             first = self._journal.last_seq + 1
-            try:
-                await self._journal.append(moment, source, payloads)
-            except asyncio.CancelledError:
-                # Whoever asked is gone, a seat with its broker's connection, and the record has the inputs all the
-                # same: the table must not fall behind it.
-                await self._journal.flush()
-                self._handle(first, moment, events)
-                raise
-            return self._handle(first, moment, events)
+            return await self._journal.append(
+                moment, source, payloads, lambda: self._handle(first, moment, events)
+            )
 
     def _handle(self, first: int, moment: str, events: Sequence[Event]) -> list[Handled]:
         before = self.state

@@ -30,6 +30,8 @@ class _Job:
     """Work for the writer, inside a transaction, and who waits for it."""
 
     work: Callable[[sqlite3.Connection], Any]
+    then: Callable[[], Any] | None = None
+    one_statement: bool = False
     done: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -105,19 +107,16 @@ class Journal:
 
     # --- what is written
 
-    async def flush(self) -> None:
-        """Wait until all that was given so far is on the disk.
+    def append(
+        self, ts: str, source: str, payloads: Sequence[str], then: Callable[[], _T]
+    ) -> asyncio.Future[_T]:
+        """Commit inputs, all or none, numbered on from `last_seq`, and then call `then`, whose result is the future's.
+
+        `then` is called in the event loop once they are on the disk, in the order of the inputs, whether or not
+        anybody still waits for the future: what is on the record is handled.
 
         Raises:
-            RecordError: it could not be committed.
-        """
-        await self._put(lambda _: None)
-
-    async def append(self, ts: str, source: str, payloads: Sequence[str]) -> int:
-        """Commit inputs, all or none, and return the number of the first. They are on the disk on return.
-
-        Raises:
-            RecordError: they could not be committed.
+            RecordError: they could not be committed; from the future.
         """
         first = self.last_seq + 1
         entries = [Entry(first + n, ts, source, payload) for n, payload in enumerate(payloads)]
@@ -126,8 +125,7 @@ class Journal:
         def work(connection: sqlite3.Connection) -> None:
             self._link = store.add_entries(connection, entries, self._link)
 
-        await self._put(work)
-        return first
+        return self._give(_Job(work, then, one_statement=len(entries) == 1))
 
     def add_round(self, seq: int, ts: str, game: str, record: RoundRecord) -> asyncio.Future[None]:
         """Put a round on the record that the input `seq` ended; done when it is committed."""
@@ -155,9 +153,11 @@ class Journal:
     # --- the writer
 
     def _put(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:
+        return self._give(_Job(work))
+
+    def _give(self, job: _Job) -> asyncio.Future[Any]:
         if self._failed.done():
             self._failed.result()
-        job = _Job(work)
         self._jobs.put(job)
         return job.done
 
@@ -170,7 +170,7 @@ class Journal:
                 except BaseException as error:  # noqa: BLE001 - whatever it is, it reaches the loop and ends the process
                     self._loop.call_soon_threadsafe(self._fail, jobs, error)
                     return
-                self._loop.call_soon_threadsafe(_finish, jobs, results)
+                self._loop.call_soon_threadsafe(self._finish, jobs, results)
             if last:
                 return
 
@@ -187,6 +187,8 @@ class Journal:
         return jobs, True
 
     def _commit(self, jobs: Sequence[_Job]) -> list[Any]:
+        if len(jobs) == 1 and jobs[0].one_statement:
+            return [jobs[0].work(self._connection)]  # SQLite commits it by itself
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             results = [job.work(self._connection) for job in jobs]
@@ -196,6 +198,19 @@ class Journal:
                 self._connection.execute("ROLLBACK")
             raise
         return results
+
+    def _finish(self, jobs: Sequence[_Job], results: Sequence[Any]) -> None:
+        for job, result in zip(jobs, results, strict=True):
+            try:
+                answer = result if job.then is None else job.then()
+            except BaseException as error:  # noqa: BLE001 - see below
+                # Raised where the job is awaited; where nobody does any more, it ends the process all the same.
+                heard_by = self._failed if job.done.done() else job.done
+                if not heard_by.done():
+                    heard_by.set_exception(error)
+            else:
+                if not job.done.done():
+                    job.done.set_result(answer)
 
     def _fail(self, jobs: Sequence[_Job], cause: BaseException) -> None:
         error = RecordError(f"the record could not be written ({cause}): check the disk's space and health")
@@ -215,9 +230,3 @@ class Journal:
                 if (job := self._jobs.get_nowait()) is not None:
                     left.append(job)
         return left
-
-
-def _finish(jobs: Sequence[_Job], results: Sequence[Any]) -> None:
-    for job, result in zip(jobs, results, strict=True):
-        if not job.done.done():
-            job.done.set_result(result)

@@ -164,7 +164,10 @@ def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], before
     for entry in entries:
         before = entry.chained_to(before)
         rows.append((entry.seq, entry.ts, entry.source, entry.payload, before))
-    connection.executemany("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows)
+    if len(rows) == 1:
+        connection.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows[0])
+    else:
+        connection.executemany("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows)
     return before
 
 
