@@ -228,6 +228,16 @@ class Shoe(Program):
         wait_until(lambda: len(self.link_lines()) > before or not self.running, "the shoe has its link")
         assert self.running, f"the shoe ended with {self.process.returncode}: {self.said()[-10:]}"
 
+    def kill(self) -> None:
+        """End it without a warning, if it runs, and its link with it, as udev does with a device that goes.
+
+        A link left behind would soon lead to another shoe: a pseudo-terminal's number is given out again at once.
+        """
+        was_there = self.running
+        super().kill()
+        if was_there:
+            self.link.unlink(missing_ok=True)
+
     def link_lines(self) -> list[str]:
         """What it said each time that its line was there."""
         return [line for line in self.said() if f" is at {self.link}" in line]

@@ -345,7 +345,8 @@ def test_a_stop_in_mid_hand_is_clean_and_the_hand_goes_on(evening, number):
         finish(evening, seed)
 
     assert status == 0
-    assert evening.heard_offline() == ["the service was stopped"]
+    # With messages under way the broker may take the end of the connection for a loss, and say so before.
+    assert evening.heard_offline()[-1] == "the service was stopped"
     assert len(hands["player"] + hands["banker"]) >= 3
     is_the_shoe_of(evening, seed)
 

@@ -64,7 +64,7 @@ class Evening:
 def evening(tmp_path_factory) -> Iterator[Evening]:
     folder = tmp_path_factory.mktemp("evening")
     broker = Broker(folder)
-    table = Table(folder, broker)
+    table = Table(folder, broker, sections="restricted = true\n")  # in [mqtt], which comes last
     shoe = Shoe(table.port, "--seed", SEED, "--between", "0.08")
     listener = Listener(folder, broker.port)
     with broker, listener, table:
@@ -290,7 +290,8 @@ def test_it_ends_cleanly_and_says_so(evening):
     assert evening.status == 0
     assert said[0] == ("online", "running")
     assert said[-1] == ("offline", "the service was stopped")
-    assert {state for state, _ in said[:-1]} == {"online"}
+    # With messages under way the broker may take the end of the connection for a loss, and say so before.
+    assert {*said[:-1]} <= {("online", "running"), ("offline", "the connection was lost")}
 
 
 def test_who_comes_late_gets_what_is_retained_and_nothing_else(evening):
