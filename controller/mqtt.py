@@ -10,6 +10,7 @@ import random
 import re
 import socket
 import ssl
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -316,6 +317,10 @@ class Broker:
 class _Client(aiomqtt.Client):
     """A connection for once, which leaves nothing behind however it ends."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._thread = threading.get_ident()
+
     async def __aenter__(self) -> Self:
         try:
             return await super().__aenter__()
@@ -349,10 +354,12 @@ class _Client(aiomqtt.Client):
     def _on_socket_register_write(self, client: Any, userdata: Any, sock: Any) -> None:
         """Write at once; aiomqtt leaves it to the loop, which comes to it some turns later, after all that is ready.
 
-        What does not go at once, and a connection that broke, is left to the loop as before.
+        What does not go at once, a connection that broke, and what is written in the thread that connects, is left to
+        the loop as before.
         """
-        with suppress(Exception):
-            client.loop_write()
+        if threading.get_ident() == self._thread:
+            with suppress(Exception):
+                client.loop_write()
         if client.want_write():
             super()._on_socket_register_write(client, userdata, sock)
 
