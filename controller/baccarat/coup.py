@@ -36,7 +36,7 @@ class MissingCardError(ValueError):
 
 def total(cards: tuple[Card, ...]) -> int:
     """A hand's total: the last digit of the sum of its points (sheet 004)."""
-    return sum(card.points for card in cards) % 10
+    return sum([card.points for card in cards]) % 10
 
 
 def is_natural(cards: tuple[Card, ...]) -> bool:
@@ -111,12 +111,12 @@ class Coup:
         """Whether the tableau calls for no further card."""
         return self.next_side is None
 
-    @property
+    @cached_property
     def player_total(self) -> int:
         """Player's total of the cards so far."""
         return total(self.player)
 
-    @property
+    @cached_property
     def banker_total(self) -> int:
         """Banker's total of the cards so far."""
         return total(self.banker)
@@ -126,7 +126,7 @@ class Coup:
         """Points between the two hands, 0 to 9."""
         return abs(self.player_total - self.banker_total)
 
-    @property
+    @cached_property
     def natural(self) -> bool:
         """Whether a natural ended the coup.
 
@@ -145,7 +145,7 @@ class Coup:
         """Whether Banker's first two cards are a pair."""
         return is_pair(self.banker)
 
-    @property
+    @cached_property
     def winner(self) -> Winner:
         """Who won; asked of a coup that is over."""
         if self.player_total > self.banker_total:
