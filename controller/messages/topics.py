@@ -14,17 +14,6 @@ class Topics:
         """The full topic of `name`, such as `state` or `devices/ishoe`."""
         return f"{self.base}/{self.table}/{name}"
 
-    def name_of(self, topic: str) -> str:
-        """The part of a full topic of this table below `<base>/<table>/`.
-
-        Raises:
-            ValueError: the topic is not one of this table's.
-        """
-        start = self("")
-        if not topic.startswith(start):
-            raise ValueError(f"{topic} is not a topic of table {self.table}")
-        return topic.removeprefix(start)
-
 
 AVAILABILITY = "availability"
 DEVICE_SHOE = "devices/ishoe"

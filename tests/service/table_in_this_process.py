@@ -205,7 +205,7 @@ class Ear:
         with suppress(aiomqtt.MqttError):
             async for message in self.client.messages:
                 assert isinstance(message.payload, bytes)
-                name = TOPIC.name_of(message.topic.value)
+                name = message.topic.value.removeprefix(TOPIC(""))
                 payload = _read(message.payload)
                 self.heard.append((name, payload, message.retain))
 
