@@ -7,6 +7,7 @@ from typing import Final
 
 from controller.problems import ConfigError, Problem, nearest
 from controller.toml_file import TomlFile, read, typed
+from controller.wagers.completeness import Fault, faults
 from controller.wagers.definition import Game
 
 SUFFIX: Final = ".toml"
@@ -34,11 +35,36 @@ def load_game(name_or_path: str, folder: Path | None = None) -> Game:
     """
     shipped = _shipped().get(name_or_path)
     if shipped is not None:
-        return typed(TomlFile.parse(str(shipped), shipped.read_bytes()), Game)
+        return game_of(TomlFile.parse(str(shipped), shipped.read_bytes()))
     path = (folder or Path()) / name_or_path
     if not path.exists():
         raise ConfigError([_unknown(name_or_path, path)])
-    return typed(read(path), Game)
+    return game_of(read(path))
+
+
+def game_of(file: TomlFile) -> Game:
+    """The game that a file defines.
+
+    Raises:
+        ConfigError: it cannot be played as written: a key or value is wrong, a coup is left undecided by a wager's
+            rules, or one of them can never decide.
+    """
+    game = typed(file, Game)
+    problems = [
+        file.problem(place_of(number, fault), fault.message)
+        for number, wager in enumerate(game.wagers)
+        for fault in faults(wager)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return game
+
+
+def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:
+    """The place in a game file of what is wrong with the rules of its wager of this number."""
+    if fault.rule is None:
+        return "wagers", wager
+    return "wagers", wager, "rules", fault.rule
 
 
 def _unknown(name: str, path: Path) -> Problem:

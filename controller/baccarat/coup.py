@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from controller.baccarat.cards import Card
+from controller.baccarat.cards import RANKS, Card
 from controller.baccarat.tableau import banker_draws, player_draws
 
 
@@ -47,6 +47,11 @@ def is_natural(cards: tuple[Card, ...]) -> bool:
 def is_pair(cards: tuple[Card, ...]) -> bool:
     """Whether a hand's first two cards have one rank: K-K yes, K-Q no (sheet 002, Canberra Pairs)."""
     return len(cards) >= 2 and cards[0].rank == cards[1].rank
+
+
+def _only_suit(cards: tuple[Card, ...]) -> str | None:
+    suits = {card.suit for card in cards}
+    return suits.pop() if len(suits) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,21 @@ class Coup:
         return total(self.banker)
 
     @property
+    def player_cards(self) -> int:
+        """How many cards Player has."""
+        return len(self.player)
+
+    @property
+    def banker_cards(self) -> int:
+        """How many cards Banker has."""
+        return len(self.banker)
+
+    @property
+    def coup_cards(self) -> int:
+        """How many cards both hands have together."""
+        return len(self.cards)
+
+    @property
     def margin(self) -> int:
         """Points between the two hands, 0 to 9."""
         return abs(self.player_total - self.banker_total)
@@ -145,6 +165,33 @@ class Coup:
         """Whether Banker's first two cards are a pair."""
         return is_pair(self.banker)
 
+    @property
+    def player_perfect_pair(self) -> bool:
+        """Whether Player's first two cards are alike in rank and suit."""
+        return self.player[0] == self.player[1]
+
+    @property
+    def banker_perfect_pair(self) -> bool:
+        """Whether Banker's first two cards are alike in rank and suit."""
+        return self.banker[0] == self.banker[1]
+
+    @property
+    def winning_ranks(self) -> str | None:
+        """The ranks of the winning hand in the order of `RANKS`, such as `2-3-4`; None on a tie."""
+        if self.winner is Winner.TIE:
+            return None
+        return "-".join(sorted((card.rank for card in self._winning_hand), key=RANKS.index))
+
+    @property
+    def winning_suit(self) -> str | None:
+        """The suit that all cards of the winning hand have; None if they differ, and on a tie."""
+        return None if self.winner is Winner.TIE else _only_suit(self._winning_hand)
+
+    @property
+    def coup_suit(self) -> str | None:
+        """The suit that all cards of both hands have, None if they differ."""
+        return _only_suit(self.cards)
+
     @cached_property
     def winner(self) -> Winner:
         """Who won; asked of a coup that is over."""
@@ -161,6 +208,10 @@ class Coup:
         if position == 4 and player_draws(self._first_total(Side.PLAYER)):
             return Side.PLAYER
         return Side.BANKER
+
+    @property
+    def _winning_hand(self) -> tuple[Card, ...]:
+        return self.player if self.winner is Winner.PLAYER else self.banker
 
     def _cards_of(self, side: Side) -> tuple[Card, ...]:
         return tuple(card for n, card in enumerate(self.cards) if self.side_of(n) is side)

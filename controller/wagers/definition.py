@@ -1,104 +1,57 @@
 """A game and its wagers, as data.
 
-A wager is an ordered list of rules; the first whose condition holds of the finished coup decides, and a wager
-that no rule decides loses. The same definitions settle, are analysed, and are printed.
+A wager is an ordered list of rules; the first whose condition holds of the finished coup decides. The same
+definitions settle, are analysed, and are printed.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 from controller.baccarat.coup import Coup, Side, Winner
-from controller.wagers.pay import Pay, Rounding
-
-LOSES: Final = "lose"
-"""The name of the rule that decides when no other does."""
-
-# Settings come from files that people write: a key that nothing reads is a mistake. The file reader honours this.
-_STRICT: Final[dict[str, Any]] = {"extra": "forbid"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """What must be so of a finished coup; fields left out are not asked. Lists name any of several values.
-
-    `margin` is the points between the hands, `natural` whether a natural ended the coup (the winner's own, or both
-    hands' on a tie), cards and totals are those of the finished hands.
-    """
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
-
-    winner: tuple[Winner, ...] | None = None
-    player_cards: tuple[int, ...] | None = None
-    banker_cards: tuple[int, ...] | None = None
-    player_total: tuple[int, ...] | None = None
-    banker_total: tuple[int, ...] | None = None
-    margin: tuple[int, ...] | None = None
-    natural: bool | None = None
-    player_pair: bool | None = None
-    banker_pair: bool | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse values that no coup can have."""
-        _within("player_cards", self.player_cards, 2, 3)
-        _within("banker_cards", self.banker_cards, 2, 3)
-        _within("player_total", self.player_total, 0, 9)
-        _within("banker_total", self.banker_total, 0, 9)
-        _within("margin", self.margin, 0, 9)
-        if self.winner == ():
-            raise ValueError("winner is an empty list, which never holds: name player, banker or tie")
-
-    def holds(self, coup: Coup) -> bool:
-        """Whether this is so of a coup that is over."""
-        return (
-            (self.winner is None or coup.winner in self.winner)
-            and (self.player_cards is None or len(coup.player) in self.player_cards)
-            and (self.banker_cards is None or len(coup.banker) in self.banker_cards)
-            and (self.player_total is None or coup.player_total in self.player_total)
-            and (self.banker_total is None or coup.banker_total in self.banker_total)
-            and (self.margin is None or coup.margin in self.margin)
-            and (self.natural is None or coup.natural is self.natural)
-            and (self.player_pair is None or coup.player_pair is self.player_pair)
-            and (self.banker_pair is None or coup.banker_pair is self.banker_pair)
-        )
-
-
-def _within(name: str, values: Iterable[int] | None, lowest: int, highest: int) -> None:
-    if values is None:
-        return
-    listed = tuple(values)
-    if not listed or any(not lowest <= value <= highest for value in listed):
-        raise ValueError(f"{name} must list values from {lowest} to {highest}, not {list(listed)}")
+from controller.wagers.condition import STRICT, Condition
+from controller.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a wager pays when a condition holds; `pays` as a sheet prints it, such as "30 to 1" or "push"."""
+    """What a wager pays when a condition holds; `pays` as a sheet prints it, such as "30 to 1", "push" or "lose".
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
+    A rule without `when` decides whatever the rules before it did not.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     name: str
     pays: str
-    when: Condition
+    when: Condition = field(default_factory=Condition)
 
     def __post_init__(self) -> None:
-        """Refuse a pay that cannot be read and the one name that is taken."""
+        """Refuse a pay that cannot be read, and a name that would lie."""
         Pay.parse(self.pays)
-        if self.name == LOSES:
-            raise ValueError(f'a rule may not be called "{LOSES}": that is what happens when no rule decides')
+        if self.name == LOSE and self.pays != LOSE:
+            raise ValueError(
+                f'name "{LOSE}" is for a rule that pays "{LOSE}", and this one pays "{self.pays}"'
+            )
 
     @property
     def pay(self) -> Pay:
         """`pays`, parsed."""
         return Pay.parse(self.pays)
 
+    @property
+    def wins(self) -> bool:
+        """Whether it pays anything beyond the stake."""
+        return self.pays not in {LOSE, PUSH}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """The amounts a wager may have, in minor units: `minimum` to `maximum` (None: no bound) in steps of `step`."""
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     minimum: int = 1
     maximum: int | None = None
@@ -115,14 +68,38 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Progressive:
+    """What a meter starts with and takes in: `seed` in minor units, `contribution` the share of each wager, "20%"."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    seed: int
+    contribution: str
+
+    def __post_init__(self) -> None:
+        """Refuse what no meter can have."""
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 minor units or more, not {self.seed}")
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"contribution must be from 0% to 100%, not {self.contribution!r}")
+
+    @property
+    def rate(self) -> Fraction:
+        """`contribution` as a share of a wager."""
+        return percentage(self.contribution)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wager:
     """A wager that a seat can make.
 
     `base` marks the wagers of the game itself. A side wager says by `requires_base` whether its seat must also have
-    a base wager: none, any, or the one on the same `side`.
+    a base wager: none, any, or the one on the same `side`. With `requires_base_win` it wins only where the hand wins
+    that the seat's base wager is on (sheet 000: "tied to the winning Mini-Baccarat wager"). A wager that pays from
+    a meter has its `progressive`.
     """
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     name: str
     title: str
@@ -130,6 +107,8 @@ class Wager:
     base: bool = False
     side: Side | None = None
     requires_base: Literal["none", "any", "same_side"] = "none"
+    requires_base_win: bool = False
+    progressive: Progressive | None = None
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -143,10 +122,39 @@ class Wager:
             )
         if self.base and self.requires_base != "none":
             raise ValueError(f"{self.name} is a base wager and cannot require another")
+        if self.requires_base_win and self.requires_base == "none":
+            raise ValueError(
+                f'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of {self.name}'
+            )
+        metered = [rule.name for rule in self.rules if rule.pay.meter]
+        if metered and self.progressive is None:
+            raise ValueError(
+                f"{self.name} pays {metered[0]} from a meter: give it progressive = {{ seed = ..., contribution = ... }}"
+            )
+        if self.progressive is not None and not metered:
+            raise ValueError(
+                f"progressive is given and no rule of {self.name} pays from the meter: leave one out"
+            )
 
     def deciding_rule(self, coup: Coup) -> Rule | None:
-        """The first rule that holds of a coup that is over, None when the wager loses."""
+        """The first rule that holds of a coup that is over, None where none does: the wager loses."""
         return next((rule for rule in self.rules if rule.when.holds(coup)), None)
+
+    def beside(self, sides: Collection[Side]) -> "Wager":
+        """This wager of a seat whose base wagers are on these sides: without the wins that it then cannot have."""
+        if not self.requires_base_win:
+            return self
+        winners = [Winner(side.value) for side in Side if side in sides]
+        return replace(self, rules=tuple(_only_won_by(self.rules, winners)), requires_base_win=False)
+
+
+def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable[Rule]:
+    for rule in rules:
+        allowed = tuple(w for w in winners if rule.when.winner is None or w in rule.when.winner)
+        if not rule.wins:
+            yield rule
+        elif allowed:
+            yield replace(rule, when=replace(rule.when, winner=allowed))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +166,7 @@ class Game:
     one coup.
     """
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     name: str
     title: str
@@ -195,6 +203,11 @@ class Game:
     @cached_property
     def _wagers_by_name(self) -> dict[str, Wager]:
         return {wager.name: wager for wager in self.wagers}
+
+    def sides_of(self, names: Iterable[str]) -> frozenset[Side]:
+        """The sides that the base wagers among these are on."""
+        wagers = (self.wager(name) for name in names)
+        return frozenset(wager.side for wager in wagers if wager.base and wager.side is not None)
 
     def bases_for(self, wager: Wager) -> tuple[str, ...]:
         """The names of the base wagers any one of which lets `wager` be made; empty when it needs none."""

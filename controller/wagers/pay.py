@@ -10,10 +10,24 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Final, Literal
 
+_PERCENTAGE: Final = re.compile(r"\d+(?:\.\d+)?%")
+_OF_THE_METER: Final = " of the meter"
 _FORM: Final = re.compile(
     r"(?P<won>[1-9]\d*) (?P<kind>to|for) (?P<per>[1-9]\d*)(?: less (?P<commission>\d+(?:\.\d+)?)%)?"
 )
 PUSH: Final = "push"
+LOSE: Final = "lose"
+
+
+def percentage(text: str) -> Fraction:
+    """Read "26%" as the share that it is.
+
+    Raises:
+        ValueError: it is not written like this.
+    """
+    if _PERCENTAGE.fullmatch(text) is None:
+        raise ValueError(f'{text!r} is not a percentage: write it as "26%"')
+    return Fraction(text[:-1]) / 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,27 +35,37 @@ class Pay:
     """A parsed pay.
 
     `odds` is what a unit staked wins ("to") or gets back in all ("for"); `commission` is the share of the win that
-    the house keeps. A push has odds of 0 "to".
+    the house keeps. A push has odds of 0 "to", a loss of 0 "for". `meter` is the share of a progressive's meter that
+    is won; what that comes to, and who shares it, is not the wager's to say, so nothing is returned by the pay itself.
     """
 
     odds: Fraction
     stake_taken: bool = False
     commission: Fraction = Fraction(0)
+    meter: Fraction = Fraction(0)
 
     @classmethod
     @cache
     def parse(cls, text: str) -> "Pay":
-        """Read "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push".
+        """Read "30 to 1", "1000 for 1", "1 to 1 less 5%", "10% of the meter", "push" or "lose".
 
         Raises:
             ValueError: the text has none of these forms.
         """
         if text == PUSH:
             return cls(Fraction(0))
+        if text == LOSE:
+            return cls(Fraction(0), stake_taken=True)
+        if text.endswith(_OF_THE_METER):
+            share = percentage(text.removesuffix(_OF_THE_METER))
+            if not 0 < share <= 1:
+                raise ValueError(f"{text!r} is no share of a meter: write more than 0% and at most 100%")
+            return cls(Fraction(0), stake_taken=True, meter=share)
         form = _FORM.fullmatch(text)
         if form is None:
             raise ValueError(
-                f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push"'
+                f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%", '
+                '"10% of the meter", "push" or "lose"'
             )
         commission = Fraction(form["commission"] or 0) / 100
         if commission >= 1:
@@ -54,7 +78,7 @@ class Pay:
         return cls(Fraction(int(form["won"]), int(form["per"])), stake_taken, commission)
 
     def returned(self, stake: int) -> Fraction:
-        """The exact amount that goes back to the player for this stake, the stake included."""
+        """The exact amount that goes back to the player for this stake, the stake included; nothing of a meter."""
         won = stake * self.odds * (1 - self.commission)
         return won if self.stake_taken else stake + won
 

@@ -7,12 +7,11 @@ change, so order does not matter and a base wager cannot be taken back from unde
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
 from typing import Final
 
 from controller.baccarat.coup import Coup
-from controller.wagers.definition import LOSES, Game, Wager
-from controller.wagers.pay import PUSH
+from controller.wagers.definition import Game, Rule, Wager
+from controller.wagers.pay import LOSE, PUSH
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,14 @@ class PlacedWager:
 
 
 class Outcome(StrEnum):
-    """How a wager came out."""
+    """How a wager came out.
+
+    An award is a win of a share of a progressive's meter. What it comes to is fixed when it is locked and shared by
+    those who have it, so the settlement returns nothing for it.
+    """
 
     WIN = "win"
+    AWARD = "award"
     LOSE = "lose"
     PUSH = "push"
     VOID = "void"
@@ -127,18 +131,27 @@ def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
 
 def settle(game: Game, coup: Coup, wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
     """Settle every wager by a coup that is over, in the order given."""
-    return tuple(_settle_one(game, coup, placed) for placed in wagers)
+    placed = tuple(wagers)
+    names: dict[int, list[str]] = {}
+    for each in placed:
+        names.setdefault(each.seat, []).append(each.wager)
+    return tuple(
+        _settle_one(game, game.wager(each.wager).beside(game.sides_of(names[each.seat])), coup, each)
+        for each in placed
+    )
 
 
-def _settle_one(game: Game, coup: Coup, placed: PlacedWager) -> Settlement:
-    rule = game.wager(placed.wager).deciding_rule(coup)
-    if rule is None:
-        outcome, exact, name = Outcome.LOSE, Fraction(0), LOSES
-    else:
-        outcome = Outcome.PUSH if rule.pays == PUSH else Outcome.WIN
-        exact, name = rule.pay.returned(placed.amount), rule.name
+_LOST: Final = Rule(name=LOSE, pays=LOSE)
+_OUTCOMES: Final = {LOSE: Outcome.LOSE, PUSH: Outcome.PUSH}
+
+
+def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Settlement:
+    rule = wager.deciding_rule(coup) or _LOST
+    pay = rule.pay
+    outcome = _OUTCOMES.get(rule.pays, Outcome.AWARD if pay.meter else Outcome.WIN)
+    exact = pay.returned(placed.amount)
     # The stake goes back whole: it is what is won beyond it, or a "for" pay as a whole, that may need rounding.
-    own = placed.amount if rule is not None and not rule.pay.stake_taken else 0
+    own = 0 if pay.stake_taken else placed.amount
     returned = own + game.rounding(exact - own)
     return Settlement(
         seat=placed.seat,
@@ -147,7 +160,7 @@ def _settle_one(game: Game, coup: Coup, placed: PlacedWager) -> Settlement:
         stake=placed.amount,
         returned=returned,
         net=returned - placed.amount,
-        rule=name,
+        rule=rule.name,
         remainder=str(exact - returned),
     )
 

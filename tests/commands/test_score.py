@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from random import Random
 from typing import Any
 
@@ -18,7 +18,6 @@ from controller.baccarat.coup import Coup
 from controller.commands.json_lines import LONGEST_LINE, lines
 from controller.commands.score import score
 from controller.games import load_game
-from controller.wagers.definition import Condition
 from controller.wagers.settlement import PlacedWager, settle
 
 SCORE = [sys.executable, "-m", "controller.cli", "score", "--game"]
@@ -214,7 +213,7 @@ def test_more_copies_of_a_card_than_the_shoe_holds(tmp_path):
         title = "Four decks"
         sheet = "none"
         decks = 4
-        wagers = [{name = "player", title = "Player", base = true, rules = [{name = "wins", pays = "1 to 1", when = {winner = ["player"]}}]}]
+        wagers = [{name = "player", title = "Player", base = true, rules = [{name = "wins", pays = "1 to 1", when = {winner = ["player"]}}, {name = "lose", pays = "lose"}]}]
     """
     own.write_text(text, encoding="utf-8")
     five, four = '{"cards":["2S","2S","2S","2S","2S","KD"]}', '{"cards":["2S","2S","2S","2S","2D","KD"]}'
@@ -307,21 +306,6 @@ def test_settlements_of_one_line_are_not_another_lines(name):
         [{**each, "remainder": full["remainder"]} for each, full in zip(*both, strict=True)]
         for both in zip(found, expected, strict=True)
     ] == expected
-
-
-def test_settlements_are_remembered_by_all_that_a_condition_asks():
-    """Another field of a condition must go into what `score` remembers settlements by."""
-    assert {field.name for field in fields(Condition)} == {
-        "winner",
-        "player_cards",
-        "banker_cards",
-        "player_total",
-        "banker_total",
-        "margin",
-        "natural",
-        "player_pair",
-        "banker_pair",
-    }
 
 
 # --- the program

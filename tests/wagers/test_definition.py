@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from controller.baccarat.coup import Side, Winner
-from controller.wagers.definition import Condition, Game, Limits, Rule, Wager
+from controller.wagers.condition import Condition
+from controller.wagers.definition import Game, Limits, Rule, Wager
 from tests.wagers.coups import coup
 
 WINS = Rule(name="wins", pays="1 to 1", when=Condition(winner=(Winner.PLAYER,)))
@@ -28,7 +29,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: replace(WINS, pays="evens"), "'evens' is not a pay"),
         (
             lambda: replace(WINS, name="lose"),
-            'a rule may not be called "lose": that is what happens when no rule decides',
+            'name "lose" is for a rule that pays "lose", and this one pays "1 to 1"',
         ),
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),

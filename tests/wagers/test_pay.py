@@ -40,7 +40,6 @@ def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake
         "0 to 1",
         "-1 to 1",
         "30 TO 1",
-        "lose",
         "1 to 1 less",
         "1 to 1 less 5",
         "1.5 to 1",
@@ -51,9 +50,8 @@ def test_what_is_no_pay_is_refused_with_the_forms_there_are(text):
     with pytest.raises(ValueError) as error:
         Pay.parse(text)
 
-    assert (
-        str(error.value)
-        == f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%" or "push"'
+    assert str(error.value) == (
+        f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%", "10% of the meter", "push" or "lose"'
     )
 
 

@@ -1,0 +1,94 @@
+"""Whether a wager's rules decide every coup, and whether each of them ever can.
+
+Looked at by what the points alone decide, over every way that a coup can come out by points. What depends on ranks
+and suits beyond that is counted by the odds, which `punto check-config` asks as well.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Coup
+from controller.baccarat.tableau import banker_draws, player_draws
+from controller.wagers.condition import BY_POINTS, Condition
+from controller.wagers.definition import Wager
+
+_OF_POINTS: Final = "TA23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a wager's rules; `rule` is the place of the one it is about, None for all of them."""
+
+    rule: int | None
+    message: str
+
+
+@cache
+def coups_by_points() -> tuple[Coup, ...]:
+    """One coup for each way that totals and numbers of cards can come out."""
+    found: dict[tuple[int, int, bool, bool], Coup] = {}
+    for player in range(10):
+        for banker in range(10):
+            for third, fourth in _third_cards(player, banker):
+                result = (
+                    (player + (third or 0)) % 10,
+                    (banker + (fourth or 0)) % 10,
+                    third is None,
+                    fourth is None,
+                )
+                if result not in found:
+                    found[result] = _coup(player, banker, third, fourth)
+    return tuple(found.values())
+
+
+def _third_cards(player: int, banker: int) -> Iterator[tuple[int | None, int | None]]:
+    """The points of both third cards that can follow these two-card totals, None for no card."""
+    if player >= 8 or banker >= 8:
+        yield None, None
+        return
+    for third in range(10) if player_draws(player) else (None,):
+        for fourth in range(10) if banker_draws(banker, third) else (None,):
+            yield third, fourth
+
+
+def _coup(player: int, banker: int, third: int | None, fourth: int | None) -> Coup:
+    """Such a coup, in no way remarkable by ranks or suits."""
+    codes = [_OF_POINTS[player] + "S", _OF_POINTS[banker] + "H", "KD", "KC"]
+    codes += [_OF_POINTS[card] + suit for card, suit in ((third, "C"), (fourth, "D")) if card is not None]
+    return Coup.complete(tuple(Card(code) for code in codes))
+
+
+def _by_points(condition: Condition, coup: Coup) -> bool:
+    return all(getattr(coup, name) in values for name, values in condition.asked.items() if name in BY_POINTS)
+
+
+def faults(wager: Wager) -> list[Fault]:
+    """What is wrong with the rules, in their order; empty when nothing is."""
+    found = []
+    left = coups_by_points()
+    for place, rule in enumerate(wager.rules):
+        if not any(_by_points(rule.when, coup) for coup in left):
+            possible = any(_by_points(rule.when, coup) for coup in coups_by_points())
+            found.append(Fault(place, _never(rule.name, possible=possible)))
+        if rule.when.asked.keys() <= BY_POINTS:
+            left = tuple(coup for coup in left if not rule.when.holds(coup))
+    if left:
+        found.append(Fault(None, undecided(left[0])))
+    return found
+
+
+def _never(rule: str, *, possible: bool) -> str:
+    if possible:
+        return f"{rule} can never decide: the rules before it decide every coup that it holds of"
+    return f"no coup can be what {rule} asks for"
+
+
+def undecided(coup: Coup) -> str:
+    """That no rule decides this coup."""
+    return (
+        f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: end the rules "
+        'with one that has no `when`, such as { name = "lose", pays = "lose" }'
+    )
