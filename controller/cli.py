@@ -52,6 +52,10 @@ _EXTRAS: Final = {
     "uvicorn": "display",
     "sse_starlette": "display",
     "amqtt": "demo",
+    "matplotlib": "lab",
+    "numba": "lab",
+    "pyarrow": "lab",
+    "tqdm": "lab",
 }
 
 
