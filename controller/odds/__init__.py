@@ -1,0 +1,1 @@
+"""The exact odds of every wager of a game, from the definitions that settle it."""

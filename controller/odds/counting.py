@@ -1,0 +1,186 @@
+"""How many orders of the cards in a shoe make the coups of a kind, exactly.
+
+Cards leave the shoe one by one, so the orders of a kind are a product of falling factorials: as many ways for its
+first nine as there are nines, one way fewer for its second. Kinds with the same cards have the same product, whoever
+got which of them. How many orders of first cards make an outcome of the same cards does not depend on the shoe: it is
+counted once, and what a shoe adds is a vector of products.
+
+Every number is whole and no sum is above the orders of six cards of the shoe. Those are below 2**53 up to 8 decks,
+where floating-point numbers are exact and their matrix products fast, and below 2**63 up to 12.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import perm
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.baccarat.cards import RANKS, SUITS
+from controller.odds.composition import CARDS_OF_A_COUP
+from controller.odds.coups import NO_CARD, Alphabet, Coups, Symbols
+from controller.odds.deciding import Term
+
+Numbers = NDArray[Any]
+"""Whole numbers in an array of float64 or int64, the last axis over shoes."""
+
+_EXACT_IN_FLOATS: Final = 2**53
+_BASE: Final = 16
+"""Symbols are digits of this base where several are one number; the last digit is no card."""
+_LAST: Final = _BASE - 1
+
+
+class Shoes:
+    """What is left in some shoes, for one alphabet: how many of each symbol, in all and of each suit."""
+
+    def __init__(self, alphabet: Alphabet, compositions: NDArray[np.int64]) -> None:
+        """Take compositions of shape (shoes, 52), in the order of `STANDARD_DECK`."""
+        self.cards = compositions.sum(axis=1)
+        exact = perm(int(self.cards.max()), CARDS_OF_A_COUP) < _EXACT_IN_FLOATS
+        kind = np.float64 if exact else np.int64
+        by_rank = compositions.T.reshape(len(RANKS), len(SUITS), -1)
+        if alphabet == "points":
+            by_rank = np.concatenate([by_rank[:9], by_rank[9:].sum(axis=0, keepdims=True)])
+        self._by_suit = by_rank.astype(kind)
+        self.plain = _falling(self._by_suit.sum(axis=1))
+
+    @cached_property
+    def suited(self) -> list[Numbers]:
+        """For each suit what `plain` is for all."""
+        return [_falling(self._by_suit[:, suit]) for suit in range(len(SUITS))]
+
+    def rest(self, size: int) -> Numbers:
+        """In how many orders the cards after a coup of `size` can come, up to the sixth."""
+        ways: Numbers = np.ones_like(self.plain[0])
+        for taken in range(size, CARDS_OF_A_COUP):
+            ways = ways * (self.cards - taken)
+        return ways
+
+
+def _falling(counts: Numbers) -> Numbers:
+    """The ways for the first card of a symbol, for its second …: shape (symbols * 6, shoes)."""
+    taken = np.arange(CARDS_OF_A_COUP, dtype=counts.dtype)
+    ways: Numbers = np.maximum(counts[:, None, :] - taken[None, :, None], 0)
+    return ways.reshape(-1, counts.shape[-1])
+
+
+class PlainCounts:
+    """Counts of kinds of which no suit is asked: a matrix over the different sets of cards."""
+
+    def __init__(self, coups: Coups, wanted: Sequence[Sequence[Term]]) -> None:
+        """Count the orders that do not depend on the shoe; `wanted` has the terms of each number."""
+        masks = [term.kinds for terms in wanted for term in terms]
+        used = np.logical_or.reduce(masks)
+        cards = np.sort(np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, used], axis=0)
+        sizes = (cards != _LAST).sum(axis=0)
+        self._levels = list(_levels(cards, sizes))
+        place = np.zeros(len(sizes), dtype=np.int64)
+        offset = 0
+        for size in range(4, len(self._levels) + 1):
+            level = self._levels[size - 1]
+            mine = sizes == size
+            place[mine] = offset + np.searchsorted(level.sets, _number(cards[:size, mine]))
+            offset += len(level.sets)
+        matrix = np.zeros((len(wanted), offset))
+        for row, terms in enumerate(wanted):
+            for term in terms:
+                mine = term.kinds[used]
+                matrix[row] += term.sign * np.bincount(place[mine], coups.orders[used][mine], offset)
+        self._matrix = {np.dtype(kind): matrix.astype(kind) for kind in (np.float64, np.int64)}
+
+    def __call__(self, shoes: Shoes) -> Numbers:
+        """The numbers wanted, of shape (wanted, shoes)."""
+        ways = np.ones_like(shoes.plain[:1])
+        found = []
+        for size, level in enumerate(self._levels, 1):
+            ways = np.take(ways, level.parents, axis=0)
+            ways *= np.take(shoes.plain, level.factors, axis=0)
+            if size >= 4:
+                found.append(ways if size == CARDS_OF_A_COUP else ways * shoes.rest(size))
+        counts: Numbers = self._matrix[ways.dtype] @ np.concatenate(found)
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """Sets of so many cards: as sorted numbers, each with its place one card fewer, and with its last card's factor."""
+
+    sets: Symbols
+    parents: Symbols
+    factors: Symbols
+
+
+def _levels(cards: Symbols, sizes: Symbols) -> Iterator[_Level]:
+    """The sets of 1, 2 … cards that the kinds are built up by."""
+    before, copies = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    for size in range(1, int(sizes.max()) + 1):
+        sets = np.unique(_number(cards[:size, sizes >= size]))
+        parents = np.searchsorted(before, sets // _BASE)
+        last = sets % _BASE
+        again = (sets // _BASE % _BASE == last) & (size > 1)
+        copies = np.where(again, copies[parents] + 1, 0)
+        yield _Level(sets, parents, last * CARDS_OF_A_COUP + copies)
+        before = sets
+
+
+def _number(cards: Symbols) -> Symbols:
+    """Symbols as digits of one number."""
+    number = np.zeros(cards.shape[1], dtype=np.int64)
+    for symbol in cards:
+        number = number * _BASE + symbol
+    return number
+
+
+class SuitedCounts:
+    """The count of one term in which groups of cards must be of one suit."""
+
+    def __init__(self, coups: Coups, term: Term) -> None:
+        """Put together the kinds that have the same cards in each group, and the same ones outside."""
+        self._sign = term.sign
+        cards = np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, term.kinds]
+        places = [list(group.places) for group in term.groups]
+        outside = [place for place in range(len(cards)) if not any(place in group for group in places)]
+        parted = np.concatenate([np.sort(cards[part], axis=0) for part in (*places, outside)])
+        _, first, inverse = np.unique(_number(parted), return_index=True, return_inverse=True)
+        self._orders = np.bincount(inverse, coups.orders[term.kinds])
+        self._cards = parted[:, first]
+        self._part = np.repeat(range(len(places) + 1), [len(part) for part in (*places, outside)])
+        self._sizes = (self._cards != _LAST).sum(axis=0)
+        suits = [[SUITS.index(str(suit)) for suit in sorted(group.suits, key=str)] for group in term.groups]
+        self._choices = [(choice, self._factors(choice)) for choice in product(*suits)]
+
+    def _factors(self, choice: tuple[int, ...]) -> list[Symbols]:
+        """For each place the factor of its card: which copy of its symbol, and suit, it is."""
+        found = []
+        for place, part in enumerate(self._part):
+            copies = np.zeros(len(self._sizes), dtype=np.int64)
+            for earlier, other in enumerate(self._part[:place]):
+                if part == len(choice) or choice[part] == choice[other]:
+                    copies += self._cards[earlier] == self._cards[place]
+            found.append(self._cards[place] * CARDS_OF_A_COUP + copies)
+        return found
+
+    def __call__(self, shoes: Shoes) -> Numbers:
+        """The count, with its sign, in each shoe."""
+        rest = np.stack([shoes.rest(size) for size in range(CARDS_OF_A_COUP + 1)])[self._sizes]
+        rest *= self._orders.astype(rest.dtype)[:, None]
+        total: Numbers = np.zeros_like(shoes.plain[0])
+        for choice, factors in self._choices:
+            ways = rest.copy()
+            for part, factor in zip(self._part, factors, strict=True):
+                falling = shoes.plain if part == len(choice) else shoes.suited[choice[part]]
+                ways *= _take_or_one(falling, factor)
+            total += ways.sum(axis=0)
+        total *= self._sign
+        return total
+
+
+def _take_or_one(falling: Numbers, factors: Symbols) -> Numbers:
+    """The factors at these places; 1 for no card."""
+    none = factors >= len(falling)
+    found = np.take(falling, np.where(none, 0, factors), axis=0)
+    found[none] = 1
+    return found
