@@ -40,6 +40,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
         "controller.commands.score", "score coups and settle their wagers, JSON Lines in and out"
     ),
     "roads": Subcommand("controller.commands.roads", "draw the five roads of a shoe's rounds, JSON Lines in"),
+    "odds": Subcommand("controller.commands.odds", "the exact odds of a game's wagers"),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
         "controller.commands.replay", "replay a table's record and compare what comes of it"

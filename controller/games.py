@@ -26,20 +26,29 @@ def shipped_games() -> list[str]:
 def load_game(name_or_path: str, folder: Path | None = None) -> Game:
     """The game of this name that ships with the program, or else the one in this file.
 
+    Raises:
+        ConfigError: as `game_file` and `game_of` say.
+    """
+    return game_of(game_file(name_or_path, folder))
+
+
+def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
+    """The file of the game of this name that ships with the program, or else the file at this path.
+
     A shipped game's name is never read as a path: write `./name` for a file that is called like one. `folder` is
     what a relative path is relative to, by default the working directory.
 
     Raises:
-        ConfigError: there is no such game or file, or it cannot be played as written. A problem about the name
-            itself, and not about what a file says, has no `file`.
+        ConfigError: there is no such game or file, or it is not TOML. A problem about the name itself, and not about
+            what a file says, has no `file`.
     """
     shipped = _shipped().get(name_or_path)
     if shipped is not None:
-        return game_of(TomlFile.parse(str(shipped), shipped.read_bytes()))
+        return TomlFile.parse(str(shipped), shipped.read_bytes())
     path = (folder or Path()) / name_or_path
     if not path.exists():
         raise ConfigError([_unknown(name_or_path, path)])
-    return game_of(read(path))
+    return read(path)
 
 
 def game_of(file: TomlFile) -> Game:

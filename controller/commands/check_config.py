@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from controller.config import ServiceConfig, load_config
-from controller.games import load_game
+from controller.games import game_file, game_of, place_of
+from controller.odds.checking import never_deciding
 from controller.problems import ConfigError
 from controller.wagers.definition import Game, Limits
 
@@ -30,15 +31,29 @@ def main(args: argparse.Namespace) -> int:
     """Check one file; 1 if it cannot be used."""
     try:
         if args.game is not None:
-            summary = list(_game(load_game(args.game)))
+            game = _checked(args.game, None)
+            summary = list(_game(game))
         else:
             config = load_config(args.file)
+            _checked(config.table.game, args.file.parent)
             summary = [*_config(config), *_game(config.game), *_warnings(config)]
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write("".join(f"{line}\n" for line in summary))
     return 0
+
+
+def _checked(name: str, folder: Path | None) -> Game:
+    """The game, its rules on ranks and suits counted too: a service does not load what that takes."""
+    file = game_file(name, folder)
+    game = game_of(file)
+    problems = [
+        file.problem(place_of(number, fault), fault.message) for number, fault in never_deciding(game)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return game
 
 
 def _config(config: ServiceConfig) -> Iterator[str]:

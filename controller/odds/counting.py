@@ -89,7 +89,9 @@ class PlainCounts:
             for term in terms:
                 mine = term.kinds[used]
                 matrix[row] += term.sign * np.bincount(place[mine], coups.orders[used][mine], offset)
-        self._matrix = {np.dtype(kind): matrix.astype(kind) for kind in (np.float64, np.int64)}
+        # Several rules often ask the same, such as a tie that is no natural: it is counted once.
+        different, self._which = np.unique(matrix, axis=0, return_inverse=True)
+        self._matrix = {np.dtype(kind): different.astype(kind) for kind in (np.float64, np.int64)}
 
     def __call__(self, shoes: Shoes) -> Numbers:
         """The numbers wanted, of shape (wanted, shoes)."""
@@ -101,7 +103,7 @@ class PlainCounts:
             if size >= 4:
                 found.append(ways if size == CARDS_OF_A_COUP else ways * shoes.rest(size))
         counts: Numbers = self._matrix[ways.dtype] @ np.concatenate(found)
-        return counts
+        return counts[self._which]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,11 @@ from controller.odds.meter import average_top_award
 from controller.wagers.definition import Game, Rule, Wager
 from controller.wagers.pay import LOSE, PUSH
 
-_SHOES_AT_ONCE = 128
+NO_RULE: Final = "(no rule)"
+"""Decides where a wager's own rules do not, so that it loses."""
+
+# As many as their products stay near the processor for.
+_SHOES_AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True)
@@ -180,7 +185,7 @@ def _complete(wager: Wager) -> tuple[Rule, ...]:
     """The wager's rules; and, where they might leave a coup undecided, that it loses."""
     if any(not rule.when.asked for rule in wager.rules):
         return wager.rules
-    return (*wager.rules, Rule(name=LOSE, pays=LOSE))
+    return (*wager.rules, Rule(name=NO_RULE, pays=LOSE))
 
 
 class _Table:

@@ -72,22 +72,22 @@ def faults(wager: Wager) -> list[Fault]:
     for place, rule in enumerate(wager.rules):
         if not any(_by_points(rule.when, coup) for coup in left):
             possible = any(_by_points(rule.when, coup) for coup in coups_by_points())
-            found.append(Fault(place, _never(rule.name, possible=possible)))
+            found.append(Fault(place, never(rule.name, possible=possible)))
         if rule.when.asked.keys() <= BY_POINTS:
             left = tuple(coup for coup in left if not rule.when.holds(coup))
     if left:
-        found.append(Fault(None, undecided(left[0])))
+        found.append(Fault(None, _undecided(left[0])))
     return found
 
 
-def _never(rule: str, *, possible: bool) -> str:
+def never(rule: str, *, possible: bool) -> str:
+    """That this rule decides no coup: because no coup is like that, or because earlier rules decide all that are."""
     if possible:
         return f"{rule} can never decide: the rules before it decide every coup that it holds of"
     return f"no coup can be what {rule} asks for"
 
 
-def undecided(coup: Coup) -> str:
-    """That no rule decides this coup."""
+def _undecided(coup: Coup) -> str:
     return (
         f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: end the rules "
         'with one that has no `when`, such as { name = "lose", pays = "lose" }'

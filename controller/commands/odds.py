@@ -1,0 +1,191 @@
+"""`punto odds`: the exact odds of a game's wagers."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, Final
+
+from controller.baccarat.cards import Card
+from controller.games import load_game
+from controller.odds.composition import MOST_DECKS, Composition, CompositionError
+from controller.odds.exact import GameOdds, WagerOdds
+from controller.problems import ConfigError, Problem
+from controller.wagers.definition import Game
+
+HELP: Final = (
+    "The exact odds of every wager of a game: how many orders of six cards each rule decides, and from that the house's "
+    "edge per unit staked (pushes in the denominator), how often the wager wins and pushes, and its variance. Nothing is "
+    "sampled. A coup of four or five cards counts with every order of the cards after it, so all counts are over the "
+    "same total."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    parser.add_argument(
+        "--game",
+        required=True,
+        metavar="FILE",
+        help="a game file, or the name of a game that ships with punto",
+    )
+    parser.add_argument(
+        "--decks", type=_decks, metavar="N", help=f"1 to {MOST_DECKS}; the game's own if left out"
+    )
+    parser.add_argument(
+        "--removed",
+        type=_cards,
+        default=(),
+        metavar="9S,KD,...",
+        help="cards that have left the shoe: rank A23456789TJQK, then suit SHDC",
+    )
+    parser.add_argument(
+        "--meter",
+        type=_meter,
+        action="append",
+        default=[],
+        metavar="WAGER=AMOUNT",
+        help="what is on a progressive wager's meter, in minor units; its average top award if left out",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print one game's odds."""
+    game = load_game(args.game)
+    if args.decks is not None:
+        game = replace(game, decks=args.decks)
+    try:
+        composition = Composition.of_decks(game.decks).without(args.removed)
+    except CompositionError as error:
+        raise ConfigError([Problem(f"--removed: {error}")]) from None
+    exact = GameOdds(game)
+    odds = _with_meters(exact, composition, dict(args.meter))
+    if args.json:
+        sys.stdout.write(json.dumps(_plain(exact, composition, odds, args.removed), indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in _table(exact, composition, odds, args.removed)))
+    return 0
+
+
+def _decks(text: str) -> int:
+    try:
+        Composition.of_decks(decks := int(text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_DECKS}, not {text!r}") from None
+    return decks
+
+
+def _cards(text: str) -> tuple[Card, ...]:
+    try:
+        return tuple(Card(code.strip()) for code in text.split(",") if code.strip())
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _meter(text: str) -> tuple[str, int]:
+    wager, _, amount = text.partition("=")
+    if not amount.isascii() or not amount.isdigit():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
+        )
+    return wager, int(amount)
+
+
+def _with_meters(exact: GameOdds, composition: Composition, meters: dict[str, int]) -> dict[str, WagerOdds]:
+    """The odds, with these amounts on the meters of these wagers."""
+    names = {each.name: each.wager.name for each in exact.positions if each.wager.progressive is not None}
+    for wager in meters:
+        if wager not in names.values():
+            known = ", ".join(dict.fromkeys(names.values())) or "none of its wagers"
+            raise ConfigError(
+                [Problem(f"--meter: {wager!r} pays from no meter; in {exact.game.title} does: {known}")]
+            )
+    given = {name: Fraction(meters[wager]) for name, wager in names.items() if wager in meters}
+    try:
+        return exact.odds(composition, given)
+    except ValueError as error:
+        raise ConfigError([Problem(str(error))]) from None
+
+
+def _plain(
+    exact: GameOdds, composition: Composition, odds: dict[str, WagerOdds], removed: tuple[Card, ...]
+) -> dict[str, Any]:
+    """The answer as JSON has it."""
+    awards = exact.average_top_awards()
+    return {
+        "game": exact.game.name,
+        "decks": exact.game.decks,
+        "removed": list(removed),
+        "cards": composition.cards,
+        "total": composition.total,
+        "wagers": {
+            name: {
+                "edge": float(its.edge),
+                "hit": float(its.hit),
+                "push": float(its.push),
+                "variance": float(its.variance),
+                **({"average_top_award": float(awards[name])} if name in awards else {}),
+                "rules": {
+                    rule.rule: {
+                        "count": rule.count,
+                        "probability": float(rule.probability),
+                        "pays": rule.pays,
+                    }
+                    for rule in its.rules
+                },
+            }
+            for name, its in odds.items()
+        },
+    }
+
+
+def _table(
+    exact: GameOdds, composition: Composition, odds: dict[str, WagerOdds], removed: tuple[Card, ...]
+) -> Iterator[str]:
+    game = exact.game
+    yield f"{game.title} ({game.name}; source: {game.sheet})"
+    yield f"{_decks_of(game)}, {composition.cards} cards{' after ' + ' '.join(removed) if removed else ''}"
+    yield f"counted over the {composition.total:,} orders of six cards"
+    yield ""
+    width = max(len("wager"), *(len(name) for name in odds))
+    yield f"{'wager':<{width}}  {'house edge':>11}  {'wins':>9}  {'pushes':>9}  {'variance':>12}"
+    for name, its in odds.items():
+        yield (
+            f"{name:<{width}}  {_percent(its.edge):>11}  {_percent(its.hit):>9}  {_percent(its.push):>9}  "
+            f"{float(its.variance):>12,.4f}"
+        )
+    for name, award in exact.average_top_awards().items():
+        yield f"\n{name}: average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}"
+    rules = [(name, rule) for name, its in odds.items() for rule in its.rules]
+    rule_width = max(len(rule.rule) for _, rule in rules)
+    pays_width = max(len(rule.pays) for _, rule in rules)
+    count_width = len(f"{composition.total:,}")
+    yield ""
+    yield (
+        f"{'wager':<{width}}  {'rule':<{rule_width}}  {'pays':<{pays_width}}  {'orders':>{count_width}}  "
+        f"{'probability':>12}  {'one in':>13}"
+    )
+    last = None
+    for name, rule in rules:
+        one_in = f"{float(1 / rule.probability):,.2f}" if rule.count else "never"
+        yield (
+            f"{name if name != last else '':<{width}}  {rule.rule:<{rule_width}}  {rule.pays:<{pays_width}}  "
+            f"{rule.count:>{count_width},}  {float(rule.probability):>12.8f}  {one_in:>13}"
+        )
+        last = name
+
+
+def _decks_of(game: Game) -> str:
+    return "1 deck" if game.decks == 1 else f"{game.decks} decks"
+
+
+def _seed(exact: GameOdds, name: str) -> str:
+    (progressive,) = [each.wager.progressive for each in exact.positions if each.name == name]
+    return "none" if progressive is None else f"{progressive.seed / 100:,.2f}"
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.4f}%"
