@@ -1,0 +1,174 @@
+"""`punto odds`: the table and the JSON, what they are made of, and what is refused."""
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.cli import main
+from controller.games import load_game
+
+EIGHT_DECKS = 416 * 415 * 414 * 413 * 412 * 411
+SHIPPED = Path(__file__).parents[2] / "configs" / "games"
+
+
+@pytest.fixture
+def punto(capsys):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            status = main(arguments)
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return run
+
+
+@pytest.fixture
+def odds(punto):
+    def ask(*arguments: str) -> dict[str, Any]:
+        status, out, err = punto("odds", "--json", *arguments)
+        assert (status, err) == (0, "")
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    return ask
+
+
+def test_the_counts_of_eight_decks_are_whole_and_over_all_orders_of_six_cards(odds):
+    found = odds("--game", "mini-baccarat", "--decks", "8")
+
+    assert (found["decks"], found["total"]) == (8, 4_998_398_275_503_360)
+    assert {name: rule["count"] for name, rule in found["wagers"]["banker"]["rules"].items()} == {
+        "banker_wins": 2_292_252_566_437_888,
+        "tie": 475_627_426_473_216,
+        "lose": 2_230_518_282_592_256,
+    }
+
+
+def test_the_figures_follow_from_the_counts(odds):
+    banker = odds("--game", "mini-baccarat")["wagers"]["banker"]
+    won, tied, lost = (
+        Fraction(banker["rules"][name]["count"], EIGHT_DECKS) for name in ("banker_wins", "tie", "lose")
+    )
+    mean = Fraction(95, 100) * won - lost
+
+    assert banker["rules"]["banker_wins"] == {
+        "count": won * EIGHT_DECKS,
+        "probability": float(won),
+        "pays": "1 to 1 less 5%",
+    }
+    assert (banker["edge"], banker["hit"], banker["push"]) == (float(-mean), float(won), float(tied))
+    assert banker["variance"] == float(Fraction(95, 100) ** 2 * won + lost - mean**2)
+
+
+def test_cards_that_have_left_the_shoe_are_not_counted(odds):
+    found = odds("--game", "mini-baccarat", "--decks", "1", "--removed", "9S,KD,9H")
+
+    assert (found["removed"], found["cards"]) == (["9S", "KD", "9H"], 49)
+    assert found["total"] == 49 * 48 * 47 * 46 * 45 * 44
+    assert found["wagers"] != odds("--game", "mini-baccarat", "--decks", "1")["wagers"]
+
+
+def test_the_games_own_decks_are_the_default(odds):
+    assert odds("--game", "mini-baccarat")["decks"] == load_game("mini-baccarat").decks
+
+
+def test_a_wager_that_needs_its_base_wager_to_win_is_looked_at_beside_each(odds):
+    found = odds("--game", "progressive-2")["wagers"]
+
+    player, banker = found["progressive:player"], found["progressive:banker"]
+    assert "progressive" not in found
+    assert player["average_top_award"] < banker["average_top_award"]
+    assert player["rules"]["two_three_four_diamonds"]["count"] > 0
+
+
+def test_an_amount_on_the_meter_takes_the_place_of_its_average(odds):
+    found = odds("--game", "progressive-3", "--meter", "progressive=0")["wagers"]["progressive:player"]
+    usual = odds("--game", "progressive-3")["wagers"]["progressive:player"]
+    top = usual["rules"]["six_cards_suited"]
+
+    assert found["rules"] == usual["rules"]
+    assert found["edge"] - usual["edge"] == pytest.approx(
+        top["probability"] * usual["average_top_award"] / 100
+    )
+
+
+def test_the_table_has_every_position_and_rule_once(punto, odds):
+    edge = odds("--game", "dragon-bonus-1", "--decks", "6")["wagers"]["dragon_bonus_player"]["edge"]
+
+    status, out, _ = punto("odds", "--game", "dragon-bonus-1", "--decks", "6")
+
+    assert status == 0
+    assert "6 decks, 312 cards" in out
+    assert re.search(rf"(?m)^dragon_bonus_player +{100 * edge:.4f}% ", out)
+    rules = [rule.name for wager in load_game("dragon-bonus-1").wagers for rule in wager.rules]
+    assert re.findall(r"(?m)^(?:\w+)? +(\w+) +(?:\d+ to 1|push|lose)", out) == rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--game", "mini-bacarat"], "there is no game 'mini-bacarat'"),
+        (["--game", "mini-baccarat", "--decks", "13"], "must be from 1 to 12, not '13'"),
+        (["--game", "mini-baccarat", "--decks", "x"], "must be from 1 to 12, not 'x'"),
+        (["--game", "mini-baccarat", "--removed", "9X"], "'9X' is not a card"),
+        (
+            ["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"],
+            "--removed: 9S cannot be removed: all 1 of it have been removed already",
+        ),
+        (
+            [
+                "--game",
+                "mini-baccarat",
+                "--decks",
+                "1",
+                "--removed",
+                ",".join(rank + suit for rank in "A23456789TJQ" for suit in "SHDC"),
+            ],
+            "--removed: a coup may need 6 cards, and 4 are left in the shoe",
+        ),
+        (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is no meter"),
+        (
+            ["--game", "progressive-3", "--meter", "tie=1"],
+            "--meter: 'tie' pays from no meter; in",
+        ),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_with_what_to_do(punto, arguments, said):
+    status, out, err = punto("odds", *arguments)
+
+    assert (status, out) == (2, "")
+    assert said in err
+
+
+def test_a_pay_changed_in_a_file_changes_both_settlement_and_odds(punto, odds, tmp_path, monkeypatch):
+    text = (SHIPPED / "dragon-bonus-1.toml").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(text.replace('"30 to 1"', '"25 to 1"'), encoding="utf-8")
+    line = json.dumps(
+        {
+            "cards": ["AC", "TC", "JD", "AC", "8S", "9D"],
+            "wagers": [
+                {"seat": 1, "wager": "player", "amount": 1000},
+                {"seat": 1, "wager": "dragon_bonus_player", "amount": 1000},
+            ],
+        }
+    )
+
+    def paid(game: str) -> int:
+        import io
+        import sys
+
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line.encode())))
+        _, out, _ = punto("score", "--game", game)
+        returned: int = json.loads(out)["settlements"][1]["returned"]
+        return returned
+
+    ours, theirs = str(tmp_path / "own.toml"), "dragon-bonus-1"
+    mine, usual = (odds("--game", game)["wagers"]["dragon_bonus_player"] for game in (ours, theirs))
+    assert (paid(theirs), paid(ours)) == (31_000, 26_000)
+    assert mine["edge"] - usual["edge"] == pytest.approx(5 * usual["rules"]["wins_by_9"]["probability"])
