@@ -24,6 +24,9 @@ host = "127.0.0.1"
 
 [operator]
 socket = "/run/punto/table-1.sock"
+
+[edge]                     # without it nobody is told the edges of the shoe in play
+alarm = "1%"
 ```
 
 Relative paths are relative to the file's folder.
@@ -33,6 +36,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -52,6 +56,7 @@ from controller.problems import ConfigError, Problem, nearest
 from controller.table.settings import Settings
 from controller.toml_file import TomlFile, read, typed
 from controller.wagers.definition import Game, Limits
+from controller.wagers.pay import percentage
 
 VERSION: Final = 1
 
@@ -196,6 +201,27 @@ class OperatorConfig(_Section):
         return int(self.mode, 8)
 
 
+class EdgeConfig(_Section):
+    """`[edge]`: the house's edge in the shoe in play, for surveillance.
+
+    `alarm` is the players' advantage above which a wager is an alarm, from "0%" to "100%".
+    """
+
+    alarm: str
+
+    @field_validator("alarm")
+    @classmethod
+    def _alarm_is_a_percentage(cls, alarm: str) -> str:
+        if percentage(alarm) > 1:
+            raise ValueError(f'alarm must be from "0%" to "100%", not {alarm!r}')
+        return alarm
+
+    @property
+    def share(self) -> Fraction:
+        """`alarm` as a share of what is staked."""
+        return percentage(self.alarm)
+
+
 class ConfigFile(_Section):
     """The file as it is written."""
 
@@ -206,6 +232,7 @@ class ConfigFile(_Section):
     record: RecordConfig
     mqtt: MqttConfig | None = None
     operator: OperatorConfig
+    edge: EdgeConfig | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,6 +245,7 @@ class ServiceConfig:
     record: RecordConfig
     mqtt: MqttConfig | None
     operator: OperatorConfig
+    edge: EdgeConfig | None
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -238,6 +266,7 @@ class ServiceConfig:
             "record": self.record.model_dump(mode="json"),
             "mqtt": self.mqtt and self.mqtt.model_dump(mode="json"),
             "operator": self.operator.model_dump(mode="json"),
+            "edge": self.edge and self.edge.model_dump(mode="json"),
         }
 
     def digest(self) -> str:
@@ -257,7 +286,11 @@ def load_config(path: Path) -> ServiceConfig:
     file = read(path)
     written = typed(file, ConfigFile, context=path.parent.absolute())
     game = _game(file, written, path.parent)
-    problems = [*_limit_problems(file, written, game), *_shoe_problems(file, written)]
+    problems = [
+        *_limit_problems(file, written, game),
+        *_shoe_problems(file, written),
+        *_edge_problems(file, written),
+    ]
     if problems:
         raise ConfigError(problems)
     config = ServiceConfig(
@@ -267,6 +300,7 @@ def load_config(path: Path) -> ServiceConfig:
         record=written.record,
         mqtt=written.mqtt,
         operator=written.operator,
+        edge=written.edge,
     )
     try:
         config.settings()
@@ -350,6 +384,16 @@ def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.table.cards == "keyed" and written.shoe is not None:
         return [file.problem(("shoe",), 'no shoe is read where [table] says cards = "keyed": leave one out')]
     return []
+
+
+def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.edge is None or (written.mqtt is not None and written.mqtt.restricted):
+        return []
+    message = (
+        "the edges are for surveillance alone: say restricted = true in [mqtt], of a broker that lets nobody else read "
+        "restricted topics (configs/mosquitto.acl)"
+    )
+    return [file.problem(("edge",), message)]
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:

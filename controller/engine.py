@@ -48,6 +48,7 @@ class Engine:
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
         self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
+        self.see_change: Callable[[TableState, int], None] = lambda *_: None
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
@@ -160,6 +161,7 @@ class Engine:
         state = self.state
         if state is before:
             return
+        self.see_change(state, self.seq)
         self._outbox.snapshot_due(topics.STATE)
         if state.rounds is not before.rounds or state.shoe != before.shoe:
             self._outbox.snapshot_due(topics.SCOREBOARD)

@@ -96,7 +96,7 @@ class Broker:
         self._failures = 0  # attempts to connect since it was connected
         self._connection = ""  # names it in the ids of what is said of it
         self._stalled = min(address.keepalive, STALLED_SECONDS)
-        self._builders: dict[str, Callable[[datetime], Message]] = {
+        self._builders: dict[str, Callable[[datetime], Message | None]] = {
             topics.AVAILABILITY: self._online,
             topics.INFO: info,
             topics.HEALTH: health,
@@ -104,6 +104,10 @@ class Broker:
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
         }
+
+    def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
+        """Send one retained message more when it is due, if `build` has one then."""
+        self._builders[name] = build
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
@@ -204,7 +208,9 @@ class Broker:
                 if name in outbox.due:
                     outbox.due.discard(name)
                     await sender.room()
-                    sender.send(self._topic(name), build(datetime.now(UTC)).wire(), retain=True)
+                    message = build(datetime.now(UTC))
+                    if message is not None:
+                        sender.send(self._topic(name), message.wire(), retain=True)
             await asyncio.sleep(SNAPSHOTS_EVERY_SECONDS)
 
     async def _send_rounds(self, sender: "_Sender") -> None:

@@ -15,6 +15,7 @@ import structlog
 from controller import __version__, health
 from controller.components import own_components
 from controller.config import MqttConfig, ServiceConfig
+from controller.edge.live import LiveEdge
 from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
@@ -96,6 +97,12 @@ async def _run(
         if shoe is not None:
             tasks.create_task(shoe.run(engine.submit_from_shoe), name="shoe")
         if broker is not None:
+            if config.edge is not None:
+                edge = LiveEdge(engine.state.settings, config.edge.share, outbox)
+                engine.see_change = edge.see
+                edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
+                broker.retain(topics.RESTRICTED_EDGE, edge.message)
+                tasks.create_task(edge.run(), name="edge")
             tasks.create_task(broker.run(), name="broker")
         # Ready means that the record is recovered and orders are taken. A broker may be away for hours, and a
         # service that waited for it would be restarted for ever.

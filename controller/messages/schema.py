@@ -100,6 +100,16 @@ CHANNELS: Final = (
         about="Cards that the public may not see. The broker must let none but surveillance read this.",
     ),
     Channel(
+        name="restricted/edge",
+        direction="send",
+        messages=(models.Edge,),
+        retained=True,
+        about=(
+            "The house's edge of each wager in the shoe in play, after each coup, where it is configured. The broker "
+            "must let none but surveillance read this."
+        ),
+    ),
+    Channel(
         name="wagers/{seat}/set",
         direction="receive",
         messages=(models.WagerRequest,),

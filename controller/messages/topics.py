@@ -24,6 +24,7 @@ SCOREBOARD = "scoreboard"
 EVENT = "event"
 ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
+RESTRICTED_EDGE = "restricted/edge"
 
 
 def wager_result(seat: int) -> str:

@@ -167,6 +167,21 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         resident_bytes=50_000_000,
         shoe_link={"frames": 7},
     )
+    worth = models.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
+    for positions, alarms, unavailable in (((worth,), ("tie",), None), ((), (), "no odds")):
+        yield models.Edge(
+            id="table-1/restricted/edge/99",
+            seq=99,
+            ts=ts,
+            valid_until=ts,
+            shoe=1,
+            round=12,
+            cards_left=300,
+            unseen=4,
+            positions=positions,
+            alarms=alarms,
+            unavailable=unavailable,
+        )
     yield models.SnapshotRequest(id="display-3")
     yield models.RoundsRequest(id="reports-9", after=0)
     yield models.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)

@@ -157,5 +157,8 @@ def test_every_topic_of_the_program_has_a_channel():
 def test_only_what_the_service_sends_is_retained_and_only_state():
     retained = {channel.name for channel in CHANNELS if channel.retained}
 
-    assert retained == {"availability", "devices/{device}", "info", "health", "state", "scoreboard"}
+    assert retained == {
+        *("availability", "devices/{device}", "info", "health", "state", "scoreboard"),
+        "restricted/edge",
+    }
     assert all(channel.direction == "send" for channel in CHANNELS if channel.retained)
