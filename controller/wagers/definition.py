@@ -126,6 +126,11 @@ class Wager:
             raise ValueError(
                 f'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of {self.name}'
             )
+        if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
+            raise ValueError(
+                f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has no "
+                f'`when` and does not win, such as {{ name = "{LOSE}", pays = "{LOSE}" }}'
+            )
         metered = [rule.name for rule in self.rules if rule.pay.meter]
         if metered and self.progressive is None:
             raise ValueError(
@@ -145,7 +150,10 @@ class Wager:
         if not self.requires_base_win:
             return self
         winners = [Winner(side.value) for side in Side if side in sides]
-        return replace(self, rules=tuple(_only_won_by(self.rules, winners)), requires_base_win=False)
+        rules = tuple(_only_won_by(self.rules, winners))
+        # What can win nothing of the meter has none.
+        progressive = self.progressive if any(rule.pay.meter for rule in rules) else None
+        return replace(self, rules=rules, requires_base_win=False, progressive=progressive)
 
 
 def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable[Rule]:

@@ -66,3 +66,46 @@ OTHER_TIES = {
     8: "6C TD 9D 2H 3D 6S",
     9: "9D 9C 4C 4H 6C 6C",
 }
+
+# The tiers of the Dragon Bonus Progressive: 2-3-4 over 0 by its suits, in every order that the tableau lets it come.
+OVER_ZERO = {
+    ("player", "diamonds"): ["2D KS 3D QH 4D TC", "3D KD 2D QD 4D TD", "2D 7S 3D 3H 4D JC"],
+    ("player", "suited"): ["2S KS 3S QH 4S TC", "3H KS 2H QH 4H TC", "2C KC 3C QC 4C TC"],
+    ("player", "unsuited"): ["2D KS 3D QH 4S TC", "2S KS 3D QH 4D TC", "3H 4S 2D AH 4D 5C"],
+    ("banker", "diamonds"): ["2S 3D 3H 2D 5C 4D", "KS 4D 4H 2D 6C 3D", "2D 2D 3D 3D 5D 4D"],
+    ("banker", "suited"): ["2D 3S 3D 2S 5D 4S", "KS 4H 4H 2H 6C 3H", "QS 2C 3H 4C 7C 3C"],
+    ("banker", "unsuited"): ["2D 3S 3D 2D 5D 4D", "KS 4D 4H 2H 6C 3D", "2S 3D 3H 2D 5C 4S"],
+}
+# The same hand, but not over 0: by 8 over 1, by less, and in a tie.
+TWO_THREE_FOUR_OTHERWISE = [
+    "3D AS 2D TH 4D TC",
+    "2D AS 3D 4S 4D 2D",
+    "KD 4D 2C 2D 6C 3D",
+    "3D TS 2D 4D 4D 5C",
+]
+OTHER_NINE_OVER_ZERO = {
+    "player": ["AC TC JD AC 8S 9D", "KD JS 2H 2S 7D 8D"],
+    "banker": ["QS AD 4C TS 6C 8D", "QS 2C 4C 9S 6D 8H"],
+}
+NATURAL_NINE_OVER_ZERO = {"player": ["4S AD 5H 9H", "9S TD KS QD"], "banker": ["KC 9C TH JC", "2S 4D 8S 5D"]}
+EIGHT_OVER_ZERO = {
+    "player": ["TD TS 2D KD 6S TD", "KC JS 2D JC 6H KS"],
+    "banker": ["2D JS QC KS 8C 8C", "5S JC QD TS 5D 8S"],
+}
+# Eight points apart too, but 9 over 1.
+NINE_OVER_ONE = {
+    "player": ["TS 4S 2C TD 7S 7C", "3D AS 2D TH 4D TC"],
+    "banker": ["4D AH TS 3C 7C 5H", "6H KC 5D JC JD 9H"],
+}
+# Wins by 9 with all cards of the coup of one suit, and with all but one.
+SUITED_BY_NINE = {
+    ("player", 6): ["AC TC JC AC 8C 9C", "2D KD 3D QD 4D TD"],
+    ("banker", 6): ["QS AS 4S TS 6S 8S", "2D 2D 3D 3D 5D 4D"],
+    ("player", 4): ["4S AS 5S 9S", "9D TD KD QD"],
+    ("banker", 4): ["KC 9C TC JC", "2H 4H 8H 5H"],
+}
+NEARLY_SUITED_BY_NINE = {
+    "player": ["AC TC JC AC 8C 9D", "AC TC JC AC 8D 9C", "4S AS 5S 9H", "9D TS KD QD"],
+    "banker": ["QS AD 4S TS 6S 8S", "KC 9C TC JD", "KC 9C TD JC"],
+}
+SUITED_BY_EIGHT = ["TH AH 2H 9H 6H KH", "AH AH 4H 5H 6H 3H", "9H AH KH TH"]
