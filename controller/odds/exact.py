@@ -145,20 +145,25 @@ class GameOdds:
 
         Each is made of exact counts; the meters are at their average top awards.
         """
-        return np.concatenate(
-            [
-                self._edges(compositions[at : at + _SHOES_AT_ONCE])
-                for at in range(0, len(compositions), _SHOES_AT_ONCE)
-            ]
-        )
+        return -self._means(compositions, self._nets)
 
-    def _edges(self, compositions: NDArray[np.int64]) -> NDArray[np.float64]:
-        counts = self._count(compositions)
-        cards = compositions.sum(axis=1)
-        total = np.ones(len(cards))
-        for taken in range(CARDS_OF_A_COUP):
-            total *= cards - taken
-        return -(self._nets @ counts / total).T
+    def variances(self, compositions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The variance of what a unit staked wins or loses, of the shape of `edges`."""
+        found = self._means(compositions, np.concatenate([self._nets, self._nets**2]))
+        means, squares = np.split(found, 2, axis=1)
+        return squares - means**2
+
+    def _means(self, compositions: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The means of what `values` has for each rule, of shape (shoes, rows of `values`)."""
+        found = []
+        for at in range(0, len(compositions), _SHOES_AT_ONCE):
+            shoes = compositions[at : at + _SHOES_AT_ONCE]
+            cards = shoes.sum(axis=1)
+            total = np.ones(len(cards))
+            for taken in range(CARDS_OF_A_COUP):
+                total *= cards - taken
+            found.append((values @ self._count(shoes) / total).T)
+        return np.concatenate(found)
 
     @cached_property
     def _nets(self) -> NDArray[np.float64]:
