@@ -9,6 +9,7 @@ from controller.baccarat.coup import (
     Winner,
     is_natural,
     is_pair,
+    total,
 )
 
 
@@ -107,6 +108,73 @@ def test_what_a_coup_says_of_itself(codes, winner, totals, margin, natural, pair
     assert found.margin == margin
     assert found.natural is natural
     assert (found.player_pair, found.banker_pair) == pairs
+
+
+@pytest.mark.parametrize(
+    ("codes", "player", "banker", "both"),
+    [
+        ("9S 9H TH KC", 2, 2, 4),
+        ("KS 2S 7S 3S 9D", 2, 3, 5),
+        ("KS 2S 5S 3S AD", 3, 2, 5),
+        ("KS 2S 5S 3S 4D 9D", 3, 3, 6),
+    ],
+)
+def test_a_coup_counts_its_cards(codes, player, banker, both):
+    found = coup(codes)
+
+    assert (found.player_cards, found.banker_cards, found.coup_cards) == (player, banker, both)
+
+
+@pytest.mark.parametrize(
+    ("codes", "pairs", "perfect"),
+    [
+        ("KS 2S KS 3S 9D", (True, False), (True, False)),
+        ("KS 2S KD 3S 9D", (True, False), (False, False)),
+        ("KS 2D 7S 2D 2C", (False, True), (False, True)),
+        ("KS 2D 7S 2C 2D", (False, True), (False, False)),
+        ("7S 2H 7S 2H 2D 3C", (True, True), (True, True)),
+        ("2H KS KH 2S 2H KS", (False, False), (False, False)),
+        ("KS 2H QS 2S 2H KS", (False, True), (False, False)),
+    ],
+)
+def test_a_perfect_pair_is_alike_in_rank_and_suit_in_the_first_two_cards(codes, pairs, perfect):
+    found = coup(codes)
+
+    assert (found.player_pair, found.banker_pair) == pairs
+    assert (found.player_perfect_pair, found.banker_perfect_pair) == perfect
+
+
+@pytest.mark.parametrize(
+    ("codes", "ranks", "winning_suit", "coup_suit"),
+    [
+        ("2D KS 3D QH 4D TC", "2-3-4", "D", None),
+        ("3D KS 2D QH 4S TC", "2-3-4", None, None),
+        ("KS 4D 4H 2D 6C 3D", "2-3-4", "D", None),
+        ("QS AD 4C TS 6C 8D", "A-8-T", None, None),
+        ("AC TC JC AC 8C 9C", "A-8-J", "C", "C"),
+        ("KC 9C TC JC", "9-J", "C", "C"),
+        ("QH 2H KH TH 9H 4H", "9-Q-K", "H", "H"),
+        ("KS 2S 7S 3S", "7-K", "S", "S"),
+        ("9S 6D 9S KS", "9-9", "S", None),
+        # a tie is nobody's hand, and can still be of one suit
+        ("9S 9S TS KS", None, None, "S"),
+        ("9S 9S TS KD", None, None, None),
+    ],
+)
+def test_the_winning_hand_has_its_ranks_in_order_and_maybe_one_suit(codes, ranks, winning_suit, coup_suit):
+    found = coup(codes)
+
+    assert found.winning_ranks == ranks
+    assert found.winning_suit == winning_suit
+    assert found.coup_suit == coup_suit
+
+
+@pytest.mark.parametrize(
+    ("hand", "points"),
+    [("", 0), ("9S", 9), ("KS QD", 0), ("7S 8D", 5), ("9S 9D 9H", 7), ("AS 9C", 0), ("5H 5C TD", 0)],
+)
+def test_a_total_is_the_last_digit_of_the_sum(hand, points):
+    assert total(cards(hand)) == points
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,28 @@
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from controller.baccarat.coup import Side, Winner
 from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Limits, Rule, Wager
+from controller.wagers.definition import Game, Limits, Progressive, Rule, Wager
 from tests.wagers.coups import coup
 
 WINS = Rule(name="wins", pays="1 to 1", when=Condition(winner=(Winner.PLAYER,)))
 PLAYER = Wager(name="player", title="Player", rules=(WINS,), base=True, side=Side.PLAYER)
 BONUS = Wager(name="bonus", title="Bonus", rules=(WINS,), side=Side.BANKER)
+LOSE = Rule(name="lose", pays="lose")
+AWARD = Rule(name="award", pays="100% of the meter", when=Condition(margin=(9,)))
+METER = Progressive(seed=100_00, contribution="20%")
+TIED = Wager(
+    name="tied",
+    title="Tied",
+    rules=(AWARD, Rule(name="tie", pays="push", when=Condition(winner=(Winner.TIE,))), WINS, LOSE),
+    requires_base="any",
+    requires_base_win=True,
+    progressive=METER,
+)
 GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
 
 
@@ -26,6 +38,17 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Condition(player_total=(10,)), "player_total must list values from 0 to 9, not [10]"),
         (lambda: Condition(banker_total=(-1,)), "banker_total must list values from 0 to 9, not [-1]"),
         (lambda: Condition(margin=()), "margin must list values from 0 to 9, not []"),
+        (lambda: Condition(coup_cards=(3,)), "coup_cards must list values from 4 to 6, not [3]"),
+        (lambda: Condition(coup_cards=(4, 7)), "coup_cards must list values from 4 to 6, not [4, 7]"),
+        (
+            lambda: Condition(winning_ranks=()),
+            "winning_ranks is an empty list, which never holds: name hands such as 2-3-4",
+        ),
+        (
+            lambda: Condition(winning_suit=()),
+            "winning_suit is an empty list, which never holds: name S, H, D or C",
+        ),
+        (lambda: Condition(coup_suit=()), "coup_suit is an empty list, which never holds: name S, H, D or C"),
         (lambda: replace(WINS, pays="evens"), "'evens' is not a pay"),
         (
             lambda: replace(WINS, name="lose"),
@@ -44,6 +67,21 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
             'bonus requires a base wager on the same side: say side = "player" or "banker"',
         ),
         (lambda: replace(PLAYER, requires_base="any"), "player is a base wager and cannot require another"),
+        (
+            lambda: replace(BONUS, requires_base_win=True),
+            'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of bonus',
+        ),
+        (
+            lambda: replace(BONUS, rules=(AWARD,)),
+            "bonus pays award from a meter: give it progressive = { seed = ..., contribution = ... }",
+        ),
+        (
+            lambda: replace(BONUS, progressive=METER),
+            "progressive is given and no rule of bonus pays from the meter: leave one out",
+        ),
+        (lambda: replace(METER, seed=-1), "seed must be 0 minor units or more, not -1"),
+        (lambda: replace(METER, contribution="101%"), "contribution must be from 0% to 100%, not '101%'"),
+        (lambda: replace(METER, contribution="20"), "'20' is not a percentage: write it as \"26%\""),
         (lambda: replace(GAME, decks=0), "decks must be from 1 to 12, not 0"),
         (lambda: replace(GAME, decks=13), "decks must be from 1 to 12, not 13"),
         (lambda: replace(GAME, maximum_wagers=0), "maximum_wagers must be at least 1, not 0"),
@@ -63,6 +101,32 @@ def test_a_definition_that_cannot_be_played_says_what_to_do(build, message):
         build()
 
     assert str(error.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "hand", ["", "9", "2-3-4-5", "2-3-10", "234", "2-3-", "2-3-x", "2 - 3", "2-3S", "k-Q"]
+)
+def test_what_is_no_hand_of_ranks_is_refused_with_the_way_to_write_one(hand):
+    with pytest.raises(ValueError) as error:
+        Condition(winning_ranks=("2-3-4", hand))
+
+    assert str(error.value) == (
+        f"winning_ranks must list hands of two or three ranks of A23456789TJQK, such as 2-3-4, not {hand!r}"
+    )
+
+
+@pytest.mark.parametrize(
+    "last",
+    [WINS, Rule(name="all", pays="1 to 1"), replace(LOSE, when=Condition(winner=(Winner.BANKER,)))],
+)
+def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(last):
+    with pytest.raises(ValueError) as error:
+        replace(TIED, rules=(AWARD, last))
+
+    assert str(error.value) == (
+        "requires_base_win takes wins away, so the rules of tied must end with one that has no `when` and does not "
+        'win, such as { name = "lose", pays = "lose" }'
+    )
 
 
 # Player 6 in three cards with a pair, Banker 7 in three with a pair: Banker by 1.
@@ -92,6 +156,21 @@ SHORT = "KS 2S 9S 3S"
         ({"banker_pair": True}, True, False),
         ({"banker_pair": False}, False, True),
         ({"winner": (Winner.BANKER,), "margin": (2,)}, False, False),
+        ({"coup_cards": (4, 5)}, False, True),
+        ({"coup_cards": (6,)}, True, False),
+        ({"player_perfect_pair": False}, True, True),
+        ({"player_perfect_pair": True}, False, False),
+        ({"banker_perfect_pair": False}, True, True),
+        ({"banker_perfect_pair": True}, False, False),
+        ({"winning_ranks": ("2-2-3",)}, True, False),
+        ({"winning_ranks": ("3-2-2", "9-K")}, True, True),
+        ({"winning_ranks": ("K-9", "2-3-4")}, False, True),
+        ({"winning_ranks": ("9-9",)}, False, False),
+        ({"winning_suit": ("S",)}, False, True),
+        ({"winning_suit": ("H", "D", "C")}, False, False),
+        ({"coup_suit": ("S", "H")}, False, True),
+        ({"coup_suit": ("D",)}, False, False),
+        ({"coup_suit": ("S",), "natural": False}, False, False),
     ],
 )
 def test_a_condition_holds_when_all_that_it_asks_is_so(asked: dict[str, Any], of_long, of_short):
@@ -124,3 +203,82 @@ def test_a_wager_is_found_by_its_name():
 
     with pytest.raises(KeyError):
         GAME.wager("malus")
+
+
+def test_a_condition_says_what_it_asks():
+    condition = Condition(
+        winner=(Winner.PLAYER,),
+        margin=(9, 8),
+        natural=False,
+        winning_ranks=("4-2-3", "K-Q"),
+        coup_suit=("D",),
+    )
+
+    assert condition.asked == {
+        "winner": {Winner.PLAYER},
+        "margin": {8, 9},
+        "natural": {False},
+        "winning_ranks": {"2-3-4", "Q-K"},
+        "coup_suit": {"D"},
+    }
+    assert Condition().asked == {}
+
+
+def test_a_condition_that_asks_nothing_holds_of_every_coup():
+    assert all(Condition().holds(coup(codes)) for codes in (LONG, SHORT))
+
+
+@pytest.mark.parametrize(
+    ("sides", "wins_by"),
+    [
+        ((), {}),
+        ((Side.PLAYER,), {"award": (Winner.PLAYER,), "wins": (Winner.PLAYER,)}),
+        ((Side.BANKER,), {"award": (Winner.BANKER,)}),
+        (
+            (Side.BANKER, Side.PLAYER),
+            {"award": (Winner.PLAYER, Winner.BANKER), "wins": (Winner.PLAYER,)},
+        ),
+    ],
+)
+def test_a_wager_that_wins_with_the_base_wager_keeps_the_wins_that_it_can_have_beside_it(sides, wins_by):
+    beside = TIED.beside(sides)
+
+    assert [rule.name for rule in beside.rules] == [
+        rule.name for rule in TIED.rules if rule.name in {*wins_by, "tie", "lose"}
+    ]
+    assert {rule.name: rule.when.winner for rule in beside.rules if rule.wins} == wins_by
+    assert beside.progressive == (METER if "award" in wins_by else None)
+    assert not beside.requires_base_win
+
+
+def test_what_else_a_rule_asks_is_still_asked_beside_a_base_wager():
+    award = TIED.beside([Side.BANKER]).rules[0]
+
+    assert award == replace(AWARD, when=Condition(winner=(Winner.BANKER,), margin=(9,)))
+
+
+def test_another_wager_is_the_same_beside_any_base_wager():
+    assert BONUS.beside([]) is BONUS
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"), [("0%", 0), ("26%", Fraction(26, 100)), ("12.5%", Fraction(1, 8)), ("100%", 1)]
+)
+def test_a_contribution_is_an_exact_share(text, rate):
+    assert Progressive(seed=0, contribution=text).rate == rate
+
+
+@pytest.mark.parametrize(
+    ("pays", "wins"),
+    [("lose", False), ("push", False), ("1 to 1", True), ("1 for 1", True), ("10% of the meter", True)],
+)
+def test_what_pays_more_than_the_stake_back_wins(pays, wins):
+    assert Rule(name="rule", pays=pays).wins is wins
+
+
+def test_the_sides_of_a_seat_are_those_of_its_base_wagers():
+    tie = replace(PLAYER, name="tie", side=None)
+    game = replace(GAME, wagers=(PLAYER, tie, BONUS))
+
+    assert game.sides_of(["tie", "bonus"]) == set()
+    assert game.sides_of(["tie", "bonus", "player"]) == {Side.PLAYER}

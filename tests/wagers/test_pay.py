@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.wagers.pay import Pay, Rounding
+from controller.wagers.pay import Pay, Rounding, percentage
 
 F = Fraction
 
@@ -23,6 +23,9 @@ F = Fraction
         ("1 to 1 less 0%", 100, F(200)),
         ("2 to 1 less 2.5%", 100, F(295)),
         ("push", 100, F(100)),
+        ("54 to 100", 50, F(77)),
+        ("lose", 100, F(0)),
+        ("100% of the meter", 100, F(0)),
     ],
 )
 def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake, returned):
@@ -44,6 +47,11 @@ def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake
         "1 to 1 less 5",
         "1.5 to 1",
         " 1 to 1",
+        "LOSE",
+        "lose ",
+        "the meter",
+        "10% of meter",
+        "10% of the meter less 5%",
     ],
 )
 def test_what_is_no_pay_is_refused_with_the_forms_there_are(text):
@@ -70,6 +78,58 @@ def test_a_commission_is_of_a_win_and_leaves_some_of_it(text, message):
         Pay.parse(text)
 
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("pays", "share"),
+    [
+        ("100% of the meter", F(1)),
+        ("10% of the meter", F(1, 10)),
+        ("2.5% of the meter", F(1, 40)),
+        ("1000 for 1", 0),
+    ],
+)
+def test_an_award_is_a_share_of_the_meter_and_takes_the_stake(pays, share):
+    pay = Pay.parse(pays)
+
+    assert (pay.meter, pay.stake_taken) == (share, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0% of the meter", "'0% of the meter' is no share of a meter: write more than 0% and at most 100%"),
+        (
+            "101% of the meter",
+            "'101% of the meter' is no share of a meter: write more than 0% and at most 100%",
+        ),
+        ("10 of the meter", "'10' is not a percentage: write it as \"26%\""),
+        ("all of the meter", "'all' is not a percentage: write it as \"26%\""),
+    ],
+)
+def test_a_share_of_a_meter_is_a_percentage_of_what_is_there(text, message):
+    with pytest.raises(ValueError) as error:
+        Pay.parse(text)
+
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [("26%", F(26, 100)), ("0%", F(0)), ("100%", F(1)), ("0.125%", F(1, 800)), ("250%", F(5, 2))],
+)
+def test_a_percentage_is_read_exactly(text, share):
+    assert percentage(text) == share
+
+
+@pytest.mark.parametrize(
+    "text", ["", "%", "26", "26 %", " 26%", "26%\n", ".5%", "5.%", "-5%", "1/2%", "1e2%"]
+)
+def test_what_is_no_percentage_is_refused_with_the_way_to_write_one(text):
+    with pytest.raises(ValueError) as error:
+        percentage(text)
+
+    assert str(error.value) == f'{text!r} is not a percentage: write it as "26%"'
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,13 @@ from controller.wagers.settlement import (
     give_back,
     settle,
 )
-from tests.wagers.coups import coup
+from tests.wagers.coups import OVER_ZERO, coup
 
 MINI = load_game("mini-baccarat")
 DRAGON = load_game("dragon-bonus-1")
 CANBERRA = load_game("canberra")
 DAI = load_game("dai-bacc")
+PROGRESSIVE = load_game("progressive-1")
 BANKER_WINS = "2D JS QC KS 8C 8C"
 BANKER_WINS_WITH_SIX = "TH 6S 2D KC JH"
 
@@ -167,3 +168,80 @@ def test_a_misdeal_gives_every_stake_back_whole():
         Settlement(2, "tie", Outcome.VOID, 5, 5, 0, "void"),
         Settlement(1, "player", Outcome.VOID, 7, 7, 0, "void"),
     )
+
+
+# --- a wager that wins only with the hand that its seat's base wager is on
+
+DIAMONDS = {side: coup(OVER_ZERO[side, "diamonds"][0]) for side in ("player", "banker")}
+UNSUITED = {side: coup(OVER_ZERO[side, "unsuited"][0]) for side in ("player", "banker")}
+
+
+def beside(seat: int, *bases: str) -> list[PlacedWager]:
+    return [PlacedWager(seat, each, 10_00) for each in (*bases, "progressive")]
+
+
+@pytest.mark.parametrize(
+    ("bases", "won_by_player", "won_by_banker"),
+    [
+        (("player",), "win", "lose"),
+        (("banker",), "lose", "win"),
+        (("player", "banker"), "win", "win"),
+        (("player", "tie"), "win", "lose"),
+        (("tie",), "lose", "lose"),
+        ((), "lose", "lose"),
+    ],
+)
+def test_a_progressive_wager_wins_beside_a_base_wager_that_wins(bases, won_by_player, won_by_banker):
+    outcomes = [settle(PROGRESSIVE, UNSUITED[side], beside(3, *bases))[-1] for side in ("player", "banker")]
+
+    assert [each.outcome for each in outcomes] == [won_by_player, won_by_banker]
+    for each in outcomes:
+        won = each.outcome == Outcome.WIN
+        assert (each.rule, each.returned) == (("two_three_four_unsuited", 10_000_00) if won else ("lose", 0))
+
+
+def test_each_seats_progressive_wager_goes_by_its_own_base_wagers():
+    wagers = [*beside(1, "banker"), *beside(2, "player"), *beside(4, "tie"), *beside(7, "banker", "player")]
+
+    settled = settle(PROGRESSIVE, DIAMONDS["player"], wagers)
+
+    assert [(each.seat, each.outcome) for each in settled if each.wager == "progressive"] == [
+        (1, "lose"),
+        (2, "award"),
+        (4, "lose"),
+        (7, "award"),
+    ]
+
+
+def test_the_order_of_a_seats_wagers_does_not_matter():
+    wagers = beside(2, "player")[::-1]
+
+    assert settle(PROGRESSIVE, DIAMONDS["player"], wagers)[0].outcome == Outcome.AWARD
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"), [("diamonds", "two_three_four_diamonds"), ("suited", "two_three_four_suited")]
+)
+def test_a_share_of_the_meter_is_an_award_and_the_settlement_returns_nothing(kind, rule):
+    settled = settle(PROGRESSIVE, coup(OVER_ZERO["banker", kind][0]), beside(3, "banker"))[-1]
+
+    assert settled == Settlement(3, "progressive", Outcome.AWARD, 10_00, 0, -10_00, rule)
+
+
+def test_a_wager_that_no_rule_decides_loses():
+    """A record from before every rule had to be written has none that loses."""
+    wager = replace(MINI.wager("player"), rules=MINI.wager("player").rules[:1])
+    game = replace(MINI, wagers=(wager,))
+
+    assert settle(game, coup(BANKER_WINS), having(("player", 5))) == (
+        Settlement(3, "player", Outcome.LOSE, 5, 0, -5, "lose"),
+    )
+
+
+def test_a_loss_that_is_written_is_by_the_rules_own_name():
+    barred = Rule(name="barred", pays="lose", when=MINI.wager("banker").rules[0].when)
+    game = replace(MINI, wagers=(replace(MINI.wager("banker"), rules=(barred,)),))
+
+    (settled,) = settle(game, coup(BANKER_WINS), having(("banker", 5)))
+
+    assert (settled.outcome, settled.rule) == (Outcome.LOSE, "barred")
