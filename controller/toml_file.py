@@ -7,7 +7,7 @@ already accepted. Keys inside an inline table or a list have the line of the key
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
 from itertools import pairwise
@@ -45,8 +45,8 @@ class TomlFile:
     lines: Mapping[Path_, int]
 
     @classmethod
-    def parse(cls, name: str, data: bytes) -> "TomlFile":
-        """Read a file's bytes.
+    def parse(cls, name: str, data: bytes, parse_float: Callable[[str], Any] = float) -> "TomlFile":
+        """Read a file's bytes; `parse_float` makes the value of a number with a point from its text.
 
         Raises:
             ConfigError: they are not TOML; the problem has the line.
@@ -58,7 +58,7 @@ class TomlFile:
             raise ConfigError([Problem("the file is not UTF-8 text", name, line)]) from None
         text = text.replace("\r\n", "\n")
         try:
-            document = tomllib.loads(text)
+            document = tomllib.loads(text, parse_float=parse_float)
         except ValueError as error:
             at = _AT_LINE.search(str(error))
             last = text.count("\n") + 1
@@ -79,8 +79,8 @@ class TomlFile:
         return Problem(message, self.name, self.line_of(path), dotted(path), suggestion)
 
 
-def read(path: Path) -> TomlFile:
-    """Read a TOML file.
+def read(path: Path, parse_float: Callable[[str], Any] = float) -> TomlFile:
+    """Read a TOML file, as `TomlFile.parse` does.
 
     Raises:
         ConfigError: it cannot be read or is not TOML.
@@ -89,7 +89,7 @@ def read(path: Path) -> TomlFile:
         data = path.read_bytes()
     except OSError as error:
         raise ConfigError([Problem(f"cannot be read: {error.strerror}", str(path))]) from None
-    return TomlFile.parse(str(path), data)
+    return TomlFile.parse(str(path), data, parse_float)
 
 
 def dotted(path: Path_) -> str:

@@ -135,6 +135,13 @@ def test_a_file_that_cannot_be_read(tmp_path):
         read(tmp_path / "there.toml")
 
 
+def test_numbers_with_a_point_can_be_kept_as_they_are_written(tmp_path):
+    (tmp_path / "a.toml").write_text("a = 2.50\nb = [3, -0.10]\n", encoding="utf-8")
+
+    assert read(tmp_path / "a.toml", parse_float=str).document == {"a": "2.50", "b": [3, "-0.10"]}
+    assert read(tmp_path / "a.toml").document == {"a": 2.5, "b": [3, -0.1]}
+
+
 @dataclass(frozen=True)
 class Inner:
     count: int
