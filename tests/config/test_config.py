@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import MISSING, fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -193,6 +194,33 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ),
         ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be a valid string, not 432"),
         ("[operator]\n", "[operator\n", "20: this is not TOML"),
+        ("[operator]", "[edge]\n[operator]", "20: edge.alarm: is missing"),
+        ("[operator]", "[edge]\nalarm = 1\n[operator]", "21: edge.alarm: must be a valid string, not 1"),
+        (
+            "[operator]",
+            '[edge]\nalarm = "0.01"\n[operator]',
+            "21: edge.alarm: '0.01' is not a percentage: write it as",
+        ),
+        (
+            "[operator]",
+            '[edge]\nalarm = "-1%"\n[operator]',
+            "21: edge.alarm: '-1%' is not a percentage: write it as",
+        ),
+        (
+            "[operator]",
+            '[edge]\nalarm = "101%"\n[operator]',
+            '21: edge.alarm: alarm must be from "0%" to "100%", not \'101%\'',
+        ),
+        (
+            "[operator]",
+            '[edge]\nalarm = "1%"\nalarms = "2%"\n[operator]',
+            "22: edge.alarms: no such key (did you mean alarm?)",
+        ),
+        (
+            "[operator]",
+            '[edge]\nalarm = "1%"\n[operator]',
+            "20: edge: the edges are for surveillance alone: say restricted = true in [mqtt]",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_by_line_and_key(good, bad, told, config_file):
@@ -268,6 +296,23 @@ def test_a_game_file_at_fault_is_told_by_its_own_line(config_file):
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
 
     assert problems(config_file) == [f"{path}:9: deks: no such key (did you mean decks?)"]
+
+
+def test_live_edges_need_a_broker_with_restricted_topics(config_file):
+    alarmed = changed(config_file, "[operator]", '[edge]\nalarm = "2.5%"\n[operator]')
+    config = load_config(changed(alarmed, "[mqtt]", "[mqtt]\nrestricted = true"))
+
+    assert config.edge is not None
+    assert config.edge.share == Fraction(25, 1000)
+    assert config.redacted()["edge"] == {"alarm": "2.5%"}
+
+    mqtt = '[mqtt]\nrestricted = true\nusername = "table-1"\npassword_file = "secret"\n'
+    (problem,) = problems(changed(config_file, mqtt, ""))
+    assert problem.startswith("17: edge: the edges are for surveillance alone")
+
+
+def test_without_the_section_there_are_no_live_edges(config_file):
+    assert load_config(config_file).edge is None
 
 
 # --- passwords
