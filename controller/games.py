@@ -65,7 +65,7 @@ def game_of(file: TomlFile) -> Game:
         for fault in faults(wager)
     ]
     if problems:
-        raise ConfigError(problems)
+        raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
     return game
 
 

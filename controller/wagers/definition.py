@@ -30,7 +30,10 @@ class Rule:
 
     def __post_init__(self) -> None:
         """Refuse a pay that cannot be read, and a name that would lie."""
-        Pay.parse(self.pays)
+        try:
+            Pay.parse(self.pays)
+        except ValueError as error:
+            raise ValueError(f"pays = {error}") from None
         if self.name == LOSE and self.pays != LOSE:
             raise ValueError(
                 f'name "{LOSE}" is for a rule that pays "{LOSE}", and this one pays "{self.pays}"'

@@ -9,6 +9,7 @@ from controller.problems import ConfigError
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 GOOD = (FOLDER / "dai-bacc.toml").read_text(encoding="utf-8")
+METERED = (FOLDER / "progressive-1.toml").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", shipped_games())
@@ -97,15 +98,241 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
     ],
 )
 def test_what_is_wrong_with_a_game_file_is_told_on_its_line(good, bad, problem, tmp_path):
-    assert good in GOOD
-    before, _, after = GOOD.partition(good)
-    path = tmp_path / "own.toml"
+    refused(tmp_path, GOOD, good, bad, problem)
+
+
+def refused(folder: Path, text: str, good: str, bad: str, problem: str) -> None:
+    """Put `bad` for the one `good` in a game file; `problem` is told, `{line}` the last line of what was put."""
+    assert good in text
+    before, _, after = text.partition(good)
+    path = folder / "own.toml"
     path.write_text(before + bad + after, encoding="utf-8")
     line = before.count("\n") + 1 + bad.count("\n")
 
     with pytest.raises(ConfigError) as error:
         load_game(str(path))
     assert f"{path}{problem.format(line=line)}" in str(error.value).splitlines()
+
+
+TOP = "wagers[6].rules[1]"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "problem"),
+    [
+        # unknown keys and values
+        (
+            'winning_suit = ["D"]',
+            'winning_suits = ["D"]',
+            f":{{line}}: {TOP}.when.winning_suits: no such key (did you mean winning_suit?)",
+        ),
+        (
+            'winning_suit = ["D"]',
+            'suited = "D"',
+            (
+                f":{{line}}: {TOP}.when.suited: no such key; there are winner, player_cards, banker_cards, coup_cards, "
+                "player_total, banker_total, margin, natural, player_pair, banker_pair, player_perfect_pair, "
+                "banker_perfect_pair, winning_ranks, winning_suit, coup_suit"
+            ),
+        ),
+        (
+            'winning_suit = ["D"]',
+            'winning_suit = ["d"]',
+            f":{{line}}: {TOP}.when.winning_suit[1]: must be 'S', 'H', 'D' or 'C', not 'd'",
+        ),
+        (
+            'winning_suit = ["D"]',
+            'winning_suit = "D"',
+            f":{{line}}: {TOP}.when.winning_suit: must be a valid array, not 'D'",
+        ),
+        (
+            "seed = 1000000",
+            "sed = 1000000",
+            ":{line}: wagers[6].progressive.sed: no such key (did you mean seed?)",
+        ),
+        ("seed = 1000000, ", "", ":{line}: wagers[6].progressive.seed: is missing"),
+        (
+            "requires_base_win = true",
+            'requires_base_win = "yes"',
+            ":{line}: wagers[6].requires_base_win: must be a valid boolean, not 'yes'",
+        ),
+        # values that no coup or meter can have
+        *(
+            (
+                'winning_ranks = ["2-3-4"], margin = [9], winning_suit = ["D"]',
+                f'winning_ranks = ["{hand}"], margin = [9]',
+                (
+                    f":{{line}}: {TOP}.when: winning_ranks must list hands of two or three ranks of A23456789TJQK, such as "
+                    f"2-3-4, not '{hand}'"
+                ),
+            )
+            for hand in ("2-3-10", "9", "2,3,4")
+        ),
+        (
+            'winning_suit = ["D"]',
+            "winning_suit = []",
+            f":{{line}}: {TOP}.when: winning_suit is an empty list, which never holds: name S, H, D or C",
+        ),
+        (
+            'winning_suit = ["D"]',
+            "coup_cards = [3]",
+            f":{{line}}: {TOP}.when: coup_cards must list values from 4 to 6, not [3]",
+        ),
+        (
+            "seed = 1000000",
+            "seed = -1",
+            ":{line}: wagers[6].progressive: seed must be 0 minor units or more, not -1",
+        ),
+        (
+            'contribution = "20%"',
+            'contribution = "120%"',
+            ":{line}: wagers[6].progressive: contribution must be from 0% to 100%, not '120%'",
+        ),
+        (
+            'contribution = "20%"',
+            'contribution = "0.2"',
+            ":{line}: wagers[6].progressive: '0.2' is not a percentage: write it as \"26%\"",
+        ),
+        (
+            'contribution = "20%"',
+            "contribution = 20",
+            ":{line}: wagers[6].progressive.contribution: must be a valid string, not 20",
+        ),
+        # pays
+        (
+            'pays = "100% of the meter"',
+            "pays = 100",
+            f":{{line}}: {TOP}.pays: must be a valid string, not 100",
+        ),
+        (
+            'pays = "10% of the meter"',
+            'pays = "ten to 1"',
+            (
+                ':{line}: wagers[6].rules[2].pays: pays = \'ten to 1\' is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%", '
+                '"10% of the meter", "push" or "lose"'
+            ),
+        ),
+        (
+            'pays = "10% of the meter"',
+            'pays = "110% of the meter"',
+            ":{line}: wagers[6].rules[2].pays: pays = '110% of the meter' is no share of a meter: write more than 0% and at most 100%",
+        ),
+        # wagers that contradict themselves
+        (
+            'requires_base = "any"\n',
+            "",
+            (
+                ":{line}: wagers[6].requires_base_win: requires_base_win needs a base wager: say requires_base = "
+                '"any" or "same_side" of progressive'
+            ),
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_wager_that_pays_from_a_meter_is_told_on_its_line(good, bad, problem, tmp_path):
+    refused(tmp_path, METERED, good, bad, problem)
+
+
+def test_a_wager_that_pays_from_a_meter_says_what_is_on_it(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        "".join(line for line in METERED.splitlines(keepends=True) if not line.startswith("progressive =")),
+        encoding="utf-8",
+    )
+
+    with pytest.raises(ConfigError) as error:
+        load_game(str(path))
+    (problem,) = error.value.problems
+    assert (problem.key, problem.message) == (
+        "wagers[6]",
+        (
+            "progressive pays two_three_four_diamonds from a meter: give it progressive = { seed = ..., "
+            "contribution = ... }"
+        ),
+    )
+    header = path.read_text(encoding="utf-8").splitlines().index('name = "progressive"')
+    assert problem.line == header
+
+
+OX_6 = 'when = { winner = ["player"], player_cards = [3], player_total = [6] }\n'
+KILL = 'when = { winner = ["banker", "tie"], player_cards = [3], player_total = [6] }\n'
+TIGER_7 = """\
+when = { winner = ["banker"], banker_cards = [3], banker_total = [7] }
+pays = "40 to 1"
+
+[[wagers.rules]]
+name = "lose"
+pays = "lose"
+"""
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "problem"),
+    [
+        (
+            OX_6,
+            'when = { winner = ["tie"], player_cards = [3], margin = [6] }\n',
+            "wagers[4].rules[1]: no coup can be what three_card_six_wins asks for",
+        ),
+        (
+            KILL,
+            'when = { winner = ["player"], banker_cards = [3], banker_total = [7], natural = false }\n',
+            (
+                "wagers[5].rules[2]: three_card_six_killed can never decide: the rules before it decide every coup that it "
+                "holds of"
+            ),
+        ),
+        (
+            OX_6,
+            "",
+            "wagers[4].rules[2]: lose can never decide: the rules before it decide every coup that it holds of",
+        ),
+        (
+            TIGER_7,
+            'when = { winner = ["banker"], banker_cards = [3], banker_total = [7] }\npays = "40 to 1"\n',
+            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD: end the rules",
+        ),
+        (
+            TIGER_7,
+            (
+                'when = { player_pair = true }\npays = "11 to 1"\n\n[[wagers.rules]]\nname = "none"\n'
+                'when = { player_pair = false }\npays = "lose"\n'
+            ),
+            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD: end the rules",
+        ),
+    ],
+)
+def test_a_rule_that_never_decides_and_a_coup_that_no_rule_does_are_told(good, bad, problem, tmp_path):
+    assert good in GOOD
+    path = tmp_path / "own.toml"
+    path.write_text(GOOD.replace(good, bad), encoding="utf-8")
+
+    with pytest.raises(ConfigError) as error:
+        load_game(str(path))
+    (found,) = error.value.problems
+    told = f"{found.key}: {found.message}"
+    key = found.key.split(".")[-1].partition("[")[0]
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert told.startswith(problem)
+    assert lines[(found.line or 0) - 1] in {f"[[{key}]]", f"[[wagers.{key}]]"}
+
+
+def test_the_rules_faults_are_told_in_the_order_of_the_file(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(
+        GOOD.replace(
+            'name = "lose"\npays = "lose"', 'name = "pair"\nwhen = { player_pair = true }\npays = "push"'
+        ).replace("player_total = [6]", "player_total = [6], natural = true"),
+        encoding="utf-8",
+    )
+
+    with pytest.raises(ConfigError) as error:
+        load_game(str(path))
+    problems = error.value.problems
+    assert [problem.key for problem in problems] == [
+        *("wagers[1]", "wagers[2]", "wagers[3]"),
+        *("wagers[4]", "wagers[4].rules[1]", "wagers[5]", "wagers[5].rules[2]"),
+    ]
+    assert [problem.line for problem in problems] == sorted(problem.line or 0 for problem in problems)
 
 
 def test_every_problem_is_told_in_the_order_of_the_file(tmp_path):

@@ -49,7 +49,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
             "winning_suit is an empty list, which never holds: name S, H, D or C",
         ),
         (lambda: Condition(coup_suit=()), "coup_suit is an empty list, which never holds: name S, H, D or C"),
-        (lambda: replace(WINS, pays="evens"), "'evens' is not a pay"),
+        (lambda: replace(WINS, pays="evens"), "pays = 'evens' is not a pay: write"),
         (
             lambda: replace(WINS, name="lose"),
             'name "lose" is for a rule that pays "lose", and this one pays "1 to 1"',
