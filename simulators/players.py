@@ -1,31 +1,41 @@
-"""Players at a table's seats, who wager over MQTT as a terminal would: they read `state` and write `wagers/…/set`."""
+"""Players at a table's seats, who wager over MQTT as a terminal would: they read `state` and write `wagers/…/set`.
+
+They know the game's rules and limits as a table posts them, and ask for nothing that would be refused.
+"""
 
 import asyncio
 import json
 import math
 import random
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import aiomqtt
 
+from controller.wagers.definition import Game, Limits
+from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+
 _CHIP: Final = 500
 _MOST: Final = 20_000
+# How often each base wager is the one that a seat begins with.
+_WEIGHTS: Final = {"player": 44, "banker": 50}
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayersOptions:
-    """Who sits where, and at which broker.
+    """Who sits where, at which broker and game.
 
-    `seats` are the seats taken; `seed` decides what they wager; `slow` is how long the slowest thinks, in seconds.
+    `game` has the table's own limits. `seats` are the seats taken; `seed` decides what they wager; `slow` is how long the slowest thinks, in seconds.
     """
 
     host: str
     port: int
     base: str
     table: str
+    game: Game
     seats: tuple[int, ...]
     seed: int = 1
     slow: float = 1.0
@@ -67,32 +77,38 @@ class Players:
         self._round = state["round"]
         for seat in self._options.seats:
             await asyncio.sleep(self._random.uniform(0, self._options.slow / len(self._options.seats)))
-            for number, wager in enumerate(self._choose(state["limits"])):
-                payload = {"id": f"{self._round}-{seat}-{number}", "round": self._round, **wager}
+            for number, placed in enumerate(self._choose(seat)):
+                payload = {
+                    "id": f"{self._round}-{seat}-{number}",
+                    "round": self._round,
+                    "wager": placed.wager,
+                    "amount": placed.amount,
+                }
                 await client.publish(self._topic(f"wagers/{seat}/set"), json.dumps(payload), qos=1)
 
-    def _choose(self, limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """What a seat wagers: mostly one side, at times with a side wager on the same one, now and then nothing."""
-        draw = self._random
-        on_offer = {each["wager"]: each for each in limits}
+    def _choose(self, seat: int) -> list[PlacedWager]:
+        """What a seat wagers: mostly one side, at times with other wagers beside it, now and then nothing."""
+        game, draw = self._options.game, self._random
         if draw.random() < 0.1:
             return []
-        side = draw.choices(["player", "banker", "tie"], weights=[44, 50, 6])[0]
-        chosen = [side] if side in on_offer else ["player"]
-        chosen += [
-            name
-            for name in (f"dragon_bonus_{side}", f"{side}_pair")
-            if name in on_offer and draw.random() < 0.3
-        ]
-        return [{"wager": name, "amount": self._amount(on_offer[name])} for name in chosen]
+        bases = [wager for wager in game.wagers if wager.base]
+        (base,) = draw.choices(bases, weights=[_WEIGHTS.get(wager.name, 6) for wager in bases])
+        others = [wager for wager in game.wagers if wager is not base and not (wager.base and wager.side)]
+        chosen: list[PlacedWager] = []
+        for wager in [base, *(each for each in others if draw.random() < 0.3)]:
+            wanted = [*chosen, PlacedWager(seat, wager.name, self._amount(wager.limits))]
+            with suppress(WagerRefusedError):
+                check_wagers(game, wanted)
+                chosen = wanted
+        return chosen
 
-    def _amount(self, limits: dict[str, Any]) -> int:
+    def _amount(self, limits: Limits) -> int:
         """Whole chips of five within the limits, or the table's own steps where those are no chips of five."""
-        step = limits["step"] if limits["step"] % _CHIP == 0 else math.lcm(limits["step"], _CHIP)
-        for chip in (step, limits["step"]):
-            lowest = -(-limits["minimum"] // chip)
+        step = limits.step if limits.step % _CHIP == 0 else math.lcm(limits.step, _CHIP)
+        for chip in (step, limits.step):
+            lowest = -(-limits.minimum // chip)
             most = max(_MOST, 4 * lowest * chip)
-            highest = min(limits["maximum"] or most, most) // chip
+            highest = min(limits.maximum or most, most) // chip
             if lowest <= highest:
                 return self._random.randint(lowest, highest) * chip
-        return int(limits["minimum"])
+        return limits.minimum

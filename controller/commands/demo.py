@@ -1,8 +1,8 @@
 """`punto demo`: a whole table on one machine, with no hardware, no root and no network.
 
 A virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display: the parts
-are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. The one place in the
-program that knows the simulators.
+are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. A game whose cards may not
+be read by a shoe is dealt by hand, and its cards are keyed. The one place in the program that knows the simulators.
 """
 
 import argparse
@@ -26,17 +26,23 @@ from controller.commands.operator import ask
 from controller.commands.run import driver_for
 from controller.config import ServiceConfig, load_config
 from controller.games import load_game
+from controller.problems import ConfigError, Problem
 from controller.supervisor import serve
+from controller.wagers.definition import Limits
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.server import serve as serve_display
 from simulators.players import Players, PlayersOptions
-from simulators.shoe.options import ShoeOptions
+from simulators.shoe.options import OptionError, ShoeOptions
+from simulators.shoe.order import shuffled
 from simulators.shoe.virtual_shoe import VirtualShoe
 
 _TABLE: Final = "demo"
 _BASE: Final = "punto"
 _SEATS: Final = (1, 3, 4, 6)
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}
+# Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
+_CUT: Final = 14
+_LONGEST_WAIT: Final = 3600  # seconds
 _CONFIG: Final = """\
 version = 1
 
@@ -44,11 +50,8 @@ version = 1
 id = "{table}"
 name = "Punto {title}"
 game = {game}
-
+{cards}
 {limits}
-[shoe]
-port = {port}
-
 [record]
 path = {record}
 
@@ -70,13 +73,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--game", default="dragon-bonus-1", help="a game file or a shipped game (dragon-bonus-1)"
     )
     parser.add_argument("--seed", type=int, default=8, help="decides the cards and the wagers (8)")
-    parser.add_argument("--pace", type=float, default=0.7, metavar="SECONDS", help="between two cards (0.7)")
-    parser.add_argument("--between", type=float, default=4, metavar="SECONDS", help="between two coups (4)")
-    parser.add_argument("--rounds", type=int, metavar="N", help="end after so many rounds (run until Ctrl-C)")
+    parser.add_argument(
+        "--pace", type=_seconds, default=0.7, metavar="SECONDS", help="between two cards (0.7)"
+    )
+    parser.add_argument(
+        "--between", type=_seconds, default=4, metavar="SECONDS", help="between two coups (4)"
+    )
+    parser.add_argument(
+        "--rounds", type=_rounds, metavar="N", help="end after so many rounds (run until Ctrl-C)"
+    )
     parser.add_argument(
         "--port", type=int, default=8080, help="the display's port, a free one if it is taken (8080)"
     )
     parser.add_argument("--dir", type=Path, help="keep the record here (a folder that passes with the demo)")
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (seconds := float(text)) <= _LONGEST_WAIT:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is no time to wait: write 0 to {_LONGEST_WAIT}")
+
+
+def _rounds(text: str) -> int:
+    with suppress(ValueError):
+        if (rounds := int(text)) >= 1:
+            return rounds
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: write 1 or more, or leave it out")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -96,7 +119,8 @@ def main(args: argparse.Namespace) -> int:
 async def _run(args: argparse.Namespace, folder: Path) -> None:
     broker_port = _free_port()
     config = _write_config(args.game, folder, broker_port)
-    demo = asyncio.create_task(_deal(args, folder, config, broker_port))
+    shoe = _shoe(args, folder, config)
+    demo = asyncio.create_task(_deal(args, config, broker_port, shoe))
     loop = asyncio.get_running_loop()
 
     def stop() -> None:
@@ -114,28 +138,19 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
             pass
 
 
-async def _deal(args: argparse.Namespace, folder: Path, config: ServiceConfig, broker_port: int) -> None:
+async def _deal(
+    args: argparse.Namespace, config: ServiceConfig, broker_port: int, shoe: VirtualShoe | None
+) -> None:
     broker = await _start_broker(broker_port)
     try:
         async with asyncio.TaskGroup() as tasks:
-            shoe = VirtualShoe(
-                ShoeOptions(
-                    link=folder / "shoe",
-                    store=folder / "shoe.store",
-                    seed=str(args.seed),
-                    decks=config.settings().game.decks,
-                    pace=args.pace,
-                    between=args.between,
-                )
-            )
-            tasks.create_task(shoe.run())
-            await shoe.ready()
+            if shoe is not None:
+                tasks.create_task(shoe.run())
+                await shoe.ready()
             running = asyncio.Event()
             tasks.create_task(serve(config, driver_for(config), running.set))
             await running.wait()
-            tasks.create_task(
-                serve_display(_display(args.port, broker_port), _welcome(folder, config, broker_port))
-            )
+            tasks.create_task(serve_display(_display(args.port, broker_port), _welcome(config, broker_port)))
             tasks.create_task(
                 Players(
                     PlayersOptions(
@@ -143,12 +158,15 @@ async def _deal(args: argparse.Namespace, folder: Path, config: ServiceConfig, b
                         port=broker_port,
                         base=_BASE,
                         table=_TABLE,
+                        game=config.settings().game,
                         seats=_SEATS,
                         seed=args.seed,
                         slow=args.between / 2,
                     )
                 ).run()
             )
+            if shoe is None:
+                tasks.create_task(_key(args, config))
             tasks.create_task(_tell(broker_port, args.rounds))
             tasks.create_task(_supervise(config.operator.socket))
     finally:
@@ -156,22 +174,46 @@ async def _deal(args: argparse.Namespace, folder: Path, config: ServiceConfig, b
             await broker.shutdown()
 
 
+def _shoe(args: argparse.Namespace, folder: Path, config: ServiceConfig) -> VirtualShoe | None:
+    """The shoe of this table, None where its cards are keyed."""
+    if config.shoe is None:
+        return None
+    try:
+        options = ShoeOptions(
+            link=folder / "shoe",
+            store=folder / "shoe.store",
+            seed=str(args.seed),
+            decks=config.settings().game.decks,
+            pace=args.pace,
+            between=args.between,
+        )
+    except OptionError as error:
+        raise ConfigError(
+            [Problem(f"no virtual shoe can deal {config.settings().game.title}: {error}")]
+        ) from None
+    return VirtualShoe(options)
+
+
 def _write_config(game: str, folder: Path, broker_port: int) -> ServiceConfig:
     """Write the configuration that `punto run` would be given for this table, and read it."""
-    wagers = {wager.name: wager for wager in load_game(game).wagers}
+    own = load_game(game)
+    wagers = {wager.name: wager for wager in own.wagers}
     limits = "".join(
         f"[limits.{name}]\nminimum = {low}\nmaximum = {high}\nstep = {low}\n\n"
         for name, (low, high) in _LIMITS.items()
-        if name in wagers and wagers[name].limits.maximum is None
+        if name in wagers and wagers[name].limits == Limits()
     )
+    # The approval letter lets no shoe read a variation that is dealt face down.
+    by_hand = own.variation and own.dealt == "face_down"
+    cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {json.dumps(str(folder / 'shoe'))}\n"
     path = folder / "table.toml"
     path.write_text(
         _CONFIG.format(
             table=_TABLE,
             title=_TABLE.title(),
             game=json.dumps(str(Path(game).absolute()) if Path(game).is_file() else game),
+            cards=cards,
             limits=limits,
-            port=json.dumps(str(folder / "shoe")),
             record=json.dumps(str(folder / "table.db")),
             broker=broker_port,
             socket=json.dumps(str(folder / "operator.sock")),
@@ -199,7 +241,7 @@ def _display(port: int, broker_port: int) -> DisplayOptions:
     )
 
 
-def _welcome(folder: Path, config: ServiceConfig, broker_port: int) -> Callable[[str], None]:
+def _welcome(config: ServiceConfig, broker_port: int) -> Callable[[str], None]:
     def say(address: str) -> None:
         print(
             f"""
@@ -209,7 +251,7 @@ A table of {config.settings().game.title} is open.
   MQTT               mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'
   orders             punto operator --socket {config.operator.socket} status
   record             {config.record.path}
-  virtual shoe       {folder / "shoe"}
+  cards              {"keyed by the dealer" if config.shoe is None else config.shoe.port}
 
 Ctrl-C ends it.
 """,
@@ -244,6 +286,27 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
             return {"order": "reveal"}
         case _:
             return None
+
+
+async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
+    """Deal from a shoe that cannot read, key every card, and change the shoe when its cut card has come."""
+    door, game = config.operator.socket, config.settings().game
+    while True:
+        state = (await asyncio.to_thread(ask, door, {"order": "status"}))["state"]
+        left = state["shoe"]["cards_left"]
+        cards = shuffled(str(args.seed), state["shoe"]["number"], game.decks)
+        match state["phase"]:
+            case "shoe_change" if left < len(cards):  # the first card is burned, with as many as it says
+                order = {"order": "open_betting"}
+            case "betting" if left <= _CUT:
+                order = {"order": "change_shoe"}
+            case "shoe_change" | "betting" | "dealing":
+                await asyncio.sleep(args.pace if state["phase"] == "dealing" else args.between)
+                order = {"order": "key_card", "card": cards[-left]}
+            case _:
+                await asyncio.sleep(0.1)
+                continue
+        await asyncio.to_thread(ask, door, order)
 
 
 async def _tell(broker_port: int, rounds: int | None) -> None:

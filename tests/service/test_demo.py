@@ -1,21 +1,23 @@
 """`punto demo`: a whole table on one machine, which ends when it is told to and leaves no noise."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from controller.games import load_game, shipped_games
 from controller.journal.recovery import replay
-from controller.table.settings import Settings
-from controller.wagers.settlement import PlacedWager, check_wagers
+from controller.wagers.definition import Game, Limits
+from controller.wagers.settlement import check_wagers
 from simulators.players import Players, PlayersOptions
-from tests.service.table_in_this_process import HERE, rows, settings
+from tests.service.table_in_this_process import HERE, rows
 
 QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0")
 
@@ -36,7 +38,7 @@ def rounds_of(said: str) -> list[str]:
     return [line for line in said.splitlines() if line.startswith("shoe 1 round ")]
 
 
-@pytest.mark.parametrize("game", ["midi-baccarat", "canberra", "canberra-high-limit"])
+@pytest.mark.parametrize("game", ["midi-baccarat", "canberra", "progressive-2", "ez-baccarat", "side-wagers"])
 def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
     with demo("--rounds", "3", "--game", game, "--dir", tmp_path) as process:
         said, noise = process.communicate(timeout=30)
@@ -46,6 +48,19 @@ def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
     assert said.endswith("The demo has ended.\n")
     assert replay(tmp_path / "table.db").difference is None
     assert rows(tmp_path / "table.db", "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
+
+
+def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
+    with demo("--rounds", "3", "--game", "dai-bacc", "--dir", tmp_path) as process:
+        said, noise = process.communicate(timeout=30)
+
+    assert (process.returncode, noise) == (0, "")
+    assert "cards              keyed by the dealer" in said
+    assert len(rounds_of(said)) == 3
+    assert replay(tmp_path / "table.db").difference is None
+    record = tmp_path / "table.db"
+    assert rows(record, "SELECT count(*) FROM inputs WHERE source = 'shoe'") == [(0,)]
+    assert rows(record, "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
 
 
 def test_the_same_seed_deals_the_same_cards_again():
@@ -90,13 +105,49 @@ def test_it_can_be_stopped_while_it_starts():
         assert "never retrieved" not in noise
 
 
-def test_what_cannot_be_played_is_said():
-    with demo("--game", "pontoon") as process:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--game", "pontoon"], "there is no game 'pontoon'"),
+        (
+            ["--game", "{twelve}"],
+            "no virtual shoe can deal Mini Baccarat: decks is 12: write 1 to 8",
+        ),
+        (["--pace", "-1"], "argument --pace: '-1' is no time to wait: write 0 to 3600"),
+        (["--between", "soon"], "argument --between: 'soon' is no time to wait: write 0 to 3600"),
+        (
+            ["--rounds", "0"],
+            "argument --rounds: '0' is no number of rounds: write 1 or more, or leave it out",
+        ),
+    ],
+)
+def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
+    twelve = tmp_path / "twelve.toml"
+    own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
+    twelve.write_text(own.replace("decks = 8", "decks = 12"), encoding="utf-8")
+    with demo(*(each.format(twelve=twelve) for each in arguments)) as process:
         _, noise = process.communicate(timeout=10)
 
     assert process.returncode == 2
-    assert "pontoon" in noise
+    assert told in noise
     assert "Traceback" not in noise
+
+
+def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
+    own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
+    limited = own.replace("base = true", "base = true\nlimits = { minimum = 2500, step = 2500 }")
+    (tmp_path / "own.toml").write_text(limited, encoding="utf-8")
+    with demo("--rounds", "3", "--game", tmp_path / "own.toml", "--dir", tmp_path) as process:
+        _, noise = process.communicate(timeout=30)
+
+    assert (process.returncode, noise) == (0, "")
+    stakes = [
+        each["stake"]
+        for (record,) in rows(tmp_path / "table.db", "SELECT record FROM rounds")
+        for each in json.loads(record)["settlements"]
+    ]
+    assert stakes
+    assert all(stake % 2500 == 0 for stake in stakes)
 
 
 def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
@@ -112,16 +163,8 @@ def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
 # --- the players
 
 
-def limits_of(own: Settings) -> list[dict[str, Any]]:
-    return [
-        {
-            "wager": wager.name,
-            "minimum": wager.limits.minimum,
-            "maximum": wager.limits.maximum,
-            "step": wager.limits.step,
-        }
-        for wager in own.game.wagers
-    ]
+def players_at(game: Game, seed: int = 3) -> Players:
+    return Players(PlayersOptions(host="", port=0, base="punto", table="t", game=game, seats=(1,), seed=seed))
 
 
 @pytest.mark.parametrize(
@@ -136,23 +179,31 @@ def limits_of(own: Settings) -> list[dict[str, Any]]:
     ],
 )
 def test_players_wager_what_the_table_takes(minimum, maximum, step):
-    own = settings("canberra")
-    players = Players(PlayersOptions(host="", port=0, base="punto", table="t", seats=(1,), seed=3))
-    on_offer = [{**each, "minimum": minimum, "maximum": maximum, "step": step} for each in limits_of(own)]
+    game = load_game("canberra")
+    limits = Limits(minimum=minimum, maximum=maximum, step=step)
+    players = players_at(replace(game, wagers=tuple(replace(wager, limits=limits) for wager in game.wagers)))
     for _ in range(300):
-        for wager in players._choose(on_offer):
-            amount = wager["amount"]
-
-            assert minimum <= amount <= (maximum or amount)
-            assert amount % step == 0
+        for placed in players._choose(1):
+            assert minimum <= placed.amount <= (maximum or placed.amount)
+            assert placed.amount % step == 0
 
 
-def test_players_wagers_stand_together():
-    for name in ("dragon-bonus-1", "canberra"):
-        own = settings(name)
-        players = Players(PlayersOptions(host="", port=0, base="punto", table="t", seats=(1,), seed=3))
-        for _ in range(300):
-            placed: list[PlacedWager] = []
-            for wager in players._choose(limits_of(own)):
-                placed.append(PlacedWager(1, wager["wager"], wager["amount"]))
-                check_wagers(own.game, placed)
+@pytest.mark.parametrize("name", shipped_games())
+def test_players_make_every_kind_of_wager_and_what_they_make_stands_together(name):
+    game = load_game(name)
+    players = players_at(game)
+    made = set()
+    for _ in range(300):
+        chosen = players._choose(2)
+        made |= {placed.wager for placed in chosen}
+        # The table hears of one wager after the other.
+        for count in range(len(chosen)):
+            check_wagers(game, chosen[: count + 1])
+
+    assert made == {wager.name for wager in game.wagers}
+
+
+def test_players_now_and_then_wager_nothing():
+    players = players_at(load_game("mini-baccarat"))
+
+    assert {bool(players._choose(1)) for _ in range(100)} == {True, False}
