@@ -1,11 +1,19 @@
 """Game files are found by name or path, and what is wrong with one is told by line, key and what was meant."""
 
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from controller.games import load_game, shipped_games
+from controller.journal.entries import EVENTS
 from controller.problems import ConfigError
+from controller.table.events import ServiceStarted
+from controller.table.settings import FACE_UP_ONLY, Settings
+from controller.wagers.settlement import PlacedWager, settle
+from tests.wagers.coups import OVER_ZERO, coup
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 GOOD = (FOLDER / "dai-bacc.toml").read_text(encoding="utf-8")
@@ -344,3 +352,47 @@ def test_every_problem_is_told_in_the_order_of_the_file(tmp_path):
     lines = [problem.line or 0 for problem in error.value.problems]
     assert len(lines) == 1 + 2 * GOOD.count("pays = ")
     assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize(("command", "status"), [(["check-config"], 1), (["run", "--config"], 2)])
+def test_a_shoe_that_would_read_dai_bacc_is_refused_with_the_letters_sentence(command, status, tmp_path):
+    path = tmp_path / "table.toml"
+    path.write_text(
+        'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "dai-bacc"\n[shoe]\nport = "/dev/null"\n'
+        f'[record]\npath = "{tmp_path}/t.db"\n[operator]\nsocket = "{tmp_path}/t.sock"\n',
+        encoding="utf-8",
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-m", "controller.cli", *command, str(path)],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+    assert done.returncode == status
+    assert done.stderr == (
+        f"{path}:5: table.game: Dai Bacc is a variation dealt face down, so its cards must be keyed (cards = "
+        f'"keyed"). Approval letter: "{FACE_UP_ONLY}"\n'
+    )
+    assert not (tmp_path / "t.db").exists()
+
+
+def test_a_record_from_before_every_loss_was_written_is_read_and_settled_as_it_was():
+    game = load_game("mini-baccarat")
+    losing_unwritten = replace(
+        game,
+        wagers=tuple(
+            replace(wager, rules=tuple(rule for rule in wager.rules if rule.wins)) for wager in game.wagers
+        ),
+    )
+    started = ServiceStarted(version="1", settings=Settings(table="t", name="T", game=losing_unwritten))
+
+    read = EVENTS.validate_json(EVENTS.dump_json(started), strict=True)
+
+    assert isinstance(read, ServiceStarted)
+    (settled,) = settle(
+        read.settings.game, coup(OVER_ZERO["player", "suited"][0]), [PlacedWager(1, "banker", 500)]
+    )
+    assert (settled.outcome, settled.rule, settled.returned) == ("lose", "lose", 0)
