@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 
 from controller.baccarat.cards import RANKS, SUITS
 from controller.odds.composition import CARDS_OF_A_COUP
-from controller.odds.coups import NO_CARD, Alphabet, Coups, Symbols
+from controller.odds.coups import NO_CARD, Alphabet, Coups, Symbols, points
 from controller.odds.deciding import Term
 
 Numbers = NDArray[Any]
 """Whole numbers in an array of float64 or int64, the last axis over shoes."""
 
 _EXACT_IN_FLOATS: Final = 2**53
+_FEWEST: Final = 4
+"""The cards of the shortest coup."""
 _BASE: Final = 16
 """Symbols are digits of this base where several are one number; the last digit is no card."""
 _LAST: Final = _BASE - 1
@@ -46,18 +48,16 @@ class Shoes:
             by_rank = np.concatenate([by_rank[:9], by_rank[9:].sum(axis=0, keepdims=True)])
         self._by_suit = by_rank.astype(kind)
         self.plain = _falling(self._by_suit.sum(axis=1))
+        rest: Numbers = np.ones((CARDS_OF_A_COUP + 1, len(self.cards)), kind)
+        rest[:-1] = self.cards - np.arange(CARDS_OF_A_COUP)[:, None]
+        self.rest: Numbers = np.cumprod(rest[::-1], axis=0)[::-1]
+        """For each size of a coup, in how many orders the cards after it can come, up to the sixth."""
 
     @cached_property
-    def suited(self) -> list[Numbers]:
-        """For each suit what `plain` is for all."""
-        return [_falling(self._by_suit[:, suit]) for suit in range(len(SUITS))]
-
-    def rest(self, size: int) -> Numbers:
-        """In how many orders the cards after a coup of `size` can come, up to the sixth."""
-        ways: Numbers = np.ones_like(self.plain[0])
-        for taken in range(size, CARDS_OF_A_COUP):
-            ways = ways * (self.cards - taken)
-        return ways
+    def suited(self) -> Numbers:
+        """`plain`, then the same of each suit, then a row of ones: the factor of no card."""
+        parts = [_falling(self._by_suit[:, suit]) for suit in range(len(SUITS))]
+        return np.concatenate([self.plain, *parts, self.rest[CARDS_OF_A_COUP:]])
 
 
 def _falling(counts: Numbers) -> Numbers:
@@ -78,31 +78,34 @@ class PlainCounts:
         sizes = (cards != _LAST).sum(axis=0)
         self._levels = list(_levels(cards, sizes))
         place = np.zeros(len(sizes), dtype=np.int64)
-        offset = 0
-        for size in range(4, len(self._levels) + 1):
-            level = self._levels[size - 1]
+        ends = [0]
+        for size, level in enumerate(self._levels[_FEWEST - 1 :], _FEWEST):
             mine = sizes == size
-            place[mine] = offset + np.searchsorted(level.sets, _number(cards[:size, mine]))
-            offset += len(level.sets)
-        matrix = np.zeros((len(wanted), offset))
+            place[mine] = ends[-1] + np.searchsorted(level.sets, _number(cards[:size, mine]))
+            ends.append(ends[-1] + len(level.sets))
+        matrix = np.zeros((len(wanted), ends[-1]))
         for row, terms in enumerate(wanted):
             for term in terms:
                 mine = term.kinds[used]
-                matrix[row] += term.sign * np.bincount(place[mine], coups.orders[used][mine], offset)
+                matrix[row] += term.sign * np.bincount(place[mine], coups.orders[used][mine], ends[-1])
         # Several rules often ask the same, such as a tie that is no natural: it is counted once.
         different, self._which = np.unique(matrix, axis=0, return_inverse=True)
-        self._matrix = {np.dtype(kind): different.astype(kind) for kind in (np.float64, np.int64)}
+        by_size = np.split(different, ends[1:-1], axis=1)
+        self._matrices = {
+            np.dtype(kind): dict(enumerate((part.astype(kind) for part in by_size), _FEWEST))
+            for kind in (np.float64, np.int64)
+        }
 
     def __call__(self, shoes: Shoes) -> Numbers:
         """The numbers wanted, of shape (wanted, shoes)."""
         ways = np.ones_like(shoes.plain[:1])
-        found = []
+        matrices = self._matrices[ways.dtype]
+        counts: Numbers = np.zeros_like(ways)
         for size, level in enumerate(self._levels, 1):
             ways = np.take(ways, level.parents, axis=0)
             ways *= np.take(shoes.plain, level.factors, axis=0)
-            if size >= 4:
-                found.append(ways if size == CARDS_OF_A_COUP else ways * shoes.rest(size))
-        counts: Numbers = self._matrix[ways.dtype] @ np.concatenate(found)
+            if size in matrices:
+                counts = counts + (matrices[size] @ ways) * shoes.rest[size]
         return counts[self._which]
 
 
@@ -147,42 +150,35 @@ class SuitedCounts:
         outside = [place for place in range(len(cards)) if not any(place in group for group in places)]
         parted = np.concatenate([np.sort(cards[part], axis=0) for part in (*places, outside)])
         _, first, inverse = np.unique(_number(parted), return_index=True, return_inverse=True)
-        self._orders = np.bincount(inverse, coups.orders[term.kinds])
+        orders = np.bincount(inverse, coups.orders[term.kinds])
         self._cards = parted[:, first]
         self._part = np.repeat(range(len(places) + 1), [len(part) for part in (*places, outside)])
-        self._sizes = (self._cards != _LAST).sum(axis=0)
+        self._symbols = len(points(coups.alphabet))
         suits = [[SUITS.index(str(suit)) for suit in sorted(group.suits, key=str)] for group in term.groups]
-        self._choices = [(choice, self._factors(choice)) for choice in product(*suits)]
+        choices = [*product(*suits)]
+        self._factors = np.concatenate([self._factors_of(choice) for choice in choices], axis=1)
+        self._sizes = np.tile((self._cards != _LAST).sum(axis=0), len(choices))
+        self._orders = np.tile(orders, len(choices))[:, None]
 
-    def _factors(self, choice: tuple[int, ...]) -> list[Symbols]:
-        """For each place the factor of its card: which copy of its symbol, and suit, it is."""
-        found = []
+    def _factors_of(self, choice: tuple[int, ...]) -> Symbols:
+        """The factors of each place's cards, as rows of `Shoes.suited`, where the groups have these suits."""
+        rows = self._symbols * CARDS_OF_A_COUP
+        found = np.empty_like(self._cards)
         for place, part in enumerate(self._part):
-            copies = np.zeros(len(self._sizes), dtype=np.int64)
+            copies = np.zeros(len(found[0]), dtype=np.int64)
             for earlier, other in enumerate(self._part[:place]):
                 if part == len(choice) or choice[part] == choice[other]:
                     copies += self._cards[earlier] == self._cards[place]
-            found.append(self._cards[place] * CARDS_OF_A_COUP + copies)
+            first = 0 if part == len(choice) else rows * (1 + choice[part])
+            factors = first + self._cards[place] * CARDS_OF_A_COUP + copies
+            found[place] = np.where(self._cards[place] == _LAST, rows * (1 + len(SUITS)), factors)
         return found
 
     def __call__(self, shoes: Shoes) -> Numbers:
         """The count, with its sign, in each shoe."""
-        rest = np.stack([shoes.rest(size) for size in range(CARDS_OF_A_COUP + 1)])[self._sizes]
-        rest *= self._orders.astype(rest.dtype)[:, None]
-        total: Numbers = np.zeros_like(shoes.plain[0])
-        for choice, factors in self._choices:
-            ways = rest.copy()
-            for part, factor in zip(self._part, factors, strict=True):
-                falling = shoes.plain if part == len(choice) else shoes.suited[choice[part]]
-                ways *= _take_or_one(falling, factor)
-            total += ways.sum(axis=0)
-        total *= self._sign
+        ways = np.take(shoes.rest, self._sizes, axis=0)
+        ways *= self._orders.astype(ways.dtype)
+        for factors in self._factors:
+            ways *= np.take(shoes.suited, factors, axis=0)
+        total: Numbers = self._sign * ways.sum(axis=0)
         return total
-
-
-def _take_or_one(falling: Numbers, factors: Symbols) -> Numbers:
-    """The factors at these places; 1 for no card."""
-    none = factors >= len(falling)
-    found = np.take(falling, np.where(none, 0, factors), axis=0)
-    found[none] = 1
-    return found

@@ -158,10 +158,7 @@ class GameOdds:
         found = []
         for at in range(0, len(compositions), _SHOES_AT_ONCE):
             shoes = compositions[at : at + _SHOES_AT_ONCE]
-            cards = shoes.sum(axis=1)
-            total = np.ones(len(cards))
-            for taken in range(CARDS_OF_A_COUP):
-                total *= cards - taken
+            total = (shoes.sum(axis=1)[:, None] - np.arange(CARDS_OF_A_COUP)).prod(axis=1)
             found.append((values @ self._count(shoes) / total).T)
         return np.concatenate(found)
 
