@@ -1,0 +1,120 @@
+"""docs/game-files.md: what it shows works, and what it lists is all there is."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from pydantic import TypeAdapter
+
+from controller.games import load_game
+from controller.wagers.condition import Condition
+from controller.wagers.definition import Game, Progressive, Rule, Wager
+from controller.wagers.pay import Pay
+
+PAGE = (Path(__file__).parents[2] / "docs" / "game-files.md").read_text(encoding="utf-8")
+WALK, _, REFERENCE = PAGE.partition("\n## The game\n")
+PUNTO = f"{shlex.quote(sys.executable)} -m controller.cli"
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder where somebody has followed the walk."""
+    (tmp_path / "my-game.toml").write_text("\n".join(blocks(WALK, "toml")), encoding="utf-8")
+    return tmp_path
+
+
+def said(command: str, folder: Path) -> str:
+    """What a shell prints for a command line of the page."""
+    done = subprocess.run(
+        ["sh", "-c", re.sub(r"\bpunto (?=[a-z])", lambda _: f"{PUNTO} ", command)],
+        cwd=folder,
+        env={"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": "/usr/bin:/bin"},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("shown", blocks(WALK, "console"))
+def test_the_walk_prints_what_the_page_shows(shown, folder):
+    command, _, output = shown.partition("\n")
+
+    assert said(command.removeprefix("$ "), folder) == output
+
+
+def test_the_walk_begins_with_mini_baccarat_as_it_ships(folder):
+    walked, shipped = load_game(str(folder / "my-game.toml")), load_game("mini-baccarat")
+
+    assert walked.wagers[:-1] == shipped.wagers
+    assert walked.wagers[-1].name == "twin_naturals"
+
+
+def test_the_mistake_that_the_page_shows_is_told_so(folder):
+    path = folder / "my-game.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("player_total =", "player_totals ="))
+
+    told = said("punto check-config --game my-game.toml", folder).strip()
+
+    assert told in PAGE.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "command", [line for block in blocks(REFERENCE, "sh") for line in block.splitlines()]
+)
+def test_a_command_of_the_reference_can_be_given(command, tmp_path):
+    assert "average top award" in said(command, tmp_path)
+
+
+def first_column(section: str, heading: str) -> list[str]:
+    """What is in the first column of the section's first table with this heading."""
+    table = PAGE.partition(f"\n## {section}\n")[2].partition(f"\n| {heading} |")[2].partition("\n\n")[0]
+    return [line.split(" | ")[0] for line in table.splitlines()[2:]]
+
+
+@pytest.mark.parametrize(
+    ("section", "heading", "kind"),
+    [
+        ("The game", "Key", Game),
+        ("A wager", "Key", Wager),
+        ("Rules", "Key", Rule),
+        ("Rules", "A condition", Condition),
+        ("Paying from a meter", "Key of `progressive`", Progressive),
+    ],
+)
+def test_every_key_is_listed(section, heading, kind):
+    listed = [key for cell in first_column(section, heading) for key in re.findall(r"`(\w+)", cell)]
+
+    assert sorted(listed) == sorted(field.name for field in fields(kind))
+
+
+def conditions() -> list[str]:
+    """Every condition that the page writes in code."""
+    names = "|".join(field.name for field in fields(Condition))
+    return sorted(set(re.findall(rf"`((?:{names}) = [^`]*)`", REFERENCE)))
+
+
+@pytest.mark.parametrize("written", conditions())
+def test_every_condition_on_the_page_can_be_written(written):
+    asked = json.dumps(tomllib.loads(f"when = {{ {written} }}")["when"])
+
+    assert TypeAdapter(Condition).validate_json(asked, strict=True).asked
+
+
+def test_every_pay_on_the_page_can_be_written():
+    pays = [text for cell in first_column("Rules", "A pay") for text in re.findall(r'`"([^`]*)"`', cell)]
+
+    assert len(pays) == 8
+    for text in pays:
+        Pay.parse(text)
