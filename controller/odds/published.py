@@ -45,7 +45,10 @@ _STATISTICS: Final[dict[str, tuple[str, Unit]]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A printed figure and the exact one, both in `unit`; `reproducible` is the mark of the file."""
+    """A printed figure and the exact one, both in `unit`; `reproducible` is the mark of the file.
+
+    What is read off a game file and not counted from a shoe has no `decks`, and is never rounded.
+    """
 
     sheet: str
     what: str
@@ -69,7 +72,8 @@ class Figure:
     @property
     def result(self) -> Result:
         """Whether it agrees at the printed precision, or else is near."""
-        if rounded(self.exact, self.places) == Fraction(self.printed):
+        exact = self.exact if self.decks is None else rounded(self.exact, self.places)
+        if exact == Fraction(self.printed):
             return "agrees"
         return "nearly" if abs(self.difference) <= NEAR * abs(Fraction(self.printed)) else "differs"
 

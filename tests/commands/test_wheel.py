@@ -63,6 +63,20 @@ def test_it_scores_a_line_from_the_wheel(unpacked):
     assert ran.stdout.startswith('{"id":"r1","player":["9S","3H","8D"]')
 
 
+def test_it_holds_the_printed_figures_and_checks_them(unpacked):
+    program = (
+        "from controller.odds import published; "
+        "report = published.check(); "
+        "print(published.__file__, report.as_marked, len(report.figures))"
+    )
+    ran = run(unpacked, "-c", program)
+
+    where, as_marked, count = ran.stdout.split()
+    assert Path(where).parent == unpacked / "controller" / "odds"
+    assert (as_marked, ran.stderr) == ("True", "")
+    assert int(count) > 50
+
+
 def test_it_holds_no_tests_and_no_working_files(unpacked):
     top = {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
 
