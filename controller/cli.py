@@ -40,7 +40,11 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
         "controller.commands.score", "score coups and settle their wagers, JSON Lines in and out"
     ),
     "roads": Subcommand("controller.commands.roads", "draw the five roads of a shoe's rounds, JSON Lines in"),
+    "games": Subcommand("controller.commands.games", "list the games that ship, or write docs/games.md"),
     "odds": Subcommand("controller.commands.odds", "the exact odds of a game's wagers"),
+    "simulate": Subcommand(
+        "controller.commands.simulate", "a game's wagers over rounds dealt at random, beside the exact odds"
+    ),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
         "controller.commands.replay", "replay a table's record and compare what comes of it"
@@ -56,7 +60,6 @@ _EXTRAS: Final = {
     "matplotlib": "lab",
     "numba": "lab",
     "pyarrow": "lab",
-    "tqdm": "lab",
 }
 
 

@@ -1,0 +1,264 @@
+"""The deal itself, compiled: what one processor does some tens of millions of times a second.
+
+Cards are shuffled from the front, after Fisher and Yates, only as many places as can be dealt. A shuffle starts from
+whatever the one before has left, which makes no difference: from any order, each is equally likely. So a shuffle that
+runs out of draws is given up and begun again with fresh ones.
+
+Nothing of the game is said here: who draws, which rule decides and what is burned comes in by tables.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+NO_CARD: Final = 6
+"""The place of a third card that is not dealt; a coup's places count from 0."""
+NO_RANK: Final = 13
+PAIR_STATES: Final = 3
+"""Of one hand: no pair, a pair, a perfect pair."""
+SUIT_STATES: Final = 9
+"""No suit, the winning hand of one of four, the whole coup of one of four."""
+NEITHER: Final = 2
+"""The winner of a tie; Player is 0, Banker 1."""
+_POINTS: Final = 15
+_ENDLESS: Final = 1 << 30
+
+
+class Tables(NamedTuple):
+    """What is looked up for each round. A card is a number of eight bits, of which the lower four are its points.
+
+    - `rank`, `suit`: of each card; a suit is one bit of four.
+    - `kind`: by the two-card totals of Player and Banker and the points of the fifth and sixth card: the kind of coup
+      times 8, plus how many cards it has.
+    - `winner`, `third`: of each kind; `third` has the places of Player's and Banker's third cards.
+    - `first`, `details`: of each kind, its first variant, and how many it has by ranks and suits for each by pairs.
+    - `pairs`: whether there are variants by pairs.
+    - `hand`: by three ranks: which of the hands that are asked for it is, counted from 1, or 0.
+    - `one_suit`: by the suits of some cards: which one they all have, counted from 1, or 0.
+    - `outcome`: of each variant.
+    """
+
+    rank: NDArray[np.uint8]
+    suit: NDArray[np.uint8]
+    kind: NDArray[np.uint16]
+    winner: NDArray[np.uint8]
+    third: NDArray[np.uint8]
+    first: NDArray[np.int32]
+    details: NDArray[np.int32]
+    pairs: bool
+    hand: NDArray[np.uint16]
+    one_suit: NDArray[np.uint8]
+    outcome: NDArray[np.uint16]
+
+
+class Play(NamedTuple):
+    """How a shoe is played.
+
+    `places` that can be dealt, cards `burned` by each first card, itself included, cards before the `cut` card, and
+    coups that are dealt `after` it comes within one.
+    """
+
+    places: int
+    burned: NDArray[np.int64]
+    cut: int
+    after: int
+
+
+class Limits(NamedTuple):
+    """How many `shoes` and `rounds` are dealt at most; `batch` shoes make a batch, 0 for none."""
+
+    shoes: int
+    rounds: int
+    batch: int
+
+
+class Count(NamedTuple):
+    """What has been counted, all whole numbers.
+
+    - `done`: shoes, rounds, batches.
+    - `outcomes`: rounds of each outcome; `batch`: those of the batch that is under way.
+    - `products`: for each two outcomes, their rounds in a batch multiplied, summed over the batches, where the second is
+      not the smaller; empty if they are not wanted.
+    """
+
+    done: NDArray[np.int64]
+    outcomes: NDArray[np.int64]
+    batch: NDArray[np.int64]
+    products: NDArray[np.int64]
+
+
+class Kept(NamedTuple):
+    """Each round: the shoe it is of and its number there, from 0; its cards, its kind and its outcome.
+
+    There is room for every round or for none.
+    """
+
+    shoe: NDArray[np.int32]
+    number: NDArray[np.int32]
+    cards: NDArray[np.uint8]
+    kind: NDArray[np.uint16]
+    outcome: NDArray[np.uint16]
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _compiled(function: _Function) -> _Function:
+    """What is compiled is kept, beside this file or in the user's cache, where either may be written."""
+    try:
+        return cast(_Function, numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:  # "no locator available": a home that cannot be written either
+        return cast(_Function, numba.njit(nogil=True)(function))
+
+
+@_compiled
+def shuffle(draws: NDArray[np.uint16], at: int, cards: NDArray[np.uint8], places: int) -> int:
+    """Put equally likely cards into the first places; return the first draw not used, -1 if there were too few."""
+    end = len(draws)
+    for place in range(places):
+        if at == end:
+            return -1
+        left = np.uint32(len(cards) - place)
+        product = np.uint32(draws[at]) * left
+        at += 1
+        # Lemire's method: the few draws that would make some cards likelier than others are thrown away.
+        if product & 0xFFFF < left:
+            fewest = np.uint32(1 << 16) % left
+            while product & 0xFFFF < fewest:
+                if at == end:
+                    return -1
+                product = np.uint32(draws[at]) * left
+                at += 1
+        other = place + np.int64(product >> 16)
+        card = cards[place]
+        cards[place] = cards[other]
+        cards[other] = card
+    return at
+
+
+@_compiled
+def _detail(
+    coup: NDArray[np.uint8],
+    winner: np.int64,
+    third: NDArray[np.uint8],
+    rank: NDArray[np.uint8],
+    suit: NDArray[np.uint8],
+    hand: NDArray[np.uint16],
+    one_suit: NDArray[np.uint8],
+) -> np.int64:
+    """Which variant by ranks and suits a coup is."""
+    whole = suit[coup[0]] | suit[coup[1]] | suit[coup[2]] | suit[coup[3]]
+    for place in third:
+        if place != NO_CARD:
+            whole |= suit[coup[place]]
+    found = np.int64(one_suit[whole])
+    if found:
+        found += (SUIT_STATES - 1) // 2
+    if winner != NEITHER:
+        one, two = coup[winner], coup[winner + 2]
+        suits = suit[one] | suit[two]
+        last = np.int64(NO_RANK)
+        if third[winner] != NO_CARD:
+            suits |= suit[coup[third[winner]]]
+            last = np.int64(rank[coup[third[winner]]])
+        found = max(found, np.int64(one_suit[suits]))
+        found += np.int64(hand[rank[one], rank[two], last]) * SUIT_STATES
+    return found
+
+
+@_compiled
+def close_batch(count: Count) -> None:
+    """Count what a batch has brought, and begin the next."""
+    came = np.flatnonzero(count.batch)
+    rounds = count.batch[came]
+    for place, outcome in enumerate(came):
+        count.outcomes[outcome] += rounds[place]
+        if len(count.products):
+            row = count.products[outcome]
+            for other in range(place, len(came)):
+                row[came[other]] += rounds[place] * rounds[other]
+    count.batch[came] = 0
+    count.done[2] += 1
+
+
+@_compiled
+def _keep(kept: Kept, at: int, what: tuple[int, int, np.int64, np.uint16], cards: NDArray[np.uint8]) -> None:
+    kept.shoe[at], kept.number[at], kept.kind[at], kept.outcome[at] = what
+    for place, card in enumerate(cards):
+        kept.cards[at, place] = card
+
+
+@_compiled
+def deal(  # noqa: C901 - one loop: what is taken out of it is called for each round
+    draws: NDArray[np.uint16],
+    cards: NDArray[np.uint8],
+    tables: Tables,
+    play: Play,
+    limits: Limits,
+    count: Count,
+    kept: Kept,
+) -> None:
+    """Deal and count until a limit is reached or the draws are used up.
+
+    A shoe for which they do not suffice is not begun. The last batch is left open.
+    """
+    rank, suit, kinds = tables.rank, tables.suit, tables.kind
+    first, details, pairs, outcomes = tables.first, tables.details, tables.pairs, tables.outcome
+    winner, third, hand, one_suit = tables.winner, tables.third, tables.hand, tables.one_suit
+    batch = count.batch
+    keep = len(kept.outcome) > 0
+    shoe, done, _ = count.done
+    at = 0
+    while shoe < limits.shoes and done < limits.rounds:
+        at = shuffle(draws, at, cards, play.places)
+        if at < 0:
+            break
+        place = play.burned[cards[0]]
+        left = _ENDLESS
+        number = 0
+        while left and done < limits.rounds:
+            if place == play.cut:
+                left = 1  # the cut card comes in place of a coup's first card: that coup is the last
+            elif place > play.cut and left > play.after:
+                left = play.after  # it came within the coup before
+                if not left:
+                    break
+            p1, b1, p2, b2 = cards[place], cards[place + 1], cards[place + 2], cards[place + 3]
+            player = np.int64(p1 & _POINTS) + np.int64(p2 & _POINTS)
+            banker = np.int64(b1 & _POINTS) + np.int64(b2 & _POINTS)
+            player = player - 10 if player >= 10 else player
+            banker = banker - 10 if banker >= 10 else banker
+            found = np.int64(kinds[player, banker, cards[place + 4] & _POINTS, cards[place + 5] & _POINTS])
+            size = found & 7
+            kind = found >> 3
+            variant = np.int64(first[kind])
+            if pairs:
+                of_player = np.int64(rank[p1] == rank[p2]) + np.int64(p1 == p2)
+                of_banker = np.int64(rank[b1] == rank[b2]) + np.int64(b1 == b2)
+                variant += (of_player * PAIR_STATES + of_banker) * np.int64(details[kind])
+            if details[kind] > 1:
+                variant += _detail(
+                    cards[place : place + 6],
+                    np.int64(winner[kind]),
+                    third[kind],
+                    rank,
+                    suit,
+                    hand,
+                    one_suit,
+                )
+            outcome = outcomes[variant]
+            batch[outcome] += 1
+            if keep:
+                _keep(kept, done, (shoe, number, kind, outcome), cards[place : place + size])
+            number += 1
+            place += size
+            done += 1
+            left -= 1
+        shoe += 1
+        if limits.batch and shoe % limits.batch == 0:
+            close_batch(count)
+    count.done[0] = shoe
+    count.done[1] = done

@@ -1,0 +1,111 @@
+"""What the simulated rounds say of each wager, and how far that is from the exact figures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.odds.exact import WagerOdds
+from controller.odds.simulation.outcomes import Outcomes
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What came of it: `counts` has the rounds of each outcome.
+
+    Rounds of one shoe depend on each other, so standard errors are taken from the sums of batches: of some shoes each,
+    or of one round where each has its own. `products` has for each two outcomes their rounds in a batch, multiplied
+    and summed over the batches; None where a batch is a round.
+    """
+
+    outcomes: Outcomes
+    rounds: int
+    shoes: int
+    batches: int
+    counts: NDArray[np.int64]
+    products: NDArray[np.int64] | None
+
+    def rules(self, position: str) -> dict[str, int]:
+        """How many rounds each rule has decided of this position."""
+        found: dict[str, int] = {}
+        for rule, count in zip(self.outcomes.deciding(position), self.counts, strict=True):
+            found[rule] = found.get(rule, 0) + int(count)
+        return found
+
+    def standard_error(self, position: str, value: Mapping[str, float]) -> float | None:
+        """Of the mean over all rounds, where a round is worth the value of the rule that decides this position.
+
+        The mean is a ratio: what the batches sum up to, by their rounds. None for fewer than two batches.
+        """
+        if self.batches < 2:
+            return None
+        values = np.array([value.get(rule, 0) for rule in self.outcomes.deciding(position)], np.float64)
+        off = values - values @ self.counts / self.rounds
+        squares = off**2 @ self.counts if self.products is None else off @ self.products @ off
+        return sqrt(squares * self.batches / (self.batches - 1)) / self.rounds
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure from the rounds beside the exact one; the error is None where there are too few rounds to tell it."""
+
+    simulated: float
+    standard_error: float | None
+    exact: float
+
+    @property
+    def sigmas(self) -> float | None:
+        """How many standard errors the figure is above the exact one; None without an error, or with one of 0."""
+        return (self.simulated - self.exact) / self.standard_error if self.standard_error else None
+
+
+@dataclass(frozen=True)
+class RuleEstimate:
+    """How many rounds a rule has decided, and their share of all."""
+
+    rule: str
+    pays: str
+    count: int
+    frequency: Estimate
+
+
+@dataclass(frozen=True)
+class WagerEstimate:
+    """The house's edge on a position per unit staked, pushes in the denominator, and its rules."""
+
+    name: str
+    edge: Estimate
+    rules: tuple[RuleEstimate, ...]
+
+
+def estimates(tally: Tally, odds: Mapping[str, WagerOdds]) -> tuple[WagerEstimate, ...]:
+    """What the rounds say of each position, beside its exact odds."""
+    return tuple(
+        _estimate(tally, position.name, odds[position.name]) for position in tally.outcomes.positions
+    )
+
+
+def _estimate(tally: Tally, position: str, odds: WagerOdds) -> WagerEstimate:
+    counts = tally.rules(position)
+    edge = -sum((counts.get(rule.rule, 0) * rule.net for rule in odds.rules), Fraction(0)) / tally.rounds
+    error = tally.standard_error(position, {rule.rule: float(rule.net) for rule in odds.rules})
+    return WagerEstimate(
+        position,
+        Estimate(float(edge), error, float(odds.edge)),
+        tuple(
+            RuleEstimate(
+                rule.rule,
+                rule.pays,
+                counts.get(rule.rule, 0),
+                Estimate(
+                    counts.get(rule.rule, 0) / tally.rounds,
+                    tally.standard_error(position, {rule.rule: 1.0}),
+                    float(rule.probability),
+                ),
+            )
+            for rule in odds.rules
+        ),
+    )
