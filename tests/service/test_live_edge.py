@@ -726,13 +726,17 @@ def playing(tmp_path: Path) -> Iterator[tuple[Service, Listener]]:
         yield service, listener
 
 
-def test_systemd_tells_every_process_to_stop_and_that_is_as_quiet(playing):
-    service, _ = playing
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_that_every_process_is_told_of_is_as_quiet(number, playing):
+    """As systemd tells it, and Ctrl-C."""
+    service, listener = playing
     processes = processes_of(service)
-    for each in reversed(processes):  # the worker before the service
-        each.send_signal(signal.SIGTERM)
+    for each in processes[1:]:
+        each.send_signal(number)
+    so_far = listener.heard(EDGE)[-1].payload["round"]
+    wait_until(lambda: listener.heard(EDGE)[-1].payload["round"] > so_far, "edges by the same worker")
 
-    assert service.process.wait(30) == 0
+    assert service.stop(number) == 0
     wait_until(lambda: not alive(processes), "every process of the service has ended")
     assert "edge worker died" not in "".join(service.said())
     assert "Traceback" not in "".join(service.said())
@@ -771,6 +775,29 @@ def test_a_service_that_was_killed_in_mid_shoe_publishes_the_edges_again(playing
     assert edges(message) == exact(
         load_config(service.config).game, seen_by(ONE_DECK_SHOE[: message["round"]])
     )
+
+
+def test_a_table_where_nothing_happens_after_a_start_publishes_them_too(tmp_path):
+    broker = Broker(tmp_path)
+    service = counted(tmp_path, broker)
+    shoe = f'[shoe]\nport = "{service.port}"\n'
+    keyed = service.config.read_text().replace(shoe, "")
+    service.config.write_text(keyed.replace("[record]", 'cards = "keyed"\nburn = "none"\n[record]', 1))
+    with broker, Listener(tmp_path, broker.port) as listener, service:
+        service.begin_shoe()
+        service.order("open_betting")
+        for card in PLAYER_NATURAL.split():
+            service.order("key_card", card=card)
+        wait_until(lambda: (listener.last(EDGE) or {}).get("round") == 1, "the coup is valued")
+        before = listener.heard(EDGE)[-1].payload
+        service.kill()
+        service.start()
+        wait_until(lambda: listener.heard(EDGE)[-1].payload["seq"] > before["seq"], "edges again")
+        again = listener.heard(EDGE)[-1].payload
+
+    assert edges(again) == edges(before)
+    assert edges(again) == exact(ONE_DECK, [Card(code) for code in PLAYER_NATURAL.split()])
+    assert again["seq"] == len(inputs(service.record))
 
 
 LOADED = (
