@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := controller drivers simulators displays tests benchmarks
 
-.PHONY: demo test check bench soak fmt lock schema system clean
+.PHONY: demo test check bench soak fmt lock schema games system clean
 
 demo: $(READY)
 	$(BIN)/punto demo $(DEMO)
@@ -39,6 +39,9 @@ lock: $(READY)
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs
+
+games: $(READY)
+	$(BIN)/punto games --out docs
 
 system:
 	./tests/install-system-packages
