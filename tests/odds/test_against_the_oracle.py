@@ -380,6 +380,20 @@ def test_fewer_cards_than_a_coup_may_need_are_refused():
         six.without([Card("AS")])
 
 
+@pytest.mark.parametrize("decks", [0, 13, -1])
+def test_more_or_fewer_of_a_card_than_one_to_twelve_decks_have_are_refused(decks):
+    with pytest.raises(CompositionError):
+        Composition.of_decks(decks)
+    if decks:
+        with pytest.raises(CompositionError):
+            composition(full(8) | {"QC": decks})
+
+
+@pytest.mark.parametrize("decks", [1, 8, 12])
+def test_whole_decks_have_that_many_of_each_card(decks):
+    assert Composition.of_decks(decks) == composition(full(decks))
+
+
 @given(games.shoes(most=12), st.data())
 def test_a_composition_is_what_is_left_of_each_card(shoe, data):
     left = composition(shoe)
