@@ -201,7 +201,8 @@ class Game:
             raise ValueError("no wager has base = true: a game needs its base wagers")
         for wager in self.wagers:
             if wager.requires_base != "none" and not self.bases_for(wager):
-                raise ValueError(f"{wager.name} requires a base wager on the same side, and there is none")
+                side = "the same side" if wager.requires_base == "same_side" else "a hand"
+                raise ValueError(f"{wager.name} requires a base wager on {side}, and there is none")
 
     def wager(self, name: str) -> Wager:
         """The wager of this name.
@@ -221,13 +222,18 @@ class Game:
         return frozenset(wager.side for wager in wagers if wager.base and wager.side is not None)
 
     def bases_for(self, wager: Wager) -> tuple[str, ...]:
-        """The names of the base wagers any one of which lets `wager` be made; empty when it needs none."""
+        """The names of the base wagers any one of which lets `wager` be made; empty when it needs none.
+
+        Beside a base wager on no hand, such as Tie, one that requires its base wager's win could never win.
+        """
         if wager.requires_base == "none":
             return ()
         return tuple(
             base.name
             for base in self.wagers
-            if base.base and (wager.requires_base == "any" or base.side is wager.side)
+            if base.base
+            and (wager.requires_base == "any" or base.side is wager.side)
+            and (base.side is not None or not wager.requires_base_win)
         )
 
 

@@ -198,6 +198,16 @@ def test_which_base_wagers_let_another_be_made(requires, bases):
     assert replace(GAME, wagers=(PLAYER, banker, bonus)).bases_for(bonus) == bases
 
 
+def test_a_wager_that_needs_its_base_wager_to_win_needs_one_on_a_hand():
+    tie = replace(PLAYER, name="tie", side=None)
+    lose = Rule(name="lose", pays="lose")
+    bonus = replace(BONUS, rules=(WINS, lose), requires_base="any", requires_base_win=True)
+
+    assert replace(GAME, wagers=(PLAYER, tie, bonus)).bases_for(bonus) == ("player",)
+    with pytest.raises(ValueError, match="bonus requires a base wager"):
+        replace(GAME, wagers=(tie, bonus))
+
+
 def test_a_wager_is_found_by_its_name():
     assert GAME.wager("bonus") == BONUS
 

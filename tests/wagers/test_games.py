@@ -341,7 +341,7 @@ def test_every_rule_of_every_wager_of_every_game_has_its_case():
         ("canberra", {"dragon_bonus_player": (), "dragon_bonus_banker": ()}),
         ("canberra-high-limit", {"dragon_bonus_player": (), "dragon_bonus_banker": ()}),
         ("dai-bacc", {"tiger_7": (), "ox_6": (), "kill": ()}),
-        *((each, {"progressive": ("player", "banker", "tie")}) for each in PROGRESSIVE),
+        *((each, {"progressive": ("player", "banker")}) for each in PROGRESSIVE),
         *((each, {"dragon_bonus_player": ("player",)}) for each in PROGRESSIVE),
         *(("ez-baccarat", {each: ("player", "banker")}) for each in ("tie", "dragon_7", "panda_8")),
         ("super-6", {"super_6": ()}),
