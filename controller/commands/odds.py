@@ -3,45 +3,56 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final
+
+from tqdm import tqdm
 
 from controller.baccarat.cards import Card
 from controller.games import load_game
+from controller.odds import countable, published
 from controller.odds.composition import MOST_DECKS, Composition, CompositionError
+from controller.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES, Burn
 from controller.odds.exact import GameOdds, WagerOdds
 from controller.problems import ConfigError, Problem
 from controller.wagers.definition import Game
+from controller.wagers.pay import percentage
+
+_OWN: Final = ""
+"""Stands for the product's own file of printed figures."""
 
 HELP: Final = (
     "The exact odds of every wager of a game: how many orders of six cards each rule decides, and from that the house's "
     "edge per unit staked (pushes in the denominator), how often the wager wins and pushes, and its variance. Nothing is "
     "sampled. A coup of four or five cards counts with every order of the cards after it, so all counts are over the "
-    "same total."
+    "same total. With --published the figures that the regulators' sheets print are held against the exact ones; the exit "
+    "status is 1 if one is not as it is marked. With --countable whole shoes are dealt, to find how often each wager "
+    "turns in the players' favour before the cut card: 1,000 shoes take about ten seconds where only points count, and "
+    "some minutes for wagers on ranks and suits."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument(
-        "--game",
-        required=True,
-        metavar="FILE",
-        help="a game file, or the name of a game that ships with punto",
+        "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
     )
     parser.add_argument(
         "--decks", type=_decks, metavar="N", help=f"1 to {MOST_DECKS}; the game's own if left out"
     )
-    parser.add_argument(
+    parser.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
+    exact = parser.add_argument_group("the odds of one shoe")
+    exact.add_argument(
         "--removed",
         type=_cards,
         default=(),
         metavar="9S,KD,...",
         help="cards that have left the shoe: rank A23456789TJQK, then suit SHDC",
     )
-    parser.add_argument(
+    exact.add_argument(
         "--meter",
         type=_meter,
         action="append",
@@ -49,25 +60,107 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WAGER=AMOUNT",
         help="what is on a progressive wager's meter, in minor units; its average top award if left out",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument(
+        "--published",
+        nargs="?",
+        const=_OWN,
+        metavar="FILE",
+        help="check printed figures, by default those of the sheets that punto is built from",
+    )
+    mode.add_argument("--countable", action="store_true", help="find how far each wager can be counted")
+    counted = parser.add_argument_group("with --countable")
+    counted.add_argument("--shoes", type=int, default=DEFAULT_SHOES, metavar="N", help="default %(default)s")
+    counted.add_argument("--seed", type=int, default=1, metavar="S", help="default %(default)s")
+    counted.add_argument(
+        "--cut-card",
+        type=int,
+        default=DEFAULT_CUT_CARD,
+        metavar="N",
+        help="cards behind the cut card, default %(default)s",
+    )
+    counted.add_argument(
+        "--burn",
+        type=_burn,
+        default="first_card",
+        metavar="first_card|N",
+        help="as the first card's points (the default), or so many cards unseen, 0 for none",
+    )
+    counted.add_argument(
+        "--threshold",
+        type=_threshold,
+        default=Fraction(0),
+        metavar="P%",
+        help="the players' advantage above which a wager counts as favourable, default 0%%",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print one game's odds."""
+    """Print what was asked for."""
+    if args.published is not None:
+        _refuse(args, "--published", "game", "decks", "removed", "meter")
+        return _published(args)
+    if args.countable:
+        _refuse(args, "--countable", "removed", "meter")
+    if args.game is None:
+        raise ConfigError([Problem("--game is missing: name a game file, or a game that ships with punto")])
     game = load_game(args.game)
     if args.decks is not None:
         game = replace(game, decks=args.decks)
+    return _countable(args, game) if args.countable else _one_shoe(args, game)
+
+
+def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
+    """What a mode takes no notice of is refused, and not passed over."""
+    for option in options:
+        if getattr(args, option):
+            raise ConfigError([Problem(f"--{option} has no place beside {mode}: leave one out")])
+
+
+def _published(args: argparse.Namespace) -> int:
+    report = published.check(Path(args.published) if args.published else None)
+    _print(args, published.as_json(report), published.lines(report))
+    return 0 if report.as_marked else 1
+
+
+def _countable(args: argparse.Namespace, game: Game) -> int:
+    try:
+        # `disable=None`: the bar is for a terminal
+        with tqdm(total=args.shoes, unit=" shoes", leave=False, disable=None) as bar:
+            study = countable.study(
+                game,
+                decks=game.decks,
+                shoes=args.shoes,
+                seed=args.seed,
+                cut_card=args.cut_card,
+                burn=args.burn,
+                threshold=args.threshold,
+                progress=bar.update,
+            )
+    except ValueError as error:
+        raise ConfigError([Problem(str(error))]) from None
+    _print(args, countable.as_json(study), countable.lines(study))
+    return 0
+
+
+def _one_shoe(args: argparse.Namespace, game: Game) -> int:
     try:
         composition = Composition.of_decks(game.decks).without(args.removed)
     except CompositionError as error:
         raise ConfigError([Problem(f"--removed: {error}")]) from None
     exact = GameOdds(game)
     odds = _with_meters(exact, composition, dict(args.meter))
-    if args.json:
-        sys.stdout.write(json.dumps(_plain(exact, composition, odds, args.removed), indent=2) + "\n")
-    else:
-        sys.stdout.write("".join(f"{line}\n" for line in _table(exact, composition, odds, args.removed)))
+    _print(
+        args, _plain(exact, composition, odds, args.removed), _table(exact, composition, odds, args.removed)
+    )
     return 0
+
+
+def _print(args: argparse.Namespace, answer: dict[str, Any], lines: Iterable[str]) -> None:
+    if args.json:
+        sys.stdout.write(json.dumps(answer, indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def _decks(text: str) -> int:
@@ -92,6 +185,21 @@ def _meter(text: str) -> tuple[str, int]:
             f"{text!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
         )
     return wager, int(amount)
+
+
+def _burn(text: str) -> Burn:
+    if text == "first_card":
+        return "first_card"
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {text!r}")
+    return int(text)
+
+
+def _threshold(text: str) -> Fraction:
+    try:
+        return percentage(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _with_meters(exact: GameOdds, composition: Composition, meters: dict[str, int]) -> dict[str, WagerOdds]:

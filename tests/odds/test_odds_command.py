@@ -110,6 +110,29 @@ def test_the_table_has_every_position_and_rule_once(punto, odds):
     assert re.findall(r"(?m)^(?:\w+)? +(\w+) +(?:\d+ to 1|push|lose)", out) == rules
 
 
+def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, tmp_path):
+    status, out, _ = punto("odds", "--published")
+    assert status == 0
+    assert "every figure is as the file marks it" in out
+
+    path = tmp_path / "printed.toml"
+    own = (SHIPPED.parents[1] / "controller" / "odds" / "published-figures.toml").read_text(encoding="utf-8")
+    assert "player = 2.70" in own
+    path.write_text(own.replace("player = 2.70", "player = 2.71"), encoding="utf-8")
+    status, out, _ = punto("odds", "--published", str(path), "--json")
+    assert status == 1
+    assert not json.loads(out)["as_marked"]
+
+
+def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
+    asked = ["odds", "--game", "mini-baccarat", "--decks", "1", "--countable", "--shoes", "100"]
+
+    status, table, err = punto(*asked)
+    assert (status, err) == (0, "")
+    assert "100 shoes of 52 cards" in table
+    assert set(json.loads(punto(*asked, "--json")[1])["wagers"]) == {"player", "banker", "tie"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -133,6 +156,15 @@ def test_the_table_has_every_position_and_rule_once(punto, odds):
             "--removed: a coup may need 6 cards, and 4 are left in the shoe",
         ),
         (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is no meter"),
+        ([], "--game is missing: name a game file, or a game that ships with punto"),
+        (["--published", "--decks", "8"], "--decks has no place beside --published: leave one out"),
+        (
+            ["--game", "mini-baccarat", "--countable", "--removed", "9S"],
+            "--removed has no place beside --countable: leave one out",
+        ),
+        (["--game", "mini-baccarat", "--countable", "--shoes", "1"], "deal at least 100 shoes, not 1"),
+        (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
+        (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (
             ["--game", "progressive-3", "--meter", "tie=1"],
             "--meter: 'tie' pays from no meter; in",
