@@ -34,11 +34,12 @@ class Tables(NamedTuple):
     - `kind`: by the two-card totals of Player and Banker and the points of the fifth and sixth card: the kind of coup
       times 8, plus how many cards it has.
     - `winner`, `third`: of each kind; `third` has the places of Player's and Banker's third cards.
-    - `first`, `details`: of each kind, its first variant, and how many it has by ranks and suits for each by pairs.
-    - `pairs`: whether there are variants by pairs.
+    - `pairs`: whether pairs are told apart; `detailed`: of each kind, whether ranks and suits are.
     - `hand`: by three ranks: which of the hands that are asked for it is, counted from 1, or 0.
     - `one_suit`: by the suits of some cards: which one they all have, counted from 1, or 0.
-    - `outcome`: of each variant.
+    - `outcome`: by both hands' pairs, by hand and suit, and by kind.
+    - `rule`: by outcome and position: the deciding rule, all rules of all positions being counted through; `first`:
+      the first rule of each position, and the number of rules.
     """
 
     rank: NDArray[np.uint8]
@@ -46,12 +47,13 @@ class Tables(NamedTuple):
     kind: NDArray[np.uint16]
     winner: NDArray[np.uint8]
     third: NDArray[np.uint8]
-    first: NDArray[np.int32]
-    details: NDArray[np.int32]
     pairs: bool
+    detailed: NDArray[np.bool_]
     hand: NDArray[np.uint16]
     one_suit: NDArray[np.uint8]
-    outcome: NDArray[np.uint16]
+    outcome: NDArray[np.uint32]
+    rule: NDArray[np.uint32]
+    first: NDArray[np.int64]
 
 
 class Play(NamedTuple):
@@ -79,15 +81,16 @@ class Count(NamedTuple):
     """What has been counted, all whole numbers.
 
     - `done`: shoes, rounds, batches.
-    - `outcomes`: rounds of each outcome; `batch`: those of the batch that is under way.
-    - `products`: for each two outcomes, their rounds in a batch multiplied, summed over the batches, where the second is
-      not the smaller; empty if they are not wanted.
+    - `rules`: rounds that each rule has decided.
+    - `products`: by rule and by the place of a rule among those of the same position: the rounds in a batch that one
+      and the other have decided, multiplied, summed over the batches. Empty if they are not wanted.
+    - `batch`: rounds of each outcome in the batch that is under way.
     """
 
     done: NDArray[np.int64]
-    outcomes: NDArray[np.int64]
-    batch: NDArray[np.int64]
+    rules: NDArray[np.int64]
     products: NDArray[np.int64]
+    batch: NDArray[np.int64]
 
 
 class Kept(NamedTuple):
@@ -100,7 +103,7 @@ class Kept(NamedTuple):
     number: NDArray[np.int32]
     cards: NDArray[np.uint8]
     kind: NDArray[np.uint16]
-    outcome: NDArray[np.uint16]
+    outcome: NDArray[np.uint32]
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -149,7 +152,7 @@ def _detail(
     hand: NDArray[np.uint16],
     one_suit: NDArray[np.uint8],
 ) -> np.int64:
-    """Which variant by ranks and suits a coup is."""
+    """Which of the hands asked for has won, and whether the winning hand or the coup is of one suit."""
     whole = suit[coup[0]] | suit[coup[1]] | suit[coup[2]] | suit[coup[3]]
     for place in third:
         if place != NO_CARD:
@@ -170,22 +173,27 @@ def _detail(
 
 
 @_compiled
-def close_batch(count: Count) -> None:
+def close_batch(tables: Tables, count: Count) -> None:
     """Count what a batch has brought, and begin the next."""
-    came = np.flatnonzero(count.batch)
-    rounds = count.batch[came]
-    for place, outcome in enumerate(came):
-        count.outcomes[outcome] += rounds[place]
-        if len(count.products):
-            row = count.products[outcome]
-            for other in range(place, len(came)):
-                row[came[other]] += rounds[place] * rounds[other]
-    count.batch[came] = 0
+    rule, first = tables.rule, tables.first
+    batch, total, products = count.batch, count.rules, count.products
+    rules = np.zeros(len(total), np.int64)
+    for outcome in np.flatnonzero(batch):
+        for position in range(rule.shape[1]):
+            rules[rule[outcome, position]] += batch[outcome]
+        batch[outcome] = 0
+    for one, rounds in enumerate(rules):
+        total[one] += rounds
+    if len(products):
+        for position in range(rule.shape[1]):
+            for one in range(first[position], first[position + 1]):
+                for other in range(first[position], first[position + 1]):
+                    products[one, other - first[position]] += rules[one] * rules[other]
     count.done[2] += 1
 
 
 @_compiled
-def _keep(kept: Kept, at: int, what: tuple[int, int, np.int64, np.uint16], cards: NDArray[np.uint8]) -> None:
+def _keep(kept: Kept, at: int, what: tuple[int, int, np.int64, np.uint32], cards: NDArray[np.uint8]) -> None:
     kept.shoe[at], kept.number[at], kept.kind[at], kept.outcome[at] = what
     for place, card in enumerate(cards):
         kept.cards[at, place] = card
@@ -206,7 +214,7 @@ def deal(  # noqa: C901 - one loop: what is taken out of it is called for each r
     A shoe for which they do not suffice is not begun. The last batch is left open.
     """
     rank, suit, kinds = tables.rank, tables.suit, tables.kind
-    first, details, pairs, outcomes = tables.first, tables.details, tables.pairs, tables.outcome
+    pairs, detailed, outcomes = tables.pairs, tables.detailed, tables.outcome
     winner, third, hand, one_suit = tables.winner, tables.third, tables.hand, tables.one_suit
     batch = count.batch
     keep = len(kept.outcome) > 0
@@ -234,22 +242,14 @@ def deal(  # noqa: C901 - one loop: what is taken out of it is called for each r
             found = np.int64(kinds[player, banker, cards[place + 4] & _POINTS, cards[place + 5] & _POINTS])
             size = found & 7
             kind = found >> 3
-            variant = np.int64(first[kind])
+            pair = detail = np.int64(0)
             if pairs:
-                of_player = np.int64(rank[p1] == rank[p2]) + np.int64(p1 == p2)
-                of_banker = np.int64(rank[b1] == rank[b2]) + np.int64(b1 == b2)
-                variant += (of_player * PAIR_STATES + of_banker) * np.int64(details[kind])
-            if details[kind] > 1:
-                variant += _detail(
-                    cards[place : place + 6],
-                    np.int64(winner[kind]),
-                    third[kind],
-                    rank,
-                    suit,
-                    hand,
-                    one_suit,
-                )
-            outcome = outcomes[variant]
+                pair = np.int64(rank[p1] == rank[p2]) + np.int64(p1 == p2)
+                pair = pair * PAIR_STATES + np.int64(rank[b1] == rank[b2]) + np.int64(b1 == b2)
+            if detailed[kind]:
+                six = cards[place : place + 6]
+                detail = _detail(six, np.int64(winner[kind]), third[kind], rank, suit, hand, one_suit)
+            outcome = outcomes[pair, detail, kind]
             batch[outcome] += 1
             if keep:
                 _keep(kept, done, (shoe, number, kind, outcome), cards[place : place + size])
@@ -259,6 +259,6 @@ def deal(  # noqa: C901 - one loop: what is taken out of it is called for each r
             left -= 1
         shoe += 1
         if limits.batch and shoe % limits.batch == 0:
-            close_batch(count)
+            close_batch(tables, count)
     count.done[0] = shoe
     count.done[1] = done

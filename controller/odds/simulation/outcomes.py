@@ -23,8 +23,10 @@ from controller.wagers.definition import Wager
 from controller.wagers.pay import LOSE
 
 _PAIRS: Final = frozenset({"player_pair", "banker_pair", "player_perfect_pair", "banker_perfect_pair"})
+_DETAILS: Final = frozenset({"winning_ranks", "winning_suit", "coup_suit"})
 _WINNERS: Final = (Winner.PLAYER, Winner.BANKER, Winner.TIE)
 _OF_POINTS: Final = [[card for card in STANDARD_DECK if card.points == points] for points in range(10)]
+
 NUMBERS: Final = {
     card: points + 16 * n for points, alike in enumerate(_OF_POINTS) for n, card in enumerate(alike)
 }
@@ -32,46 +34,40 @@ NUMBERS: Final = {
 
 
 class Outcomes:
-    """The outcomes that these positions tell apart, each with the rule that decides each position."""
+    """The outcomes that these positions tell apart.
+
+    `rules` has for each position the names of the rules that may decide it, `deciding` for each outcome and position
+    the place of the one that does. `kinds` has a coup of each kind.
+    """
 
     def __init__(self, positions: Sequence[Position]) -> None:
         self.positions = tuple(positions)
+        self.kinds, kind = _kinds()
         asking = [rule.when for position in positions for rule in position.wager.rules]
-        kinds, kind = _kinds()
-        pairs = any(not _PAIRS.isdisjoint(when.asked) for when in asking)
+        asked = {name for when in asking for name in when.asked}
         hands = sorted({str(hand) for when in asking for hand in when.asked.get("winning_ranks", ())})
-        details = [_details(coup, asking, len(hands)) for coup in kinds]
-        columns = [_deciding(position.wager) for position in positions]
-        settled: dict[tuple[str, ...], int] = {}
-        outcome = [
-            settled.setdefault(tuple([rule_of(variant) for rule_of in columns]), len(settled))
-            for coup, count in zip(kinds, details, strict=True)
-            for pair in range(PAIR_STATES**2 if pairs else 1)
-            for variant in (_features(coup, pair, detail, hands) for detail in range(count))
-        ]
-        self.rules: tuple[tuple[str, ...], ...] = tuple(settled)
-        """For each outcome the name of the rule that decides each position."""
-        self.kinds = tuple(kinds)
-        """A coup of each kind."""
-        size = np.array(details, np.int32)
+        pairs = PAIR_STATES**2 if asked & _PAIRS else 1
+        details = (len(hands) + 1) * SUIT_STATES if asked & _DETAILS else 1
+        settled = [_settled(position.wager, self.kinds, pairs, details, hands) for position in positions]
+        self.rules = tuple(rules for rules, _ in settled)
+        shape = (pairs, details, len(self.kinds))
+        variants = np.stack([np.broadcast_to(places, shape).ravel() for _, places in settled], axis=1)
+        self.deciding, outcome = np.unique(variants, axis=0, return_inverse=True)
+        first = np.cumsum([0, *map(len, self.rules)])
         self.tables = Tables(
             rank=by_number(lambda card: RANKS.index(card.rank)).astype(np.uint8),
             suit=by_number(lambda card: 1 << SUITS.index(card.suit)).astype(np.uint8),
             kind=kind,
-            winner=np.array([_WINNERS.index(coup.winner) for coup in kinds], np.uint8),
-            third=np.array([_third_cards(coup) for coup in kinds], np.uint8),
-            first=(np.cumsum(size) - size).astype(np.int32) * (PAIR_STATES**2 if pairs else 1),
-            details=size,
-            pairs=pairs,
+            winner=np.array([_WINNERS.index(coup.winner) for coup in self.kinds], np.uint8),
+            third=np.array([_third_cards(coup) for coup in self.kinds], np.uint8),
+            pairs=pairs > 1,
+            detailed=np.array([_is_detailed(coup, asking) for coup in self.kinds]),
             hand=_hand_table(hands),
-            one_suit=np.array(_one_suit(), np.uint8),
-            outcome=np.array(outcome, np.uint16),
+            one_suit=_suit_table(),
+            outcome=outcome.reshape(shape).astype(np.uint32),
+            rule=(self.deciding + first[:-1]).astype(np.uint32),
+            first=first,
         )
-
-    def deciding(self, position: str) -> tuple[str, ...]:
-        """For each outcome the name of the rule that decides this position."""
-        column = [each.name for each in self.positions].index(position)
-        return tuple(rules[column] for rules in self.rules)
 
 
 def by_number(of: Callable[[Card], int]) -> NDArray[np.int64]:
@@ -82,7 +78,7 @@ def by_number(of: Callable[[Card], int]) -> NDArray[np.int64]:
     return table
 
 
-def _kinds() -> tuple[list[Coup], NDArray[np.uint16]]:
+def _kinds() -> tuple[tuple[Coup, ...], NDArray[np.uint16]]:
     """A coup of each kind, and the table that finds a kind."""
     found: dict[tuple[int, ...], int] = {}
     coups: list[Coup] = []
@@ -102,7 +98,7 @@ def _kinds() -> tuple[list[Coup], NDArray[np.uint16]]:
     for player, banker in product(range(10), repeat=2):
         cards = [_OF_POINTS[points][0] for points in (player, banker, 0, 0)]
         deal(Coup(tuple(cards)), (player, banker))
-    return coups, kind
+    return tuple(coups), kind
 
 
 def _third_cards(coup: Coup) -> tuple[int, int]:
@@ -115,16 +111,6 @@ def _third_cards(coup: Coup) -> tuple[int, int]:
 
 class _Features(SimpleNamespace):
     """A variant, as a condition asks for it: the features of `Coup`."""
-
-
-def _details(coup: Coup, asking: Iterable[Condition], hands: int) -> int:
-    """How many variants by ranks and suits a kind has: none are told apart where points forbid every rule that asks."""
-    asked = any(
-        not when.asked.keys() <= BY_POINTS | _PAIRS
-        and all(getattr(coup, name) in values for name, values in when.asked.items() if name in BY_POINTS)
-        for when in asking
-    )
-    return (hands + 1) * SUIT_STATES if asked else 1
 
 
 def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> _Features:
@@ -142,20 +128,35 @@ def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> _Feat
     )
 
 
-def _deciding(wager: Wager) -> Callable[[_Features], str]:
-    """The name of the rule that decides a wager; asked once for each set of features that the wager looks at."""
-    looked_at = sorted({name for rule in wager.rules for name in rule.when.asked})
-    known: dict[tuple[object, ...], str] = {}
+def _is_detailed(coup: Coup, asking: Iterable[Condition]) -> bool:
+    """Whether a rule that asks for ranks or suits may hold of a kind."""
+    return any(
+        not _DETAILS.isdisjoint(when.asked)
+        and all(getattr(coup, name) in values for name, values in when.asked.items() if name in BY_POINTS)
+        for when in asking
+    )
 
-    def rule_of(features: _Features) -> str:
-        key = tuple([getattr(features, name) for name in looked_at])
-        if key not in known:
+
+def _settled(
+    wager: Wager, kinds: Sequence[Coup], pairs: int, details: int, hands: Sequence[str]
+) -> tuple[tuple[str, ...], NDArray[np.uint16]]:
+    """The names of a wager's rules, and the place of the deciding one by pairs, details and kind.
+
+    What the wager does not look at has one state instead of all.
+    """
+    names = [rule.name for rule in wager.rules]
+    if LOSE not in names:
+        names.append(LOSE)
+    looked_at = {name for rule in wager.rules for name in rule.when.asked}
+    pairs = pairs if looked_at & _PAIRS else 1
+    details = details if looked_at & _DETAILS else 1
+    places = np.zeros((pairs, details, len(kinds)), np.uint16)
+    for pair, detail in product(range(pairs), range(details)):
+        for kind, coup in enumerate(kinds):
             # A condition asks a coup for its features by name, and a variant has them all.
-            rule = wager.deciding_rule(cast(Coup, features))
-            known[key] = LOSE if rule is None else rule.name
-        return known[key]
-
-    return rule_of
+            rule = wager.deciding_rule(cast(Coup, _features(coup, pair, detail, hands)))
+            places[pair, detail, kind] = names.index(LOSE if rule is None else rule.name)
+    return tuple(names), places
 
 
 def _hand_table(hands: Iterable[str]) -> NDArray[np.uint16]:
@@ -168,5 +169,8 @@ def _hand_table(hands: Iterable[str]) -> NDArray[np.uint16]:
     return table
 
 
-def _one_suit() -> list[int]:
-    return [{1 << n: n + 1 for n in range(len(SUITS))}.get(suits, 0) for suits in range(1 << len(SUITS))]
+def _suit_table() -> NDArray[np.uint8]:
+    table = np.zeros(1 << len(SUITS), np.uint8)
+    for number in range(len(SUITS)):
+        table[1 << number] = number + 1
+    return table

@@ -56,7 +56,10 @@ class RoundsFile:
         self._refuse_to_overwrite()
         self._schema = pa.schema([*_OF_EVERY_FILE.items(), *((name, _RULE) for name in names)])
         self._kinds = outcomes.kinds
-        self._rules = [outcomes.deciding(name) for name in names]
+        self._rules = [
+            [rules[place] for place in places]
+            for rules, places in zip(outcomes.rules, outcomes.deciding.T, strict=True)
+        ]
         self._part.touch()  # what hinders it is said better than by the writers
         self._writer = _WRITERS[form](str(self._part), self._schema)
 
@@ -98,7 +101,7 @@ class RoundsFile:
             raise FileExistsError(f"{self._path} is there already: name another file, or delete it first")
 
 
-def _words(numbers: NDArray[np.uint16], words: Sequence[str]) -> Any:
+def _words(numbers: NDArray[np.uint16] | NDArray[np.uint32], words: Sequence[str]) -> Any:
     """The word of each number; words may be alike."""
     different = list(dict.fromkeys(words))
     place = np.array([different.index(word) for word in words], np.uint16)

@@ -150,9 +150,8 @@ class Simulation:
             pool.shutdown(cancel_futures=True)
         shoes, rounds, batches = map(int, total.done)
         if not self._batch:
-            return Tally(self._outcomes, rounds, shoes, rounds, total.outcomes, None)
-        both = total.products + np.triu(total.products, 1).T
-        return Tally(self._outcomes, rounds, shoes, batches, total.outcomes, both)
+            return Tally(self._outcomes, rounds, shoes, rounds, total.rules, None)
+        return Tally(self._outcomes, rounds, shoes, batches, total.rules, total.products)
 
     def _block(self, number: int, rounds: int, *, keep: bool) -> Block:
         """Deal a block, of so many rounds at most."""
@@ -166,13 +165,18 @@ class Simulation:
             draws = drawn.astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
             deal(draws, cards, self._outcomes.tables, self._play, limits, count, kept)
         if count.batch.any():
-            close_batch(count)
+            close_batch(self._outcomes.tables, count)
         return Block(number, number * self._shoes, count, kept)
 
     def _nothing_counted(self) -> Count:
-        size = len(self._outcomes.rules)
-        done, outcomes, batch = (np.zeros(length, np.int64) for length in (3, size, size))
-        return Count(done, outcomes, batch, np.zeros((size, size) if self._batch else (0, 0), np.int64))
+        rules = sum(map(len, self._outcomes.rules))
+        longest = max(map(len, self._outcomes.rules))
+        return Count(
+            done=np.zeros(3, np.int64),
+            rules=np.zeros(rules, np.int64),
+            products=np.zeros((rules if self._batch else 0, longest), np.int64),
+            batch=np.zeros(len(self._outcomes.deciding), np.int64),
+        )
 
 
 def _room_for(rounds: int) -> Kept:
@@ -181,5 +185,5 @@ def _room_for(rounds: int) -> Kept:
         number=np.zeros(rounds, np.int32),
         cards=np.zeros((rounds, CARDS_OF_A_COUP), np.uint8),
         kind=np.zeros(rounds, np.uint16),
-        outcome=np.zeros(rounds, np.uint16),
+        outcome=np.zeros(rounds, np.uint32),
     )

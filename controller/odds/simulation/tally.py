@@ -14,11 +14,11 @@ from controller.odds.simulation.outcomes import Outcomes
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What came of it: `counts` has the rounds of each outcome.
+    """What came of it: `counts` has the rounds that each rule decided, for all rules of all positions.
 
     Rounds of one shoe depend on each other, so standard errors are taken from the sums of batches: of some shoes each,
-    or of one round where each has its own. `products` has for each two outcomes their rounds in a batch, multiplied
-    and summed over the batches; None where a batch is a round.
+    or of one round where each has its own. `products` has for each rule, and each rule of the same position, what they
+    decided in a batch, multiplied and summed over the batches; None where a batch is a round.
     """
 
     outcomes: Outcomes
@@ -28,24 +28,28 @@ class Tally:
     counts: NDArray[np.int64]
     products: NDArray[np.int64] | None
 
-    def rules(self, position: str) -> dict[str, int]:
-        """How many rounds each rule has decided of this position."""
-        found: dict[str, int] = {}
-        for rule, count in zip(self.outcomes.deciding(position), self.counts, strict=True):
-            found[rule] = found.get(rule, 0) + int(count)
-        return found
+    def rules(self, position: int) -> dict[str, int]:
+        """How many rounds each rule has decided of the position at this place."""
+        counts = self.counts[self._own(position)]
+        return {rule: int(count) for rule, count in zip(self.outcomes.rules[position], counts, strict=True)}
 
-    def standard_error(self, position: str, value: Mapping[str, float]) -> float | None:
+    def standard_error(self, position: int, value: Mapping[str, float]) -> float | None:
         """Of the mean over all rounds, where a round is worth the value of the rule that decides this position.
 
         The mean is a ratio: what the batches sum up to, by their rounds. None for fewer than two batches.
         """
         if self.batches < 2:
             return None
-        values = np.array([value.get(rule, 0) for rule in self.outcomes.deciding(position)], np.float64)
-        off = values - values @ self.counts / self.rounds
-        squares = off**2 @ self.counts if self.products is None else off @ self.products @ off
-        return sqrt(squares * self.batches / (self.batches - 1)) / self.rounds
+        own = self._own(position)
+        counts = self.counts[own]
+        values = np.array([value.get(rule, 0) for rule in self.outcomes.rules[position]], np.float64)
+        off = values - values @ counts / self.rounds
+        squares = off**2 @ counts if self.products is None else off @ self.products[own, : len(off)] @ off
+        return sqrt(max(float(squares), 0.0) * self.batches / (self.batches - 1)) / self.rounds
+
+    def _own(self, position: int) -> slice:
+        first = self.outcomes.tables.first
+        return slice(first[position], first[position + 1])
 
 
 @dataclass(frozen=True)
@@ -84,25 +88,26 @@ class WagerEstimate:
 def estimates(tally: Tally, odds: Mapping[str, WagerOdds]) -> tuple[WagerEstimate, ...]:
     """What the rounds say of each position, beside its exact odds."""
     return tuple(
-        _estimate(tally, position.name, odds[position.name]) for position in tally.outcomes.positions
+        _estimate(tally, place, position.name, odds[position.name])
+        for place, position in enumerate(tally.outcomes.positions)
     )
 
 
-def _estimate(tally: Tally, position: str, odds: WagerOdds) -> WagerEstimate:
-    counts = tally.rules(position)
-    edge = -sum((counts.get(rule.rule, 0) * rule.net for rule in odds.rules), Fraction(0)) / tally.rounds
-    error = tally.standard_error(position, {rule.rule: float(rule.net) for rule in odds.rules})
+def _estimate(tally: Tally, place: int, name: str, odds: WagerOdds) -> WagerEstimate:
+    counts = tally.rules(place)
+    edge = -sum((counts[rule.rule] * rule.net for rule in odds.rules), Fraction(0)) / tally.rounds
+    error = tally.standard_error(place, {rule.rule: float(rule.net) for rule in odds.rules})
     return WagerEstimate(
-        position,
+        name,
         Estimate(float(edge), error, float(odds.edge)),
         tuple(
             RuleEstimate(
                 rule.rule,
                 rule.pays,
-                counts.get(rule.rule, 0),
+                counts[rule.rule],
                 Estimate(
-                    counts.get(rule.rule, 0) / tally.rounds,
-                    tally.standard_error(position, {rule.rule: 1.0}),
+                    counts[rule.rule] / tally.rounds,
+                    tally.standard_error(place, {rule.rule: 1.0}),
                     float(rule.probability),
                 ),
             )
