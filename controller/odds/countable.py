@@ -26,8 +26,8 @@ from controller.wagers.definition import Game
 
 Numbers = NDArray[np.float64]
 Cards = NDArray[np.int64]
-Burn = Literal["none", "first_card"] | int
-"""Nothing; the first card turned and as many as its points face down (10 for a ten or a picture); so many face down."""
+Burn = Literal["first_card"] | int
+"""The first card turned and as many as its points face down, 10 for a ten or a picture; or so many face down."""
 
 DEFAULT_SHOES: Final = 1000
 DEFAULT_CUT_CARD: Final = 14
@@ -223,7 +223,7 @@ def _hidden(first_points: int, burn: Burn) -> slice:
     """The places of the cards burned face down, before the first coup."""
     if burn == "first_card":
         return slice(1, 1 + (first_points or 10))
-    return slice(0, 0 if burn == "none" else burn)
+    return slice(0, burn)
 
 
 _POINTS: Final = np.array([card.points for card in STANDARD_DECK])
@@ -273,8 +273,7 @@ class _Found:
         units = np.where(good, -edges, 0)
         variances = np.zeros_like(edges)
         some = good.any(axis=1)
-        if some.any():
-            variances[some] = np.where(good[some], self._odds.variances(unseen[some]), 0)
+        variances[some] = np.where(good[some], self._odds.variances(unseen[some]), 0)
         # A coup is dealt when the one before began in front of the cut card.
         before = np.roll(left, 1)
         before[firsts] = self._cards
@@ -344,7 +343,7 @@ def _figures(sums: Mapping[str, Numbers]) -> dict[str, Numbers]:
     """The figures that follow from sums; what does not exist is not a number."""
     shoes, coups, favourable, units = (sums[name] for name in ("shoes", "coups", "favourable", "units"))
     # What a shoe wins is what could be expected coup by coup, which differs from shoe to shoe, and what came otherwise,
-    # of which the coups are not correlated. Of both together less than a hundredth is left out.
+    # of which the coups are not correlated. How the two go together is left out: it is some hundredths at most.
     deviation = np.sqrt(
         sums["variances"] / shoes + np.maximum(sums["squares"] / shoes - (units / shoes) ** 2, 0)
     )
@@ -524,13 +523,9 @@ def _notes(study: Study) -> Iterator[str]:
 
 
 def _burned(burn: Burn) -> str:
-    match burn:
-        case "none" | 0:
-            return "no burn"
-        case "first_card":
-            return "burn by the first card, which is seen"
-        case _:
-            return f"{burn} burned unseen"
+    if burn == "first_card":
+        return "burn by the first card, which is seen"
+    return f"{burn} burned unseen" if burn else "no burn"
 
 
 def _aligned(*heads: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:

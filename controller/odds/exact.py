@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from controller.baccarat.coup import Side
-from controller.odds.composition import CARDS_OF_A_COUP, Composition
+from controller.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
 from controller.odds.counting import Numbers, PlainCounts, Shoes, SuitedCounts
 from controller.odds.coups import Coups, coups_for
 from controller.odds.deciding import Term, features_of, terms
@@ -105,13 +105,20 @@ class GameOdds:
     ) -> dict[str, WagerOdds]:
         """Every position's figures.
 
-        `meters` has what is on the meter of a wager, by its name and in minor units; where it has nothing, the meter
-        is taken at its average top award.
+        `meters` has what is on the meter of a position, by its name and in minor units; where it has nothing, the
+        meter is taken at its average top award.
 
         Raises:
-            ValueError: no award can be won from a full shoe, so its meter has no average.
+            ValueError: no award can be won from a full shoe, so its meter has no average; or `meters` names a
+                position without one.
         """
-        meters = {**self.average_top_awards(), **(meters or {})}
+        averages = self.average_top_awards()
+        for name in meters or {}:
+            if name not in averages:
+                raise ValueError(
+                    f"{name!r} is no position that pays from a meter: {', '.join(averages) or 'none'}"
+                )
+        meters = {**averages, **(meters or {})}
         counts = self.counts(composition)
         return {
             position.name: _figures(position, rules, counts[position.name], composition.total, meters)
@@ -144,6 +151,9 @@ class GameOdds:
         """The house's edge per unit staked, of shape (shoes, positions), in shoes of shape (shoes, 52).
 
         Each is made of exact counts; the meters are at their average top awards.
+
+        Raises:
+            CompositionError: a shoe has not enough cards for a coup.
         """
         return -self._means(compositions, self._nets)
 
@@ -155,12 +165,20 @@ class GameOdds:
 
     def _means(self, compositions: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The means of what `values` has for each rule, of shape (shoes, rows of `values`)."""
-        found = []
+        fewest = int(compositions.sum(axis=1).min())
+        if fewest < CARDS_OF_A_COUP:
+            raise CompositionError(
+                f"a coup may need {CARDS_OF_A_COUP} cards, and {fewest} are left in one of the shoes"
+            )
+        means = np.empty((len(compositions), len(values)))
         for at in range(0, len(compositions), _SHOES_AT_ONCE):
             shoes = compositions[at : at + _SHOES_AT_ONCE]
-            total = (shoes.sum(axis=1)[:, None] - np.arange(CARDS_OF_A_COUP)).prod(axis=1)
-            found.append((values @ self._count(shoes) / total).T)
-        return np.concatenate(found)
+            cards = shoes.sum(axis=1)
+            total = np.ones(len(cards))
+            for taken in range(CARDS_OF_A_COUP):
+                total *= cards - taken
+            means[at : at + _SHOES_AT_ONCE] = (values @ self._count(shoes) / total).T
+        return means
 
     @cached_property
     def _nets(self) -> NDArray[np.float64]:

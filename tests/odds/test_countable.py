@@ -17,12 +17,12 @@ from controller.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
 from controller.baccarat.coup import Coup
 from controller.games import load_game
 from controller.odds.composition import Composition
-from controller.odds.countable import Burn, Figure, Study, as_json, lines, removals, study
+from controller.odds.countable import Burn, Figure, Study, _deal, as_json, lines, removals, study
 from controller.odds.exact import GameOdds, WagerOdds
 from controller.wagers.definition import Wager
 
 EZ = load_game("ez-baccarat")
-BURNS: list[Burn] = ["first_card", "none", 3]
+BURNS: list[Burn] = ["first_card", 0, 3]
 
 
 class Dealt(NamedTuple):
@@ -42,7 +42,7 @@ def by_hand(decks: int, number: int, seed: int, cut_card: int, burn: Burn = "fir
     seen: list[Card] = []
     if burn == "first_card":
         seen.append(pile.popleft())
-    for _ in range(seen[0].points or 10 if seen else 0 if burn == "none" else int(burn)):
+    for _ in range((seen[0].points or 10) if seen else int(burn)):
         pile.popleft()
     found: list[Dealt] = []
     cut_card_came = False
@@ -338,6 +338,31 @@ def test_no_published_count_wins_more_than_the_cards_themselves(wager, units):
     assert found.error is not None
     assert units < found.value + 2 * found.error
     assert found.value < 1.5 * units
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("wager", "tags", "from_", "units"),
+    [
+        ("dragon_7", (0, 0, 0, -1, -1, -1, -1, 2, 2, 0, 0, 0, 0), 4, 0.597),
+        ("panda_8", (1, 1, -2, -2, -2, -1, -1, -2, 4, 1, 1, 1, 1), 11, 0.237),
+    ],
+)
+def test_the_published_counts_win_what_is_published(wager, tags, from_, units):
+    """With so much for each rank seen, over the decks not seen, from the count at which it wins most."""
+    odds = GameOdds(EZ)
+    place = [each.name for each in odds.positions].index(wager)
+    won = []
+    for block in range(500):
+        draws = np.random.PCG64DXSM(np.random.SeedSequence(321, spawn_key=(block,)))
+        unseen = np.concatenate([_deal(draws, 8, 14, "first_card").unseen for _ in range(10)])
+        seen = (8 - unseen).reshape(-1, len(RANKS), len(SUITS)).sum(axis=2)
+        count = seen @ np.array(tags) / (unseen.sum(axis=1) / 52)
+        won.append(-odds.edges(unseen[count >= from_])[:, place].sum() / 10)
+    error = np.std(won) / len(won) ** 0.5
+
+    assert np.mean(won) == pytest.approx(units, abs=2 * error)
+    assert error < 0.04 * units
 
 
 # --- what is said
