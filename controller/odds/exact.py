@@ -165,7 +165,7 @@ class GameOdds:
 
     def _means(self, compositions: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The means of what `values` has for each rule, of shape (shoes, rows of `values`)."""
-        fewest = int(compositions.sum(axis=1).min())
+        fewest = int(compositions.sum(axis=1).min(initial=CARDS_OF_A_COUP))
         if fewest < CARDS_OF_A_COUP:
             raise CompositionError(
                 f"a coup may need {CARDS_OF_A_COUP} cards, and {fewest} are left in one of the shoes"
@@ -173,10 +173,7 @@ class GameOdds:
         means = np.empty((len(compositions), len(values)))
         for at in range(0, len(compositions), _SHOES_AT_ONCE):
             shoes = compositions[at : at + _SHOES_AT_ONCE]
-            cards = shoes.sum(axis=1)
-            total = np.ones(len(cards))
-            for taken in range(CARDS_OF_A_COUP):
-                total *= cards - taken
+            total = (shoes.sum(axis=1)[:, None] - np.arange(CARDS_OF_A_COUP)).prod(axis=1)
             means[at : at + _SHOES_AT_ONCE] = (values @ self._count(shoes) / total).T
         return means
 
