@@ -45,6 +45,9 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "simulate": Subcommand(
         "controller.commands.simulate", "a game's wagers over rounds dealt at random, beside the exact odds"
     ),
+    "edge-report": Subcommand(
+        "controller.commands.edge_report", "draw each wager's exact edge over a shoe, coup by coup"
+    ),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
         "controller.commands.replay", "replay a table's record and compare what comes of it"

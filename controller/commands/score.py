@@ -94,7 +94,7 @@ def _identity(found: dict[str, Any]) -> str:
 def _score(game: Game, found: dict[str, Any]) -> str:
     """The answer but its id, as JSON without the braces around it."""
     check_keys(found, KEYS, required=("cards",))
-    coup = Coup.complete(_cards(found["cards"], game.decks))
+    coup = Coup.complete(read_cards(found["cards"], game.decks))
     wagers = _wagers(found["wagers"]) if "wagers" in found else []
     for seat in {placed.seat: None for placed in wagers}:
         check_wagers(game, [placed for placed in wagers if placed.seat == seat])
@@ -112,7 +112,12 @@ def _score(game: Game, found: dict[str, Any]) -> str:
     return _JSON.encode(result)[1:-1]
 
 
-def _cards(found: object, decks: int) -> tuple[Card, ...]:
+def read_cards(found: object, decks: int) -> tuple[Card, ...]:
+    """The cards of a list such as ["9S","KD"].
+
+    Raises:
+        LineError: it is no list of cards, or has one more often than a shoe of so many decks.
+    """
     if not isinstance(found, list):
         raise LineError('cards must be a list of cards, such as ["9S","KD","3H","4C","8D"]')
     try:

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -109,6 +110,20 @@ def _event_of(entry: Entry) -> Event:
         return EVENTS.validate_json(entry.payload, strict=True)
     except ValidationError as error:
         raise RecordError(f"input {entry.seq} cannot be read: {error.errors()[0]['msg']}") from error
+
+
+def history(path: Path) -> Iterator[Step]:
+    """Handle every input of a record again, in order, without changing it; the service may be running.
+
+    Raises:
+        RecordError: the file cannot be opened as a record, or is broken where the reading has come to.
+    """
+    with closing(store.open_for_reading(path)) as connection:
+        connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
+        try:
+            yield from _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
+        except sqlite3.Error as error:
+            raise store.damaged(error) from error
 
 
 # --- replay
