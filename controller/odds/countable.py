@@ -440,9 +440,9 @@ def lines(study: Study) -> Iterator[str]:
 
 
 def _how_often(study: Study) -> Iterator[str]:
-    yield "How often the next coup favours the player"
+    yield "How often the next coup favours the players"
     yield from _aligned(
-        "|house edge|house edge|favourable|favourable|player's edge|best, with|earliest|in the last",
+        "|house edge|house edge|favourable|favourable|players' edge|best, with|earliest|in the last",
         "wager|full shoe|all coups|of all coups|in a shoe|in those|cards left|cards left|quarter",
         rows=[
             (
@@ -491,7 +491,7 @@ def _by_cut_card(study: Study) -> Iterator[str]:
 
 
 def _one_card_less(study: Study) -> Iterator[str]:
-    yield "What the player's edge gains, in percentage points, when one card is taken out of the full shoe (exact)"
+    yield "What the players' edge gains, in percentage points, when one card is taken out of the full shoe (exact)"
     tens = RANKS.index("T")
     as_one = all(np.ptp(each.gains[tens:]) < _NOTHING for each in study.removals)
     ranks = [*RANKS[:tens], "T-K"] if as_one else [*RANKS]
@@ -508,8 +508,12 @@ def _one_card_less(study: Study) -> Iterator[str]:
 
 
 def _notes(study: Study) -> Iterator[str]:
-    yield f"Favourable: the player's edge, exact in the cards not yet seen, is above {float(100 * study.threshold):g}%. Who knew every card that was shown"
-    yield "would win this much. A count of them tells less, so no counting system wins more. ± is one standard error."
+    threshold = f"{float(100 * study.threshold):g}%"
+    yield f"Favourable: the players' edge, exact in the cards not yet seen, is above {threshold}. ± is one standard error."
+    if study.threshold:
+        yield "At --threshold 0% units won are the most that any counting system could win with one unit a coup."
+    else:
+        yield "A count of the cards tells less than the cards: no counting system wins more with one unit a coup."
     yield "Earliest: the most cards in the shoe before a favourable coup. 100 coups: dealt, most of them without a wager."
     yield "Desirability index: 100 x the units won in 100 coups / their standard deviation. Counters at blackjack look for 6.6 or"
     yield "more. Its square (SCORE) ranks games by what one bankroll earns at one risk of ruin."

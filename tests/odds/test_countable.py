@@ -416,6 +416,15 @@ def test_a_wager_that_never_favours_the_player_is_said_so():
     assert row.split()[-2:] == ["never", "-"]
 
 
+def test_only_without_a_threshold_is_it_the_most_that_a_count_can_win():
+    said, over = ("\n".join(lines(counted(seed=7, threshold=Fraction(n, 200)))) for n in (0, 1))
+
+    assert "is above 0%" in said
+    assert "no counting system wins more" in said
+    assert "is above 0.5%" in over
+    assert "no counting system wins more" not in over
+
+
 def test_a_wager_that_always_favours_the_player_is_made_on_every_coup():
     dragon = EZ.wager("dragon_7")
     generous = replace(dragon, rules=(replace(dragon.rules[0], pays="1000 to 1"), *dragon.rules[1:]))
