@@ -67,6 +67,8 @@ def _config(config: ServiceConfig) -> Iterator[str]:
         else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
     )
     yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
+    if config.edge is not None:
+        yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
     yield f"digest    {config.digest()}"
 
 

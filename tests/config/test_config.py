@@ -305,6 +305,7 @@ def test_live_edges_need_a_broker_with_restricted_topics(config_file):
     assert config.edge is not None
     assert config.edge.share == Fraction(25, 1000)
     assert config.redacted()["edge"] == {"alarm": "2.5%"}
+    assert "edge      told to surveillance, alarm above 2.5%\n" in check(str(alarmed)).stdout
 
     mqtt = '[mqtt]\nrestricted = true\nusername = "table-1"\npassword_file = "secret"\n'
     (problem,) = problems(changed(config_file, mqtt, ""))

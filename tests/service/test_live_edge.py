@@ -19,7 +19,7 @@ import structlog
 
 from controller.baccarat.cards import Card
 from controller.config import load_config
-from controller.edge import worker
+from controller.edge import live, worker
 from controller.edge.left import left_of
 from controller.edge.live import LiveEdge
 from controller.messages import topics
@@ -295,6 +295,29 @@ async def test_every_message_is_as_documented_and_retained(tmp_path, mosquitto):
                 assert latecomer.of(EDGE) == [last]
                 assert {retained for name, _, retained in latecomer.heard if name == EDGE} == {True}
         assert all(documented(name, payload) for name, payload, _ in surveillance.heard)
+
+
+async def test_what_holds_is_sent_again_and_what_does_not_is_not(tmp_path, mosquitto, monkeypatch):
+    monkeypatch.setattr(live, "EVERY_SECONDS", 0.05)
+    async with table(tmp_path / "table.db", of_one_deck()) as here:
+        await here.begin_shoe()
+        async with surveyed(here, mosquitto.port) as surveillance:
+            await here.play(1)
+            await of_round(surveillance, 1)
+            so_far = len(surveillance.of(EDGE))
+            await eventually(lambda: len(surveillance.of(EDGE)) >= so_far + 4, "it is sent again and again")
+            first, *_, last = surveillance.of(EDGE)[so_far - 1 :]
+            await here.shoe(CutCardSeen(here.state.link.expected))
+            while not here.state.shoe_over:
+                await here.draw()
+            await surveillance.last("state", lambda state: state["seq"] == here.engine.seq)
+            until_now = len(surveillance.of(EDGE))
+            await asyncio.sleep(0.5)
+
+            assert first["ts"] < last["ts"] < last["valid_until"]
+            assert first["valid_until"] < last["valid_until"]
+            assert {**first, "ts": "", "valid_until": ""} == {**last, "ts": "", "valid_until": ""}
+            assert len(surveillance.of(EDGE)) == until_now
 
 
 async def test_a_void_coup_is_counted_and_a_correction_too(tmp_path, mosquitto):
