@@ -1,14 +1,23 @@
-"""`make bench`: every figure in one run, on this machine, with Mosquitto, beside what it is compared with."""
+"""`make bench`: every figure in one run, on this machine, beside what it is compared with.
 
+`python -m benchmarks odds` measures one part; several can be named.
+"""
+
+import argparse
+import math
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import endurance, latency
+from benchmarks import endurance, latency, odds, rivals, simulation
 from benchmarks.bench import mosquitto
+from controller.games import load_game
+from controller.odds.composition import Composition
+from controller.odds.exact import GameOdds
 
 MEBI = 1 << 20
+ENGINE_ROUNDS = 500_000
 
 
 @dataclass(frozen=True)
@@ -23,19 +32,23 @@ class Line:
 
 def main() -> int:
     """Measure, print, and return 1 if a bound does not hold."""
-    with tempfile.TemporaryDirectory(prefix="punto-bench-") as folder:
-        here = Path(folder)
-        with mosquitto(here) as broker:
-            lines = _latency(here, broker)
-            _show(lines)
-        with mosquitto(here) as broker:
-            long_run = _endurance(here / "long", broker)
-            _show(long_run)
-    return 0 if all(line.holds for line in lines + long_run) else 1
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all if none is named")
+    parts = parser.parse_args().parts or list(PARTS)
+    if unknown := [part for part in parts if part not in PARTS]:
+        parser.error(f"there is no part {unknown[0]!r}: name some of {', '.join(PARTS)}")
+    lines: list[Line] = []
+    for part in parts:
+        with tempfile.TemporaryDirectory(prefix="punto-bench-") as folder:
+            measured = PARTS[part](Path(folder))
+        _show(measured)
+        lines += measured
+    return 0 if all(line.holds for line in lines) else 1
 
 
-def _latency(folder: Path, broker: int) -> list[Line]:
-    floor, ours = latency.measure(folder, broker)
+def _latency(folder: Path) -> list[Line]:
+    with mosquitto(folder) as broker:
+        floor, ours = latency.measure(folder, broker)
     say(f"From a frame on the pseudo-terminal to a message in another process, {latency.SAMPLES} cards each,")
     say("in alternating blocks; the floor is os.read, one durable SQLite commit, one paho QoS 1 publish.\n")
     lines = []
@@ -46,12 +59,12 @@ def _latency(folder: Path, broker: int) -> list[Line]:
     return lines
 
 
-def _endurance(folder: Path, broker: int) -> list[Line]:
-    folder.mkdir()
+def _endurance(folder: Path) -> list[Line]:
     say(
         f"\n{endurance.ROUNDS:,} rounds from a virtual shoe as fast as acknowledged, everything recorded and published.\n"
     )
-    run = endurance.measure(folder, broker)
+    with mosquitto(folder) as broker:
+        run = endurance.measure(folder, broker)
     rate = run.cards / run.seconds
     growth = (run.memory_many - run.memory_few) / MEBI
     return [
@@ -72,10 +85,61 @@ def _all_seen(run: endurance.Endurance) -> bool:
     return run.published == run.cards and run.gaps == 0
 
 
+def _odds(_folder: Path) -> list[Line]:
+    say(
+        "\nExact edges in shoes at random points, by processor time on one core, in alternating blocks. No program on PyPI,"
+    )
+    say(
+        "crates.io or npm was found to have them; those published as source walk the tree of a coup by points, as here.\n"
+    )
+    run = odds.measure()
+    ours = run.by_points[odds.GAME]
+    lines = [Line(odds.GAME, f"{ours:.0f} µs for every wager", "at most 250 µs", ours <= 250)]
+    for name, least in (("Python", 50), ("numba", 1)):
+        walk = run.walks.get(name)
+        if walk is None:
+            say(f"  {name} is not installed: nothing to compare with there")
+            continue
+        figure = f"{walk / ours:,.1f} times faster than {walk:,.0f} µs"
+        lines.append(Line(f"… a walk by {name}", figure, f"at least {least}", walk >= least * ours))
+    slowest, whole = (max(times, key=lambda name: times[name]) for times in (run.by_points, run.in_whole))
+    by_points, in_whole = run.by_points[slowest], run.in_whole[whole] / 1000
+    rate = 1e6 / run.at_once
+    return [
+        *lines,
+        Line("… the same edges", f"to {run.difference:.0e}", "at most 1e-12", run.difference <= 1e-12),
+        Line("… many shoes at once", f"{rate:,.0f} a second", "at least 20,000", rate >= 20_000),
+        Line(
+            "by points, any game",
+            f"{by_points:.0f} µs or less ({slowest})",
+            "at most 250 µs",
+            by_points <= 250,
+        ),
+        Line("with ranks and suits", f"{in_whole:.2f} ms or less ({whole})", "at most 20 ms", in_whole <= 20),
+    ]
+
+
+def _simulation(folder: Path) -> list[Line]:
+    say("\nRounds of whole shoes, dealt and settled by one job, after import and compilation.\n")
+    engine = rivals.deal_with_engine(folder, ENGINE_ROUNDS)
+    lines = [Line(*each) for each in simulation.measure(engine)]
+    if engine is None:
+        say(f"  {rivals.ENGINE} cannot be had from npm and run here: nothing to compare with there")
+        return lines
+    exact = GameOdds(load_game("mini-baccarat")).odds(Composition.of_decks(8))
+    errors = 0.0
+    for name, won in (("player", engine.player), ("banker", engine.banker), ("tie", engine.tie)):
+        chance = float(exact[name].hit)
+        errors = max(
+            errors, abs(won - chance * engine.rounds) / math.sqrt(chance * (1 - chance) * engine.rounds)
+        )
+    return [*lines, Line("… the same winners", f"to {errors:.1f} standard errors", "at most 5", errors <= 5)]
+
+
 def _show(lines: list[Line]) -> None:
     for line in lines:
         say(
-            f"  {line.what:<20} {line.figure:<44} {line.bound:<16} {'holds' if line.holds else 'DOES NOT HOLD'}"
+            f"  {line.what:<26} {line.figure:<44} {line.bound:<16} {'holds' if line.holds else 'DOES NOT HOLD'}"
         )
 
 
@@ -83,6 +147,8 @@ def say(text: str) -> None:
     """Print at once: a run takes minutes."""
     print(text, flush=True)
 
+
+PARTS = {"latency": _latency, "endurance": _endurance, "odds": _odds, "simulation": _simulation}
 
 if __name__ == "__main__":
     sys.exit(main())

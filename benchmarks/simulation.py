@@ -2,7 +2,8 @@
 
 In one process, after import and compilation. The best of several runs counts, since whatever else the machine does can
 only make one longer. The others settle the same wagers over the same kind of shoes: plain Python with the project's own
-`Coup` and rules; numpy with many shoes side by side, looking up the same tables.
+`Coup` and rules; numpy with many shoes side by side, looking up the same tables. A program from npm, if it is given,
+settles no wager: it says who won, and whether there was a pair or a natural.
 """
 
 import random
@@ -14,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.rivals import Dealt
 from controller.baccarat.cards import STANDARD_DECK
 from controller.baccarat.coup import Coup
 from controller.games import load_game, shipped_games
@@ -36,8 +38,8 @@ class Measured(NamedTuple):
     holds: bool
 
 
-def measure() -> list[Measured]:
-    """Rounds a second, of whole shoes."""
+def measure(engine: Dealt | None = None) -> list[Measured]:
+    """Rounds a second, of whole shoes; beside what npm's program dealt, if it did."""
     one_game = positions(load_game(GAME))
     every_game = [
         Position(f"{name} {each.name}", each.wager)
@@ -71,11 +73,18 @@ def measure() -> list[Measured]:
             "at least 1,000",
             ours >= 1000 * plain,
         ),
+        *([_beside(engine, ours)] if engine else []),
         Measured(
             f"rounds/s, {len(every_game)} wagers", f"{every / 1e6:.1f} million", "at least 12", every >= 12e6
         ),
         Measured("two jobs", f"{ratio:.2f} times one", "at least 1.8", ratio >= 1.8),
     ]
+
+
+def _beside(engine: Dealt, ours: float) -> Measured:
+    theirs = engine.rounds_a_second
+    figure = f"{ours / theirs:.0f} times {theirs / 1e6:.2f} million"
+    return Measured("… beside npm's", figure, "at least 5", ours >= 5 * theirs)
 
 
 def _best_rates(dealt: dict[str, Callable[[], int]]) -> dict[str, float]:
