@@ -276,14 +276,12 @@ def _table(
         f"{'wager':<{width}}  {'rule':<{rule_width}}  {'pays':<{pays_width}}  {'orders':>{count_width}}  "
         f"{'probability':>12}  {'one in':>13}"
     )
-    last = None
     for name, rule in rules:
         one_in = f"{float(1 / rule.probability):,.2f}" if rule.count else "never"
         yield (
-            f"{name if name != last else '':<{width}}  {rule.rule:<{rule_width}}  {rule.pays:<{pays_width}}  "
+            f"{name:<{width}}  {rule.rule:<{rule_width}}  {rule.pays:<{pays_width}}  "
             f"{rule.count:>{count_width},}  {float(rule.probability):>12.8f}  {one_in:>13}"
         )
-        last = name
 
 
 def _decks_of(game: Game) -> str:

@@ -166,7 +166,7 @@ def _groups(atoms: frozenset[Atom], winner: Winner) -> tuple[SuitGroup, ...] | N
     if winning is not None and winner is Winner.TIE:
         return None
     if "coup_suit" in suits:  # then every hand and pair in it is of that suit too
-        groups = [SuitGroup((*PLAYER, *BANKER), suits["coup_suit"] & (winning or _ANY_SUIT))]
+        groups = [SuitGroup((*PLAYER, *BANKER), suits["coup_suit"] & suits.get("winning_suit", _ANY_SUIT))]
     else:
         groups = []
         for hand, name in ((PLAYER, "player_perfect_pair"), (BANKER, "banker_perfect_pair")):
