@@ -20,6 +20,7 @@ from controller.odds.readings import (
     Chances,
     Model,
     Supposed,
+    averaged,
     held_beside,
     returned,
     supposed,
@@ -31,6 +32,7 @@ NEAR: Final = Fraction(5, 100)
 """The exact figure is near the printed one if it is within this share of it."""
 _BEST: Final = 6
 """So many of the readings that are nearest to all statistics together are told."""
+_BEST_BY_AVERAGE: Final = 3
 
 Unit = Literal["%", "$", "1 in", ""]
 Result = Literal["agrees", "nearly", "differs"]
@@ -100,7 +102,9 @@ class Readings:
     """The readings tried of one pay table.
 
     `nearest` has for each statistic the reading nearest to it, at the game file's contribution. `together` has those
-    nearest to the hit frequency and the average at once, each at the contribution that gives the house advantage.
+    nearest to the hit frequency and the average at once, each at the contribution that gives the house advantage;
+    `averaged` those nearest to the hit frequency and the house advantage, each at the contribution that gives the
+    average, by the printed odds.
     """
 
     what: str
@@ -108,6 +112,7 @@ class Readings:
     tried: int
     nearest: tuple[tuple[str, Reading], ...]
     together: tuple[Reading, ...]
+    averaged: tuple[Reading, ...]
 
 
 @dataclass(frozen=True)
@@ -238,12 +243,18 @@ class _Meter:
         ]
         solved = [each for reading in tried for each in self._solved(reading)]
         together = sorted(solved, key=lambda each: self._away(each, "hit_frequency", "average"))
+        average = Fraction(self.entry.average)
+        by_average = [
+            each for variant in self.variants for each in averaged(variant, chances, one_in, average)
+        ]
+        by_average.sort(key=lambda each: self._away(each, "hit_frequency", "house_advantage"))
         return Readings(
             what=self.entry.title,
             sheet=self.entry.sheet,
             tried=len(tried),
             nearest=tuple((what, self._nearest(tried, name)) for name, (what, _) in _STATISTICS.items()),
             together=tuple(map(self._reading, together[:_BEST])),
+            averaged=tuple(map(self._reading, by_average[:_BEST_BY_AVERAGE])),
         )
 
     def _solved(self, reading: Supposed) -> Iterator[Supposed]:
@@ -330,14 +341,18 @@ def _readings(readings: Readings) -> Iterator[str]:
     ]
     nearest = [_row(f"  {what}: {reading.supposed}", reading) for what, reading in readings.nearest]
     together = [_row(f"  {reading.supposed}", reading) for reading in readings.together]
-    table = list(_table([head, as_printed_, *nearest, *together], "<>>>>>>"))
+    by_average = [_row(f"  {reading.supposed}", reading) for reading in readings.averaged]
+    table = list(_table([head, as_printed_, *nearest, *together, *by_average], "<>>>>>>"))
     yield f"{readings.what} (sheet {readings.sheet}): {readings.tried} readings tried"
     yield from table[:2]
     yield "nearest to one statistic, at the game file's contribution"
     yield from table[2 : 2 + len(nearest)]
     if together:
         yield "nearest to the hit frequency and the average at once, at the contribution that gives the house advantage"
-        yield from table[2 + len(nearest) :]
+        yield from table[2 + len(nearest) : len(table) - len(by_average)]
+    if by_average:
+        yield "nearest to the hit frequency and the house advantage at once, at the contribution that gives the average"
+        yield from table[-len(by_average) :]
 
 
 def _row(name: str, reading: Reading) -> list[str]:
@@ -384,6 +399,7 @@ def as_json(report: Report) -> dict[str, Any]:
                 "tried": each.tried,
                 "nearest": [{"to": to, **_plain_reading(reading)} for to, reading in each.nearest],
                 "together": [_plain_reading(reading) for reading in each.together],
+                "averaged": [_plain_reading(reading) for reading in each.averaged],
             }
             for each in report.readings
         ],

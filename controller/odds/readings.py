@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Final
+from typing import Final, cast
 
 from controller.baccarat.coup import Side, Winner
 from controller.odds.composition import Composition
@@ -126,6 +126,11 @@ class Model:
         """The same at the contribution that leaves the house so many percent."""
         return replace(self, contribution=self._kept - house_advantage / 100)
 
+    def averaging(self, dollars: Fraction) -> "Model":
+        """The same at the contribution whose average top award is so much."""
+        paid = 100 * dollars * (self.top + self.shared)
+        return replace(self, contribution=(paid - self.seed * self.top) / self.stake)
+
     @property
     def _kept(self) -> Fraction:
         """What the house keeps before the contribution."""
@@ -203,6 +208,34 @@ def supposed(variant: Variant, chances: Chances, one_in: Fraction, *, wide: bool
                 returned=model.returned + (chances.of_a_tie(decks) if ties else 0),
                 top=1 / one_in if odds else model.top,
             ),
+        )
+
+
+HANDS_AS_PRINTED: Final = "odds of its hand as printed"
+
+
+def averaged(variant: Variant, chances: Chances, one_in: Fraction, average: Fraction) -> Iterator[Supposed]:
+    """The readings of a variant by the printed odds and the printed average, whatever contribution that takes.
+
+    All tiers of the hand that wins the top award are as often likelier than counted as the top award is.
+    """
+    for decks, ties in product(DECKS, ("", "ties push")):
+        counted = chances.of(variant.wager, decks)
+        model = Model.of(variant.wager, counted)
+        hand = next((rule.when.winning_ranks for rule, _ in counted if rule.pay.meter == 1), None)
+        if model is None or hand is None:
+            continue
+        likelier = 1 / (one_in * model.top)
+        scaled = [
+            (rule, chance * (likelier if rule.when.winning_ranks == hand else 1)) for rule, chance in counted
+        ]
+        by_odds = cast(Model, Model.of(variant.wager, scaled))
+        given_back = by_odds.returned + (chances.of_a_tie(decks) if ties else 0)
+        words = (*variant.words, ties, HANDS_AS_PRINTED)
+        yield Supposed(
+            words=tuple(filter(None, words)),
+            decks=decks,
+            model=replace(by_odds, returned=given_back).averaging(average),
         )
 
 

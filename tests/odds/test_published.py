@@ -399,6 +399,18 @@ def test_the_house_advantages_of_table_2_agree_with_the_odds_that_are_printed(re
     assert found.figures[0].result == "agrees"
 
 
+def test_the_printed_odds_and_average_of_table_1_fit_its_advantage_where_naturals_count_and_ties_push(report):
+    (found,) = (each for each in report.readings if "#1, $1" in each.what)
+
+    nearest, next_, *_ = found.averaged
+    assert {nearest.decks, next_.decks} == {6, 8}
+    for reading in (nearest, next_):
+        advantage, _, one_in, average = reading.figures
+        assert reading.supposed == "naturals count, ties push, odds of its hand as printed"
+        assert abs(advantage.difference) < Fraction(2, 100)
+        assert (one_in.difference, average.difference) == (0, 0)
+
+
 def test_readings_together_give_the_house_advantage_and_are_in_order(report):
     for each in report.readings:
         away = []
