@@ -226,8 +226,8 @@ def of_record(path: Path, number: int | None) -> Shoe:
             if state.shoe > number:
                 break
             continue
-        if state.coup is None or not state.coup.cards:
-            found[state.coups - (state.coup is not None)] = left
+        if state.coup is None:
+            found[state.coups] = left
             settings = state.settings
     try:
         compositions = {coup: left.composition() for coup, left in found.items() if not left.carried}

@@ -171,6 +171,7 @@ async def test_a_record_has_its_game_and_gives_what_the_service_knew(tmp_path, r
         await here.begin_shoe()
         await here.draw(2)
         await here.play(2)
+        first = shuffled("service", 1, 8)[: 416 - len(here._cards)]
         await here.begin_shoe()
         await here.draw(2)
         await here.play(1)
@@ -179,6 +180,7 @@ async def test_a_record_has_its_game_and_gives_what_the_service_knew(tmp_path, r
         await here.play(2)
         await here.draw(3)  # in the middle of a coup, and the service runs
         seen = shuffled("service", 2, 8)[: 416 - len(here._cards)]
+        before = json.loads(report(record, "--shoe", "1", "--json")[1])
         status, out, _ = report(record, "--shoe", "2", "--json")
         own = here.state.settings.game
     figures = json.loads(out)
@@ -188,6 +190,9 @@ async def test_a_record_has_its_game_and_gives_what_the_service_knew(tmp_path, r
     assert (figures["game"], figures["shoe"]) == ("dragon-bonus-2", "shoe 2 of table-1")
     assert [each["coup"] for each in figures["coups"]] == [0, 1, 2, 3, 4]
     assert (before_coups[0], before_coups[2] - before_coups[1], before_coups[4]) == (2, 2, len(seen) - 3)
+    assert before["shoe"] == "shoe 1 of table-1"
+    assert [each["coup"] for each in before["coups"]] == [0, 1, 2]
+    assert before["coups"][2]["edges"] == pytest.approx(exact(own, first), abs=1e-12)
     for point, out_ in zip(figures["coups"], before_coups, strict=True):
         assert point["edges"] == pytest.approx(exact(own, seen[:out_]), abs=1e-12)
 
@@ -224,7 +229,9 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
         other = report(record, "--shoe", "3", "--json")
         own = report(record, "--shoe", "2", "--game", "mini-baccarat", "--json")
     (tmp_path / "other.db").write_bytes(b"SQLite format 3\0 and then nothing of the kind")
-    damaged = report(tmp_path / "other.db", "--json")
+    whole = record.read_bytes()
+    (tmp_path / "torn.db").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
+    damaged = [report(tmp_path / name, "--json") for name in ("other.db", "torn.db")]
 
     assert none == (2, "", f"{record}: which shoe? Say --shoe N; there is no coup in it\n")
     assert surplus == (
@@ -235,9 +242,11 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
     assert which == (2, "", f"{record}: which shoe? Say --shoe N; its shoes are 1 to 2\n")
     assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
     assert own == (2, "", f"{record}: a record has its game with it: leave --game out\n")
-    assert damaged[0] == 1
-    assert "Traceback" not in damaged[2]
-    assert str(tmp_path / "other.db") in damaged[2]
+    assert [(status, out) for status, out, _ in damaged] == [(1, ""), (1, "")]
+    assert [err.splitlines()[0][:20] for _, _, err in damaged] == [
+        f"cannot read {tmp_path}"[:20],
+        "the record cannot be",
+    ]
 
 
 # --- which wagers
