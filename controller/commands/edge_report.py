@@ -221,12 +221,10 @@ def of_record(path: Path, number: int | None) -> Shoe:
     found: dict[int, Left] = {}
     for step in history(path):
         state = step.table.state
+        if state.shoe > number:
+            break
         left = left_of(state)
-        if left is None or left.shoe != number:
-            if state.shoe > number:
-                break
-            continue
-        if state.coup is None:
+        if left is not None and left.shoe == number and state.coup is None:
             found[state.coups] = left
             settings = state.settings
     try:
