@@ -64,8 +64,8 @@ def measure(engine: Dealt | None = None) -> list[Measured]:
         Measured(
             "… beside numpy",
             f"{ours / numpy:.0f} times {numpy / 1e6:.2f} million",
-            "at least 10",
-            ours >= 10 * numpy,
+            "at least 3",
+            ours >= 3 * numpy,
         ),
         Measured(
             "… beside Python",

@@ -158,12 +158,17 @@ def _run(simulation: Simulation, outcomes: Outcomes, args: argparse.Namespace) -
     if path is None:
         return _watched(simulation, args)
     try:
-        with RoundsFile(path, "csv" if args.csv else "parquet", outcomes) as file:
+        with _file(path, outcomes, args) as file:
             return _watched(simulation, args, file)
-    except FileExistsError as error:
-        raise ConfigError([Problem(str(error))]) from None
     except OSError as error:
         raise ConfigError([Problem(f"{path} cannot be written: {error.strerror or error}")]) from None
+
+
+def _file(path: Path, outcomes: Outcomes, args: argparse.Namespace) -> RoundsFile:
+    try:
+        return RoundsFile(path, "csv" if args.csv else "parquet", outcomes)
+    except (FileExistsError, ValueError) as error:
+        raise ConfigError([Problem(str(error))]) from None
 
 
 def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile | None = None) -> Tally:

@@ -51,7 +51,7 @@ class Outcomes:
         settled = [_settled(position.wager, self.kinds, pairs, details, hands) for position in positions]
         self.rules = tuple(rules for rules, _ in settled)
         shape = (pairs, details, len(self.kinds))
-        variants = np.stack([np.broadcast_to(places, shape).ravel() for _, places in settled], axis=1)
+        variants = np.stack([places.ravel() for _, places in settled], axis=1)
         self.deciding, outcome = np.unique(variants, axis=0, return_inverse=True)
         first = np.cumsum([0, *map(len, self.rules)])
         self.tables = Tables(
@@ -140,23 +140,35 @@ def _is_detailed(coup: Coup, asking: Iterable[Condition]) -> bool:
 def _settled(
     wager: Wager, kinds: Sequence[Coup], pairs: int, details: int, hands: Sequence[str]
 ) -> tuple[tuple[str, ...], NDArray[np.uint16]]:
-    """The names of a wager's rules, and the place of the deciding one by pairs, details and kind.
-
-    What the wager does not look at has one state instead of all.
-    """
+    """The names of a wager's rules, and the place of the deciding one by pairs, details and kind."""
     names = [rule.name for rule in wager.rules]
     if LOSE not in names:
         names.append(LOSE)
-    looked_at = {name for rule in wager.rules for name in rule.when.asked}
-    pairs = pairs if looked_at & _PAIRS else 1
-    details = details if looked_at & _DETAILS else 1
-    places = np.zeros((pairs, details, len(kinds)), np.uint16)
-    for pair, detail in product(range(pairs), range(details)):
-        for kind, coup in enumerate(kinds):
-            # A condition asks a coup for its features by name, and a variant has them all.
-            rule = wager.deciding_rule(cast(Coup, _features(coup, pair, detail, hands)))
-            places[pair, detail, kind] = names.index(LOSE if rule is None else rule.name)
-    return tuple(names), places
+    looked_at = sorted({name for rule in wager.rules for name in rule.when.asked})
+    decided = next(coup for coup in kinds if coup.winner is not Winner.TIE)
+
+    def seen(coup: Coup, pair: int, detail: int) -> tuple[object, ...]:
+        features = _features(coup, pair, detail, hands)
+        return tuple([getattr(features, name) for name in looked_at])
+
+    # What looks the same to the wager is asked about once. Only a tie has no winning hand to look at.
+    some_kinds, kind = _distinct([(seen(coup, 0, 0), coup.winner is Winner.TIE) for coup in kinds])
+    some_pairs, pair = _distinct([seen(decided, each, 0) for each in range(pairs)])
+    some_details, detail = _distinct([seen(decided, 0, each) for each in range(details)])
+    places = np.zeros((len(some_pairs), len(some_details), len(some_kinds)), np.uint16)
+    for at in np.ndindex(places.shape):
+        variant = _features(kinds[some_kinds[at[2]]], some_pairs[at[0]], some_details[at[1]], hands)
+        # A condition asks a coup for its features by name, and a variant has them all.
+        rule = wager.deciding_rule(cast(Coup, variant))
+        places[at] = names.index(LOSE if rule is None else rule.name)
+    return tuple(names), places[np.ix_(pair, detail, kind)]
+
+
+def _distinct(seen: Sequence[object]) -> tuple[list[int], list[int]]:
+    """The places of the first of each, and for each which of those it is like."""
+    found: dict[object, int] = {}
+    which = [found.setdefault(each, len(found)) for each in seen]
+    return [which.index(number) for number in range(len(found))], which
 
 
 def _hand_table(hands: Iterable[str]) -> NDArray[np.uint16]:
