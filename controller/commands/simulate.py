@@ -22,6 +22,7 @@ from controller.odds.simulation.simulator import (
     SHOES_OF_A_BATCH,
     SHOES_OF_A_BLOCK,
     Block,
+    Burn,
     ShoeRules,
     Simulation,
 )
@@ -37,7 +38,7 @@ HELP: Final = (
 )
 MOST_ROUNDS: Final = 10**15
 MOST_JOBS: Final = 256
-_OF_SHOES: Final = ("burn", "burn_ace", "burn_cards", "cut_card", "coups_after_cut_card")
+_OF_SHOES: Final = ("burn", "burn_ace", "cut_card", "coups_after_cut_card")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,28 +77,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kept = parser.add_mutually_exclusive_group()
     kept.add_argument("--csv", type=Path, metavar="FILE", help="keep each round in this file, as CSV")
     kept.add_argument("--parquet", type=Path, metavar="FILE", help="keep each round in this file, as Parquet")
-    shoes = parser.add_argument_group("whole shoes", "as a table's settings of the same names")
+    shoes = parser.add_argument_group("whole shoes")
     shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
     shoes.add_argument(
         "--burn",
-        choices=("none", "first_card", "fixed"),
-        help=f"what is burned: nothing, the first card and as many as it counts, or a fixed number ({usual.burn})",
+        type=_burn,
+        metavar="first_card|N",
+        help="as the first card's points (the default), or so many cards unseen, 0 for none",
     )
     shoes.add_argument(
-        "--burn-ace", type=int, choices=(1, 11), help=f"how many cards an ace burns ({usual.burn_ace})"
+        "--burn-ace", type=int, choices=(1, 11), help=f"how many cards an ace burns, default {usual.burn_ace}"
     )
     shoes.add_argument(
-        "--burn-cards", type=int, metavar="N", help=f"how many cards a fixed burn takes ({usual.burn_cards})"
-    )
-    shoes.add_argument(
-        "--cut-card", type=int, metavar="N", help=f"how many cards are behind the cut card ({usual.cut_card})"
+        "--cut-card", type=int, metavar="N", help=f"cards behind the cut card, default {usual.cut_card}"
     )
     shoes.add_argument(
         "--coups-after-cut-card",
         type=int,
         metavar="N",
-        help=f"how many more are dealt when the cut card comes in mid-coup ({usual.coups_after_cut_card}); "
-        "one that comes in place of a coup's first card makes that coup the last",
+        help=f"coups dealt after the one that the cut card comes in, default {usual.coups_after_cut_card}; where it "
+        "comes in place of a coup's first card, that coup is the last",
     )
 
 
@@ -136,6 +135,14 @@ def _whole(lowest: int, highest: int | None = None) -> Callable[[str], int]:
         return number
 
     return read
+
+
+def _burn(text: str) -> Burn:
+    if text == "first_card":
+        return "first_card"
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {text!r}")
+    return int(text)
 
 
 def _shoe(args: argparse.Namespace) -> ShoeRules | None:
@@ -194,7 +201,7 @@ def _plain(
         "game": game.name,
         "decks": game.decks,
         "rounds": tally.rounds,
-        "shoes": None if shoe is None else {"count": tally.shoes, **_used(shoe)},
+        "shoes": None if shoe is None else {"count": tally.shoes, **asdict(shoe)},
         "seed": seed,
         "generator": GENERATOR,
         "stream": _stream(seed, shoe),
@@ -221,14 +228,6 @@ def _figures(figure: Estimate) -> dict[str, float | None]:
     }
 
 
-def _used(shoe: ShoeRules) -> dict[str, Any]:
-    """The rules of a shoe that were in force."""
-    idle = {"none": {"burn_ace", "burn_cards"}, "first_card": {"burn_cards"}, "fixed": {"burn_ace"}}[
-        shoe.burn
-    ]
-    return {name: value for name, value in asdict(shoe).items() if name not in idle}
-
-
 def _stream(seed: int, shoe: ShoeRules | None) -> str:
     size = f"{ROUNDS_OF_A_BLOCK} rounds" if shoe is None else f"{SHOES_OF_A_BLOCK} shoes"
     return f"{GENERATOR}(SeedSequence({seed}, spawn_key=(i,))) for block i of {size}"
@@ -240,7 +239,7 @@ def _table(
     yield f"{game.title} ({game.name}; source: {game.sheet})"
     yield f"{'1 deck' if game.decks == 1 else f'{game.decks} decks'}, {_dealt(shoe, tally)}"
     yield f"seed {seed}: {_stream(seed, shoe)}"
-    yield f"standard errors from {_batches(shoe, tally)}"
+    yield _errors(shoe, tally)
     yield ""
     width = max(len("wager"), *(len(each.name) for each in wagers))
     figures = f"{'std error':>11}  {'exact':>12}  {'sigmas':>7}"
@@ -267,14 +266,26 @@ def _table(
 def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
     if shoe is None:
         return f"{tally.rounds:,} rounds, each from a full shoe freshly shuffled"
-    rules = ", ".join(f"{name} {value}" for name, value in _used(shoe).items())
-    return f"{tally.rounds:,} rounds of {tally.shoes:,} shoes ({rules})"
+    burned = (
+        f"burn {shoe.burn}"
+        if shoe.burn != "first_card"
+        else f"burn by the first card, an ace {shoe.burn_ace}"
+    )
+    return (
+        f"{tally.rounds:,} rounds of {tally.shoes:,} shoes ({burned}; cut card {shoe.cut_card} from the end, "
+        f"{shoe.coups_after_cut_card} after its coup)"
+    )
 
 
-def _batches(shoe: ShoeRules | None, tally: Tally) -> str:
+def _errors(shoe: ShoeRules | None, tally: Tally) -> str:
     if shoe is None:
-        return "the variance of the rounds"
-    return f"the sums of {tally.batches:,} batches of {SHOES_OF_A_BATCH} shoes: rounds of one shoe depend on each other"
+        return "standard errors from the variance of the rounds"
+    if tally.batches < 2:
+        return f"no standard errors: they need two batches of {SHOES_OF_A_BATCH} shoes"
+    return (
+        f"standard errors from the sums of {tally.batches:,} batches of {SHOES_OF_A_BATCH} shoes: rounds of one shoe "
+        "depend on each other"
+    )
 
 
 def _aligned(figure: Estimate) -> str:

@@ -47,11 +47,11 @@ def test_a_round_of_its_own_shoe_has_the_first_cards_of_a_full_one(decks):
     [
         (8, {}),
         (8, {"burn_ace": 11, "cut_card": 16}),
-        (8, {"burn": "none", "cut_card": 7, "coups_after_cut_card": 0}),
-        (6, {"burn": "fixed", "burn_cards": 5, "coups_after_cut_card": 0}),
+        (8, {"burn": 0, "cut_card": 7, "coups_after_cut_card": 0}),
+        (6, {"burn": 5, "coups_after_cut_card": 0}),
         (4, {"cut_card": 60, "coups_after_cut_card": 3}),
         (1, {"cut_card": 11}),
-        (1, {"burn": "none", "cut_card": 52}),
+        (1, {"burn": 0, "cut_card": 52}),
     ],
 )
 def test_a_shoe_is_played_as_a_table_plays_it(decks, house):
@@ -74,9 +74,15 @@ def test_a_shoe_is_played_as_a_table_plays_it(decks, house):
 
 def at_a_table(cards, cut, decks, house):
     """The coups that a table has of these cards, with the cut card after so many."""
-    croupier = Croupier(
-        decks=decks, **{"burn": "first_card", **{k: v for k, v in house.items() if k != "cut_card"}}
-    ).do(*NEW_SHOE)
+    settings = {key: value for key, value in house.items() if key not in {"cut_card", "burn"}}
+    match house.get("burn", "first_card"):
+        case 0:
+            settings |= {"burn": "none"}
+        case int(number):
+            settings |= {"burn": "fixed", "burn_cards": number}
+        case by_points:
+            settings |= {"burn": by_points}
+    croupier = Croupier(decks=decks, **settings).do(*NEW_SHOE)
     if croupier.settings.burn == "none":
         croupier.do("open")
     for place, card in enumerate(cards):
@@ -103,8 +109,8 @@ def in_order(record):
         (8, {"cut_card": 5, "coups_after_cut_card": 0}, "must be at least 6"),
         (8, {"cut_card": 16, "coups_after_cut_card": 2}, "must be at least 17"),
         (1, {"cut_card": 42}, "of 52 cards up to 11 are burned"),
-        (1, {"cut_card": 50, "burn": "fixed"}, "up to 3 are burned"),
-        (1, {"cut_card": 53, "burn": "none"}, "of 52 cards up to 0 are burned"),
+        (1, {"cut_card": 50, "burn": 3}, "up to 3 are burned"),
+        (1, {"cut_card": 53, "burn": 0}, "of 52 cards up to 0 are burned"),
     ],
 )  # fmt: skip
 def test_a_shoe_that_could_not_be_dealt_to_its_end_is_refused(decks, house, said):
@@ -115,10 +121,10 @@ def test_a_shoe_that_could_not_be_dealt_to_its_end_is_refused(decks, house, said
 @pytest.mark.parametrize(
     ("house", "said"),
     [
-        ({"burn_cards": 0}, "burn_cards must be from 1 to 20, not 0"),
-        ({"burn_cards": 21}, "burn_cards must be from 1 to 20, not 21"),
-        ({"coups_after_cut_card": -1}, "coups_after_cut_card must be from 0 to 9, not -1"),
-        ({"coups_after_cut_card": 10}, "coups_after_cut_card must be from 0 to 9, not 10"),
+        ({"burn": -1}, "0 to 20 cards can be burned, not -1"),
+        ({"burn": 21}, "0 to 20 cards can be burned, not 21"),
+        ({"coups_after_cut_card": -1}, "0 to 9 coups can come after the cut card, not -1"),
+        ({"coups_after_cut_card": 10}, "0 to 9 coups can come after the cut card, not 10"),
     ],
 )
 def test_what_no_table_has_is_refused(house, said):

@@ -59,11 +59,11 @@ def test_the_answer_says_what_was_dealt_and_how_to_have_it_again(punto):
 
 
 def test_whole_shoes_are_said_to_be_such_with_the_rules_they_were_dealt_by(punto):
-    _, out, _ = punto(*asked("--shoes", "--decks", 6, "--burn", "fixed", "--burn-cards", 4, rounds=100_000))
+    _, out, _ = punto(*asked("--shoes", "--decks", 6, "--burn", 4, rounds=100_000))
     lines = out.splitlines()
 
     assert lines[1].startswith("6 decks, 100,000 rounds of 1,6")
-    assert lines[1].endswith(" shoes (burn fixed, burn_cards 4, cut_card 14, coups_after_cut_card 1)")
+    assert lines[1].endswith(" shoes (burn 4; cut card 14 from the end, 1 after its coup)")
     assert lines[2] == "seed 1: PCG64DXSM(SeedSequence(1, spawn_key=(i,))) for block i of 4096 shoes"
     assert lines[3].startswith("standard errors from the sums of 10")
 
@@ -310,13 +310,13 @@ def test_a_wager_that_is_called_like_a_column_cannot_be_kept(punto, tmp_path):
         (asked("--decks", 13), "argument --decks: must be a whole number from 1 to 12, not '13'"),
         (asked("--csv", "a", "--parquet", "b"), "argument --parquet: not allowed with argument --csv"),
         (asked(game="dragon-bonus-9"), "there is no game 'dragon-bonus-9'"),
-        (asked("--burn", "none"), "--burn is about whole shoes: say --shoes as well"),
+        (asked("--burn", 0), "--burn is about whole shoes: say --shoes as well"),
         (asked("--cut-card", 14), "--cut-card is about whole shoes: say --shoes as well"),
         (asked("--shoes", "--burn-ace", 5), "argument --burn-ace: invalid choice: 5 (choose from 1, 11)"),
-        (asked("--shoes", "--burn-cards", 0), "burn_cards must be from 1 to 20, not 0"),
+        (asked("--shoes", "--burn", 21), "0 to 20 cards can be burned, not 21"),
+        (asked("--shoes", "--burn", "none"), "argument --burn: must be first_card or a number of cards, not 'none'"),
         (asked("--shoes", "--cut-card", 3), "3 cards behind the cut card may not be enough"),
         (asked("--shoes", "--cut-card", 400, "--decks", 7), "400 cards behind the cut card are too many"),
-        (asked("--decks", 1, game="progressive-impossible"), "there is no game 'progressive-impossible'"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_refused_with_a_reason(punto, arguments, said):

@@ -90,7 +90,7 @@ def test_each_block_has_a_stream_of_its_own(shoe):
 
 @pytest.mark.parametrize(
     ("shoe", "shoes", "rounds"),
-    [(None, ROUNDS_OF_A_BLOCK, ROUNDS_OF_A_BLOCK + 50), (ShoeRules(burn="none"), SHOES_OF_A_BLOCK, 40_000)],
+    [(None, ROUNDS_OF_A_BLOCK, ROUNDS_OF_A_BLOCK + 50), (ShoeRules(burn=0), SHOES_OF_A_BLOCK, 40_000)],
     ids=["rounds", "shoes"],
 )
 def test_a_block_is_so_many_shoes_with_the_stream_of_its_number(shoe, shoes, rounds):

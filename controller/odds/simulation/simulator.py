@@ -27,30 +27,40 @@ SHOES_OF_A_BLOCK: Final = 4096
 ROUNDS_OF_A_BLOCK: Final = 1 << 18
 """Of rounds that are each dealt from a full shoe."""
 SHOES_OF_A_BATCH: Final = 16
+MOST_BURNED: Final = 20
+MOST_COUPS_AFTER: Final = 9
 _WORDS_AT_ONCE: Final = 1 << 14
+
+
+Burn = Literal["first_card"] | int
+"""The first card turned and as many as its points face down, 10 for a ten or a picture; or so many face down."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShoeRules:
-    """How a shoe is begun and ended; what is said of each, and what is usual, is as in a table's settings.
+    """How a shoe is begun and ended; what is usual is what a table's settings are without a word.
 
-    `cut_card` is how many cards are behind the cut card.
+    `burn_ace` is what an ace counts there, `cut_card` how many cards are behind the cut card. When that comes in
+    mid-coup, `coups_after_cut_card` more are dealt; when it comes in place of a coup's first card, that coup is the
+    last.
 
     Raises:
         ValueError: a number is one that no table has.
     """
 
-    burn: Literal["none", "first_card", "fixed"] = "first_card"
+    burn: Burn = "first_card"
     burn_ace: Literal[1, 11] = 1
-    burn_cards: int = 3
     cut_card: int = 14
     coups_after_cut_card: int = 1
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
-        for name, lowest, highest in (("burn_cards", 1, 20), ("coups_after_cut_card", 0, 9)):
-            if not lowest <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} must be from {lowest} to {highest}, not {getattr(self, name)}")
+        if isinstance(self.burn, int) and not 0 <= self.burn <= MOST_BURNED:
+            raise ValueError(f"0 to {MOST_BURNED} cards can be burned, not {self.burn}")
+        if not 0 <= self.coups_after_cut_card <= MOST_COUPS_AFTER:
+            raise ValueError(
+                f"0 to {MOST_COUPS_AFTER} coups can come after the cut card, not {self.coups_after_cut_card}"
+            )
 
     def play(self, decks: int) -> Play:
         """These rules for a shoe of so many decks.
@@ -76,10 +86,8 @@ class ShoeRules:
 
     def _burned(self, first: Card) -> int:
         """How many cards are gone before the first coup."""
-        if self.burn == "none":
-            return 0
-        if self.burn == "fixed":
-            return self.burn_cards
+        if self.burn != "first_card":
+            return self.burn
         return 1 + (self.burn_ace if first.rank == "A" else first.points or 10)
 
 
