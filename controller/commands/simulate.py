@@ -28,7 +28,6 @@ from controller.odds.simulation.simulator import (
 )
 from controller.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimates
 from controller.problems import ConfigError, Problem
-from controller.wagers.definition import Game
 
 HELP: Final = (
     "Deal rounds at random and settle every wager of a game on each, beside the exact odds. Each round is dealt from a "
@@ -116,9 +115,9 @@ def main(args: argparse.Namespace) -> int:
     tally = _run(simulation, outcomes, args)
     wagers = estimates(tally, odds)
     if args.json:
-        sys.stdout.write(json.dumps(_plain(game, args.seed, shoe, tally, wagers), indent=2) + "\n")
+        sys.stdout.write(json.dumps(_plain(exact, args.seed, shoe, tally, wagers), indent=2) + "\n")
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _table(game, args.seed, shoe, tally, wagers)))
+        sys.stdout.write("".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers)))
     return 0
 
 
@@ -194,12 +193,13 @@ def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile 
 
 
 def _plain(
-    game: Game, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
+    exact: GameOdds, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
 ) -> dict[str, Any]:
     """The answer as JSON has it."""
+    awards = exact.average_top_awards()
     return {
-        "game": game.name,
-        "decks": game.decks,
+        "game": exact.game.name,
+        "decks": exact.game.decks,
         "rounds": tally.rounds,
         "shoes": None if shoe is None else {"count": tally.shoes, **asdict(shoe)},
         "seed": seed,
@@ -209,6 +209,7 @@ def _plain(
         "wagers": {
             each.name: {
                 "edge": _figures(each.edge),
+                **({"average_top_award": float(awards[each.name])} if each.name in awards else {}),
                 "rules": {
                     rule.rule: {"pays": rule.pays, "count": rule.count, **_figures(rule.frequency)}
                     for rule in each.rules
@@ -234,8 +235,9 @@ def _stream(seed: int, shoe: ShoeRules | None) -> str:
 
 
 def _table(
-    game: Game, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
+    exact: GameOdds, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
 ) -> Iterator[str]:
+    game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
     yield f"{'1 deck' if game.decks == 1 else f'{game.decks} decks'}, {_dealt(shoe, tally)}"
     yield f"seed {seed}: {_stream(seed, shoe)}"
@@ -246,6 +248,8 @@ def _table(
     yield f"{'wager':<{width}}  {'house edge':>12}  {figures}"
     for each in wagers:
         yield f"{each.name:<{width}}  {_aligned(each.edge)}"
+    for name, award in exact.average_top_awards().items():
+        yield f"\n{name}: its meter at the average top award, {float(award) / 100:,.2f}"
     rules = [rule for each in wagers for rule in each.rules]
     rule_width = max(len(rule.rule) for rule in rules)
     pays_width = max(len(rule.pays) for rule in rules)

@@ -18,7 +18,7 @@ from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.cli import main
 from controller.games import load_game
-from controller.odds.exact import positions
+from controller.odds.exact import GameOdds, positions
 
 PUNTO = [sys.executable, "-m", "controller", "simulate"]
 
@@ -70,7 +70,7 @@ def test_whole_shoes_are_said_to_be_such_with_the_rules_they_were_dealt_by(punto
 
 def test_the_columns_of_the_tables_stand_below_each_other(punto):
     _, out, _ = punto(*asked(game="progressive-2", rounds=30_000))
-    tables = out.split("\n\n")[1:]
+    tables = [part for part in out.split("\n\n") if part.startswith("wager")]
 
     assert len(tables) == 2
     for table in tables:
@@ -83,6 +83,18 @@ def test_a_rule_that_never_decided_is_no_number_of_sigmas_away(punto):
 
     line = next(line for line in out.splitlines() if "two_three_four_diamonds" in line)
     assert line.endswith(" -")
+
+
+def test_a_meter_is_at_its_average_top_award_as_it_is_in_the_exact_odds(punto):
+    _, text, _ = punto(*asked(game="progressive-3", rounds=100))
+    _, out, _ = punto(*asked("--json", game="progressive-3", rounds=100))
+    awards = GameOdds(load_game("progressive-3")).average_top_awards()
+    wagers = json.loads(out)["wagers"]
+
+    assert {name for name, wager in wagers.items() if "average_top_award" in wager} == set(awards)
+    for name, award in awards.items():
+        assert wagers[name]["average_top_award"] == float(award)
+        assert f"{name}: its meter at the average top award, {float(award) / 100:,.2f}\n" in text
 
 
 def test_json_has_the_same_figures(punto):
