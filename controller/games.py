@@ -11,6 +11,7 @@ from controller.wagers.completeness import Fault, faults
 from controller.wagers.definition import Game
 
 SUFFIX: Final = ".toml"
+_SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
 
 
 def _shipped() -> dict[str, Traversable]:
@@ -55,11 +56,22 @@ def game_of(file: TomlFile) -> Game:
     """The game that a file defines.
 
     Raises:
-        ConfigError: it cannot be played as written: a key or value is wrong, a coup is left undecided by a wager's
-            rules, or one of them can never decide.
+        ConfigError: it cannot be played as written: a key or value is wrong, two wagers have one title, a coup is
+            left undecided by a wager's rules, or one of them can never decide.
     """
-    game = typed(file, Game)
+    if "table" in file.document and "wagers" not in file.document:
+        message = f"this is a table's configuration and no game file: check it with `punto check-config {file.name}`"
+        raise ConfigError([Problem(message, file.name)])
+    game = typed(file, Game, such_as=_SUCH_AS)
+    titles = [wager.title for wager in game.wagers]
     problems = [
+        file.problem(
+            ("wagers", number, "title"), f"two wagers have the title {title!r}: each needs a title of its own"
+        )
+        for number, title in enumerate(titles)
+        if title in titles[:number]
+    ]
+    problems += [
         file.problem(place_of(number, fault), fault.message)
         for number, wager in enumerate(game.wagers)
         for fault in faults(wager)

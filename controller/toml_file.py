@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -34,6 +35,18 @@ _VALUE: Final = re.compile(
     r"|[\[\]{}\n]"
 )
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
+# What to do where the standard reader's words begin like this.
+_HINTS: Final = {
+    "Cannot overwrite": "this name is there already: is a [[header]] missing above it, or written with one bracket?",
+    "Cannot declare": "this header is there already: where there can be several, each has two brackets, such as [[wagers]]",
+    "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
+    "Expected newline": 'the line should end here: write text in straight quotes, "like this", and each key on a line of its own',
+    "Illegal character '\\n'": "a quote is left open: end the text with another",
+    "Unterminated string": "a quote is left open: end the text with another",
+    "Unclosed": "a comma or a closing bracket is missing",
+    "Invalid initial character for a key": "write all that is between { and } on one line, without a comma at its end",
+    "Expected '='": "write a key, =, and its value",
+}
 
 
 @dataclass(frozen=True)
@@ -52,21 +65,26 @@ class TomlFile:
             ConfigError: they are not TOML; the problem has the line.
         """
         try:
-            text = data.decode()
+            text = data.decode("utf-8-sig")  # some editors write a mark at the start
         except UnicodeDecodeError as error:
-            line = data.count(b"\n", 0, error.start) + 1
-            raise ConfigError([Problem("the file is not UTF-8 text", name, line)]) from None
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise ConfigError([Problem("the file is not UTF-8 text: save it as UTF-8", name, line)]) from None
         text = text.replace("\r\n", "\n")
         try:
             document = tomllib.loads(text, parse_float=parse_float)
         except ValueError as error:
             at = _AT_LINE.search(str(error))
             last = text.count("\n") + 1
-            message = "this is not TOML: " + _AT_LINE.sub("", str(error))
+            words = _AT_LINE.sub("", str(error))
+            hint = next((hint for start, hint in _HINTS.items() if words.startswith(start)), None)
+            message = f"this is not TOML: {f'{hint} ({words})' if hint else words}"
             raise ConfigError([Problem(message, name, int(at[1]) if at else last)]) from None
         except RecursionError:
             raise ConfigError([Problem("lists or tables are nested too deeply", name)]) from None
-        return cls(name, document, dict(_places(text)))
+        lines: dict[Path_, int] = {}
+        for path, line in _places(text):
+            lines.setdefault(path, line)
+        return cls(name, document, lines)
 
     def line_of(self, path: Path_) -> int:
         """The line of a key, or of the nearest table or key around it; 1 where nothing is around it."""
@@ -104,7 +122,7 @@ def dotted(path: Path_) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[Path_, int]]:
-    """Each table's and key's path with its line."""
+    """Each table's and key's path with its line; of a table that several lines belong to, the first comes first."""
     newlines = [-1, *(found.start() for found in re.finditer("\n", text)), len(text)]
     line_at = {start + 1: number for number, (start, _) in enumerate(pairwise(newlines), 1)}
     counts: dict[Path_, int] = {}  # how many tables each list of tables has so far
@@ -118,12 +136,10 @@ def _places(text: str) -> Iterator[tuple[Path_, int]]:
         if brackets:
             table = _inside(keys, counts)
             if brackets == 2:
-                if table not in counts:
-                    yield table, line
                 counts[table] = counts.get(table, 0) + 1
                 table = (*table, counts[table] - 1)
             at += brackets
-            yield table, line
+            yield from ((table[:end], line) for end in range(1, len(table) + 1))
         else:
             path = table
             for key in keys:
@@ -174,8 +190,12 @@ def _end_of_value(text: str, at: int) -> int:
 # --- typed values
 
 
-def typed(file: TomlFile, kind: type[T], context: Any = None) -> T:
+def typed(
+    file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
+) -> T:
     """The file's document as a value of `kind`, a dataclass or pydantic model, nothing guessed or converted.
+
+    `such_as` has examples of keys whose text has a form of its own.
 
     Raises:
         ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
@@ -190,7 +210,7 @@ def typed(file: TomlFile, kind: type[T], context: Any = None) -> T:
     try:
         return TypeAdapter(kind).validate_json(text, strict=True, context=context)
     except ValidationError as error:
-        problems = [_problem(file, kind, dict(each)) for each in error.errors()]
+        problems = [_problem(file, kind, dict(each), such_as) for each in error.errors()]
         raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0)) from None
 
 
@@ -205,21 +225,18 @@ def _dates(path: Path_, value: object) -> Iterator[Path_]:
             yield from _dates((*path, place), inner)
 
 
-def _problem(file: TomlFile, kind: Any, error: dict[str, Any]) -> Problem:
+def _problem(file: TomlFile, kind: Any, error: dict[str, Any], such_as: Mapping[str, str]) -> Problem:
     """One of pydantic's errors in this program's words."""
     path: Path_ = error["loc"]
     found = error.get("input")
     match error["type"]:
         case "extra_forbidden" | "unexpected_keyword_argument":
-            known = _keys_at(kind, path[:-1])
-            close = nearest(str(path[-1]), known)
-            return file.problem(
-                path, "no such key" + ("" if close else f"; there are {', '.join(known)}"), close
-            )
+            return _no_such_key(file, kind, path)
         case "missing":
             return file.problem(path, "is missing")
         case "value_error":
             message = str(error["ctx"]["error"])
+            path = (*path, *getattr(error["ctx"]["error"], "place", ()))
             # A sentence about one key of a table begins with the key's name.
             named = (*path, message.split(maxsplit=1)[0])
             return file.problem(named if named in file.lines else path, message)
@@ -228,9 +245,48 @@ def _problem(file: TomlFile, kind: Any, error: dict[str, Any]) -> Problem:
             close = nearest(found, re.findall("'([^']*)'", expected)) if isinstance(found, str) else None
             return file.problem(path, f"must be {expected}, not {found!r}", close and f'"{close}"')
         case _:
-            message = re.sub("^(Input|String) should", "must", error["msg"])
-            shown = f", not {found!r}" if isinstance(found, str | int | float) else ""
-            return file.problem(path, message + shown)
+            return file.problem(path, _must(path, error, such_as))
+
+
+def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str:
+    """What a value of the wrong kind must be."""
+    found = error.get("input")
+    shown = f", not {found!r}" if isinstance(found, str | int | float) else ""
+    match error["type"]:
+        case "string_type":
+            example = such_as.get(str(path[-1]))
+            return "must be text in quotes" + (f", such as {example}" if example else shown)
+        case "tuple_type" | "list_type" if isinstance(found, dict):
+            return f"must be a list: write [[{_header(path)}]], with two brackets"
+        case "tuple_type" | "list_type" if shown:
+            return f"must be a list: [{json.dumps(found, ensure_ascii=False)}]"
+        case _:
+            return re.sub("^(Input|String) should", "must", error["msg"]) + shown
+
+
+def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:
+    if (elsewhere := _elsewhere(kind, path)) is not None:
+        return file.problem(path, elsewhere)
+    known = _keys_at(kind, path[:-1])
+    longer = [name for name in known if name.endswith(f"_{path[-1]}")]
+    close = " or ".join(longer) or nearest(str(path[-1]), known)
+    return file.problem(path, "no such key" + ("" if close else f"; there are {', '.join(known)}"), close)
+
+
+def _elsewhere(kind: Any, path: Path_) -> str | None:
+    """What to do with a key that one of the tables around its own may have."""
+    for end in range(len(path) - 2, -1, -1):
+        if isinstance(path[end], str) and path[-1] in _keys_at(kind, path[:end]):
+            inner = path[: end + 1]
+            in_list = isinstance(path[end + 1], int)
+            where = f"above its first [[{_header(inner)}]]" if in_list else f"outside {dotted(inner)}"
+            owner = dotted(path[:end]) or "the top of the file"
+            return f"no such key here: {path[-1]} belongs to {owner}, so write it {where}"
+    return None
+
+
+def _header(path: Path_) -> str:
+    return ".".join(part for part in path if isinstance(part, str))
 
 
 def _keys_at(kind: Any, path: Path_) -> list[str]:

@@ -1,29 +1,82 @@
-"""Rules that never decide a coup, found by counting: those that hang on ranks and suits too."""
+"""What a game's rules ask and no coup can be, found by counting: what hangs on ranks and suits too."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
+from typing import Any
 
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
 from controller.wagers.completeness import Fault, never
-from controller.wagers.definition import Game, Wager
+from controller.wagers.condition import Condition
+from controller.wagers.definition import Game, Rule, Wager
+from controller.wagers.pay import PUSH
 
 
-def never_deciding(game: Game) -> Iterator[tuple[int, Fault]]:
-    """Each rule that decides no coup from a full shoe, with the place of its wager."""
-    # Which base wager stands beside it does not matter here, and a wager alone is a base wager.
-    alone = tuple(
-        replace(wager, base=True, requires_base="none", requires_base_win=False) for wager in game.wagers
-    )
-    counts = GameOdds(replace(game, wagers=alone)).counts(Composition.of_decks(game.decks))
-    for number, wager in enumerate(alone):
+def never_deciding(game: Game) -> list[tuple[int, Fault]]:
+    """Each rule that decides no coup from a full shoe, or has a value in a list that none has; its wager's place first."""
+    conditions = [[rule.when for rule in wager.rules] for wager in game.wagers]
+    counts = _counts(game.decks, conditions)
+    found: list[tuple[int, Fault]] = []
+    deciding: list[tuple[int, int]] = []
+    for number, wager in enumerate(game.wagers):
         for place, rule in enumerate(wager.rules):
-            if not counts[wager.name][rule.name]:
-                yield number, Fault(place, never(rule.name, possible=_possible(game, wager, place)))
+            if counts[number][place]:
+                deciding.append((number, place))
+            else:
+                fault = Fault(place, never(rule, _deciding_instead(game.decks, wager, place)))
+                found.append((number, fault))
+    narrowed = [
+        (number, place, *each)
+        for number, place in deciding
+        for each in _with_one_value(conditions[number][place])
+    ]
+    alone = _counts(game.decks, [[condition] for *_, condition in narrowed])
+    for (number, place, value, _), (count,) in zip(narrowed, alone, strict=True):
+        if not count:
+            rule = game.wagers[number].rules[place]
+            message = f"no coup can be what {rule.name} asks for with {value}: take it out of the list"
+            found.append((number, Fault(place, message)))
+    return sorted(found, key=lambda each: (each[0], each[1].rule or 0))
 
 
-def _possible(game: Game, wager: Wager, place: int) -> bool:
-    """Whether this rule would decide any coup if it were asked first."""
-    first = replace(wager, rules=(wager.rules[place],))
-    counts = GameOdds(replace(game, wagers=(first,))).counts(Composition.of_decks(game.decks))
-    return counts[wager.name][wager.rules[place].name] > 0
+def _deciding_instead(decks: int, wager: Wager, place: int) -> list[str]:
+    """The rules before this one that decide what it holds of, none where no coup is like that."""
+    conditions = [rule.when for rule in wager.rules]
+    after = _counts(decks, [[*conditions[:earlier], conditions[place]] for earlier in range(place + 1)])
+    left = [counts[-1] for counts in after]  # of its coups, after none, one, two ... of the rules before it
+    return [
+        rule.name for rule, (before, now) in zip(wager.rules, pairwise(left), strict=False) if now < before
+    ]
+
+
+def _with_one_value(condition: Condition) -> Iterator[tuple[str, Condition]]:
+    """The condition with each value of each of its lists alone, and how that is written."""
+    for name in condition.asked:
+        values = getattr(condition, name)
+        if isinstance(values, tuple) and len(values) > 1:
+            for value in values:
+                alone: dict[str, Any] = {name: (value,)}
+                yield f"{name} = [{json.dumps(value)}]", replace(condition, **alone)
+
+
+def _counts(decks: int, wagers: Sequence[Sequence[Condition]]) -> list[list[int]]:
+    """The orders of six cards that each wager's conditions are the first to hold of.
+
+    What a rule pays and which base wager stands beside it does not matter here, and a wager alone is a base wager.
+    """
+    if not wagers:
+        return []
+    numbered = tuple(
+        Wager(
+            name=str(number),
+            title="",
+            base=True,
+            rules=tuple(Rule(name=str(place), pays=PUSH, when=each) for place, each in enumerate(conditions)),
+        )
+        for number, conditions in enumerate(wagers)
+    )
+    odds = GameOdds(Game(name="", title="", sheet="", wagers=numbered, decks=decks))
+    counts = odds.counts(Composition.of_decks(decks))
+    return [[counts[wager.name][rule.name] for rule in wager.rules] for wager in numbered]

@@ -4,7 +4,7 @@ Looked at by what the points alone decide, over every way that a coup can come o
 and suits beyond that is counted by the odds, which `punto check-config` asks as well.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -13,7 +13,7 @@ from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.baccarat.tableau import banker_draws, player_draws
 from controller.wagers.condition import BY_POINTS, Condition
-from controller.wagers.definition import Wager
+from controller.wagers.definition import LAST_RULE, Rule, Wager
 
 _OF_POINTS: Final = "TA23456789"
 
@@ -68,27 +68,34 @@ def _by_points(condition: Condition, coup: Coup) -> bool:
 def faults(wager: Wager) -> list[Fault]:
     """What is wrong with the rules, in their order; empty when nothing is."""
     found = []
-    left = coups_by_points()
+    decided: dict[Coup, str] = {}  # each coup's rule, by name
     for place, rule in enumerate(wager.rules):
-        if not any(_by_points(rule.when, coup) for coup in left):
-            possible = any(_by_points(rule.when, coup) for coup in coups_by_points())
-            found.append(Fault(place, never(rule.name, possible=possible)))
+        mine = [coup for coup in coups_by_points() if _by_points(rule.when, coup)]
+        if all(coup in decided for coup in mine):
+            instead = {decided[coup] for coup in mine}
+            names = [each.name for each in wager.rules if each.name in instead]
+            found.append(Fault(place, never(rule, names)))
         if rule.when.asked.keys() <= BY_POINTS:
-            left = tuple(coup for coup in left if not rule.when.holds(coup))
-    if left:
-        found.append(Fault(None, _undecided(left[0])))
+            decided = dict.fromkeys(mine, rule.name) | decided
+    undecided = next((coup for coup in coups_by_points() if coup not in decided), None)
+    if undecided is not None:
+        found.append(Fault(None, _undecided(undecided)))
     return found
 
 
-def never(rule: str, *, possible: bool) -> str:
-    """That this rule decides no coup: because no coup is like that, or because earlier rules decide all that are."""
-    if possible:
-        return f"{rule} can never decide: the rules before it decide every coup that it holds of"
-    return f"no coup can be what {rule} asks for"
+def never(rule: Rule, earlier: Sequence[str]) -> str:
+    """That this rule decides no coup: no coup is like that, or else these earlier rules decide all that are."""
+    if not earlier:
+        return f"no coup can be what {rule.name} asks for"
+    what_to_do = "move it above them" if rule.when.asked else "narrow them"
+    return (
+        f"{rule.name} can never decide: every coup that it holds of is decided before it, by {', '.join(earlier)}: "
+        f"{what_to_do}, or leave it out"
+    )
 
 
 def _undecided(coup: Coup) -> str:
     return (
-        f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: end the rules "
-        'with one that has no `when`, such as { name = "lose", pays = "lose" }'
+        f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: "
+        f"end the rules with one that has no `when`: {LAST_RULE}"
     )

@@ -8,11 +8,22 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.wagers.condition import STRICT, Condition
 from controller.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
+
+LAST_RULE: Final = f'[[wagers.rules]], then name = "{LOSE}" and pays = "{LOSE}" on lines of their own'
+"""How a file says that a wager loses otherwise."""
+
+
+class PlaceError(ValueError):
+    """Something is wrong at this place inside what is refused: keys, and places in lists from 0."""
+
+    def __init__(self, message: str, place: tuple[str | int, ...]) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +63,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The amounts a wager may have, in minor units: `minimum` to `maximum` (None: no bound) in steps of `step`."""
+    """The amounts a wager may have, in minor units: the multiples of `step` from `minimum` to `maximum`, both of them such.
+
+    A `maximum` of None is no bound.
+    """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
@@ -68,6 +82,14 @@ class Limits:
             )
         if self.maximum is not None and self.maximum < self.minimum:
             raise ValueError(f"the maximum {self.maximum} is below the minimum {self.minimum}")
+        for name, amount, near in (
+            ("minimum", self.minimum, -(-self.minimum // self.step) * self.step),
+            ("maximum", self.maximum, (self.maximum or 0) // self.step * self.step),
+        ):
+            if amount is not None and amount != near:
+                raise ValueError(
+                    f"the {name} {amount} is not a multiple of the step {self.step}: write one that is, such as {near}"
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +140,7 @@ class Wager:
         """Refuse a wager that could never be made or settled."""
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
-        _unique(f"rules of {self.name}", (rule.name for rule in self.rules))
+        _unique(f"rules of {self.name}", "rules", self.rules)
         if self.requires_base == "same_side" and self.side is None:
             raise ValueError(
                 f'{self.name} requires a base wager on the same side: say side = "player" or "banker"'
@@ -132,7 +154,7 @@ class Wager:
         if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
             raise ValueError(
                 f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has no "
-                f'`when` and does not win, such as {{ name = "{LOSE}", pays = "{LOSE}" }}'
+                f"`when` and does not win: {LAST_RULE}"
             )
         metered = [rule.name for rule in self.rules if rule.pay.meter]
         if metered and self.progressive is None:
@@ -196,7 +218,7 @@ class Game:
             raise ValueError(f"decks must be from 1 to 12, not {self.decks}")
         if self.maximum_wagers is not None and self.maximum_wagers < 1:
             raise ValueError(f"maximum_wagers must be at least 1, not {self.maximum_wagers}")
-        _unique("wagers", (wager.name for wager in self.wagers))
+        _unique("wagers", "wagers", self.wagers)
         if not any(wager.base for wager in self.wagers):
             raise ValueError("no wager has base = true: a game needs its base wagers")
         for wager in self.wagers:
@@ -237,9 +259,10 @@ class Game:
         )
 
 
-def _unique(what: str, names: Iterable[str]) -> None:
+def _unique(what: str, key: str, named: Iterable[Rule | Wager]) -> None:
     seen: set[str] = set()
-    for name in names:
+    for number, name in enumerate(each.name for each in named):
         if name in seen:
-            raise ValueError(f"two {what} are called {name!r}: each needs a name of its own")
+            message = f"two {what} are called {name!r}: each needs a name of its own"
+            raise PlaceError(message, (key, number, "name"))
         seen.add(name)

@@ -15,6 +15,10 @@ _OF_THE_METER: Final = " of the meter"
 _FORM: Final = re.compile(
     r"(?P<won>[1-9]\d*) (?P<kind>to|for) (?P<per>[1-9]\d*)(?: less (?P<commission>\d+(?:\.\d+)?)%)?"
 )
+# Such as "5.5 to 1": a pay but for its point.
+_NOT_WHOLE: Final = re.compile(
+    r"(?P<won>(?=[\d.]*[1-9])\d+\.\d+) (?P<kind>to|for) (?P<per>[1-9]\d*)(?P<rest>| less .*)"
+)
 PUSH: Final = "push"
 LOSE: Final = "lose"
 
@@ -62,6 +66,12 @@ class Pay:
                 raise ValueError(f"{text!r} is no share of a meter: write more than 0% and at most 100%")
             return cls(Fraction(0), stake_taken=True, meter=share)
         form = _FORM.fullmatch(text)
+        if form is None and (point := _NOT_WHOLE.fullmatch(text)) is not None:
+            odds = Fraction(point["won"]) / int(point["per"])
+            raise ValueError(
+                f"{text!r} is not in whole numbers: write "
+                f'"{odds.numerator} {point["kind"]} {odds.denominator}{point["rest"]}"'
+            )
         if form is None:
             raise ValueError(
                 f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%", '

@@ -129,7 +129,17 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ("version = 1", "", "1: version: is missing"),
         ('name = "Baccarat 1"', 'nam = "Baccarat 1"', "4: table.nam: no such key (did you mean name?)"),
         ("[mqtt]", "[mqqt]", "17: mqqt: no such key (did you mean mqtt?)"),
-        ("[record]", "[shoe.record]", "15: shoe.record: no such key; there are port, serial, baud"),
+        (
+            "[record]",
+            "[shoe.record]",
+            "15: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe",
+        ),
+        ("serial =", "shoe_serial =", "14: shoe.shoe_serial: no such key (did you mean serial?)"),
+        (
+            'username = "table-1"',
+            'file = "table-1"',
+            "18: mqtt.file: no such key (did you mean password_file or ca_file?)",
+        ),
         (
             '"dragon-bonus-1"',
             '"dragon-bonus1"',
@@ -176,7 +186,23 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "minimum = 1000",
             "minimum = 900\nmaximum = 990\nstep = 500",
-            "6: limits.dragon_bonus_player: no multiple of the step 500 lies from 900 to 990",
+            (
+                "6: limits.dragon_bonus_player: the minimum 900 is not a multiple of the step 500: write one that is, "
+                "such as 1000"
+            ),
+        ),
+        (
+            "minimum = 1000",
+            "minimum = 600\nstep = 300",
+            (
+                "6: limits.dragon_bonus_player: the maximum 10000 is not a multiple of the step 300: write one that is, "
+                "such as 9900"
+            ),
+        ),
+        (
+            "minimum = 2500\n",
+            "",
+            "8: limits.player: the minimum 1 is not a multiple of the step 100: write one that is, such as 100",
         ),
         ("step = 100", "step = 0", "11: limits.player.step: must be greater than or equal to 1, not 0"),
         ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a valid integer, not 25.0"),
@@ -192,10 +218,10 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             '[operator]\nmode = "0690"',
             "21: operator.mode: '0690' is no file mode: write octal digits, such as 0660",
         ),
-        ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be a valid string, not 432"),
+        ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be text in quotes, not 432"),
         ("[operator]\n", "[operator\n", "20: this is not TOML"),
         ("[operator]", "[edge]\n[operator]", "20: edge.alarm: is missing"),
-        ("[operator]", "[edge]\nalarm = 1\n[operator]", "21: edge.alarm: must be a valid string, not 1"),
+        ("[operator]", "[edge]\nalarm = 1\n[operator]", "21: edge.alarm: must be text in quotes, not 1"),
         (
             "[operator]",
             '[edge]\nalarm = "0.01"\n[operator]',
@@ -420,8 +446,12 @@ def test_what_is_shown_is_json(config_file):
 
 
 def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return punto("check-config", *arguments)
+
+
+def punto(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "controller.cli", "check-config", *arguments],
+        [sys.executable, "-m", "controller.cli", *arguments],
         check=False,
         capture_output=True,
         text=True,
@@ -485,6 +515,28 @@ def test_the_command_checks_a_game_file_too():
     assert (good.returncode, bad.returncode) == (0, 1)
     assert "game      dai-bacc, 'Dai Bacc' (sheet 003): 8 decks, dealt face down, a variation" in good.stdout
     assert "did you mean dai-bacc?" in bad.stderr
+
+
+@pytest.mark.parametrize("command", [["check-config"], ["run", "--config"]])
+def test_a_game_file_where_a_configuration_should_be_is_told_in_one_line(command):
+    path = SHIPPED / "games" / "dai-bacc.toml"
+    ran = punto(*command, str(path))
+
+    assert ran.returncode != 0
+    assert ran.stderr == (
+        f"{path}: this is a game file and no table's configuration: check it with `punto check-config --game {path}`\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["check-config", "odds", "score"])
+def test_a_configuration_where_a_game_file_should_be_is_told_in_one_line(command):
+    path = SHIPPED / "table.toml"
+    ran = punto(command, "--game", str(path))
+
+    assert ran.returncode != 0
+    assert ran.stderr == (
+        f"{path}: this is a table's configuration and no game file: check it with `punto check-config {path}`\n"
+    )
 
 
 def test_the_command_says_when_there_is_no_such_file():

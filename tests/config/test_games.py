@@ -82,7 +82,69 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             'titel = "Tiger 7"',
             ":{line}: wagers[3].titel: no such key (did you mean title?)",
         ),
-        ('name = "ox_6"', 'name = "kill"', ":1: two wagers are called 'kill': each needs a name of its own"),
+        (
+            'name = "kill"',
+            'name = "ox_6"',
+            ":{line}: wagers[5].name: two wagers are called 'ox_6': each needs a name of its own",
+        ),
+        (
+            'title = "Ox 6"',
+            'title = "Player"',
+            ":{line}: wagers[4].title: two wagers have the title 'Player': each needs a title of its own",
+        ),
+        (
+            'name = "three_card_six_killed"',
+            'name = "three_card_seven_killed"',
+            (
+                ":{line}: wagers[5].rules[2].name: two rules of kill are called 'three_card_seven_killed': each needs a name "
+                "of its own"
+            ),
+        ),
+        (
+            'title = "Kill"',
+            'title = "Kill"\nlimits = { minimum = 150, step = 100 }',
+            (
+                ":{line}: wagers[5].limits: the minimum 150 is not a multiple of the step 100: write one that is, such as "
+                "200"
+            ),
+        ),
+        (
+            'name = "three_card_six_killed"',
+            'name = "three_card_six_killed"\nlimits = { minimum = 500 }',
+            (
+                ":{line}: wagers[5].rules[2].limits: no such key here: limits belongs to wagers[5], so write it above its first "
+                "[[wagers.rules]]"
+            ),
+        ),
+        (
+            'name = "three_card_six_killed"',
+            'name = "three_card_six_killed"\ndecks = 8',
+            (
+                ":{line}: wagers[5].rules[2].decks: no such key here: decks belongs to the top of the file, so write it above "
+                "its first [[wagers]]"
+            ),
+        ),
+        (
+            'name = "three_card_six_killed"\nwhen = {',
+            'name = "three_card_six_killed"\nwhen = { pays = "30 to 1",',
+            (
+                ":{line}: wagers[5].rules[2].when.pays: no such key here: pays belongs to wagers[5].rules[2], so write it "
+                "outside wagers[5].rules[2].when"
+            ),
+        ),
+        (
+            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
+            'when = { winner = ["player"], cards = [3], player_total = [6] }',
+            (
+                ":{line}: wagers[4].rules[1].when.cards: no such key (did you mean player_cards or banker_cards or "
+                "coup_cards?)"
+            ),
+        ),
+        (
+            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
+            'when = { winner = ["player"], player_cards = [3], player_total = 6 }',
+            ":{line}: wagers[4].rules[1].when.player_total: must be a list: [6]",
+        ),
         (
             'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
             'when = { winner = ["player"], player_card = [3], player_total = [6] }',
@@ -151,7 +213,7 @@ TOP = "wagers[6].rules[1]"
         (
             'winning_suit = ["D"]',
             'winning_suit = "D"',
-            f":{{line}}: {TOP}.when.winning_suit: must be a valid array, not 'D'",
+            f':{{line}}: {TOP}.when.winning_suit: must be a list: ["D"]',
         ),
         (
             "seed = 1000000",
@@ -204,13 +266,18 @@ TOP = "wagers[6].rules[1]"
         (
             'contribution = "20%"',
             "contribution = 20",
-            ":{line}: wagers[6].progressive.contribution: must be a valid string, not 20",
+            ':{line}: wagers[6].progressive.contribution: must be text in quotes, such as "26%"',
         ),
         # pays
         (
+            'pays = "10% of the meter"',
+            'pays = "5.5 to 1"',
+            ":{line}: wagers[6].rules[2].pays: pays = '5.5 to 1' is not in whole numbers: write \"11 to 2\"",
+        ),
+        (
             'pays = "100% of the meter"',
             "pays = 100",
-            f":{{line}}: {TOP}.pays: must be a valid string, not 100",
+            f':{{line}}: {TOP}.pays: must be text in quotes, such as "30 to 1"',
         ),
         (
             'pays = "10% of the meter"',
@@ -238,6 +305,18 @@ TOP = "wagers[6].rules[1]"
 )
 def test_what_is_wrong_with_a_wager_that_pays_from_a_meter_is_told_on_its_line(good, bad, problem, tmp_path):
     refused(tmp_path, METERED, good, bad, problem)
+
+
+def test_a_misspelt_header_is_told_on_its_line(tmp_path):
+    path = tmp_path / "own.toml"
+    before, _, after = GOOD.rpartition("[[wagers.rules]]")
+    path.write_text(f"{before}[[wager.rules]]{after}", encoding="utf-8")
+
+    with pytest.raises(ConfigError) as error:
+        load_game(str(path))
+    assert (
+        str(error.value) == f"{path}:{before.count(chr(10)) + 1}: wager: no such key (did you mean wagers?)"
+    )
 
 
 def test_a_wager_that_pays_from_a_meter_says_what_is_on_it(tmp_path):
@@ -285,14 +364,17 @@ pays = "lose"
             KILL,
             'when = { winner = ["player"], banker_cards = [3], banker_total = [7], natural = false }\n',
             (
-                "wagers[5].rules[2]: three_card_six_killed can never decide: the rules before it decide every coup that it "
-                "holds of"
+                "wagers[5].rules[2]: three_card_six_killed can never decide: every coup that it holds of is decided before "
+                "it, by three_card_seven_killed: move it above them, or leave it out"
             ),
         ),
         (
             OX_6,
             "",
-            "wagers[4].rules[2]: lose can never decide: the rules before it decide every coup that it holds of",
+            (
+                "wagers[4].rules[2]: lose can never decide: every coup that it holds of is decided before it, by "
+                "three_card_six_wins: narrow them, or leave it out"
+            ),
         ),
         (
             TIGER_7,

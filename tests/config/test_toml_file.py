@@ -1,6 +1,7 @@
 """TOML files: every key is found on its line, and what is wrong is told there."""
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from controller.problems import ConfigError
 from controller.toml_file import TomlFile, dotted, read, typed
+from controller.wagers.condition import STRICT
 
 PLACES = '''\
 # a comment with a [table] in it
@@ -44,7 +46,14 @@ minimum = 5
 [[wagers.rules]]
 pays = "2 to 1"
 "\\u00e9" = ""
-last = """"""'''
+last = """"""
+# of a table that has no header of its own
+[[wager.rules]]
+pays = "push"
+[[wager.rules]]
+pays = "lose"
+[a.b.c]
+[a.d]'''
 
 
 @pytest.mark.parametrize(
@@ -77,6 +86,12 @@ last = """"""'''
         (("wagers", 1, "rules", 0, "pays"), 33),
         (("wagers", 1, "rules", 0, "é"), 34),
         (("wagers", 1, "rules", 0, "last"), 35),
+        (("wager",), 37),
+        (("wager", "rules"), 37),
+        (("wager", "rules", 0), 37),
+        (("wager", "rules", 1), 39),
+        (("wager", "rules", 1, "pays"), 40),
+        (("a", "b"), 41),
         (("nothing",), 1),
         ((), 1),
     ],
@@ -115,10 +130,73 @@ def test_any_value_ends_where_the_reader_says(pairs):
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"a = 1\nb = \nc = 3\n", "a.toml:2: this is not TOML: Invalid value"),
-        (b"a = 1\na = 2\n", "a.toml:2: this is not TOML: Cannot overwrite a value"),
+        (
+            b"a = 1\nb = \nc = 3\n",
+            (
+                'a.toml:2: this is not TOML: a value is missing, or is text without straight quotes: write it "like this" '
+                "(Invalid value)"
+            ),
+        ),
+        (b"a = lose\n", "a.toml:1: this is not TOML: a value is missing, or is text without straight quotes"),
+        (
+            "a = \u201c30 to 1\u201d\n".encode(),
+            "a.toml:1: this is not TOML: a value is missing, or is text without straight",
+        ),
+        (
+            b"a = 50 to 1\n",
+            (
+                'a.toml:1: this is not TOML: the line should end here: write text in straight quotes, "like this", and each '
+                "key on a line of its own (Expected newline or end of document after a statement)"
+            ),
+        ),
+        (b'a = "x"  b = "y"\n', "a.toml:1: this is not TOML: the line should end here"),
+        (
+            b"a = 1\na = 2\n",
+            (
+                "a.toml:2: this is not TOML: this name is there already: is a [[header]] missing above it, or written with "
+                "one bracket? (Cannot overwrite a value)"
+            ),
+        ),
+        (b"[a]\nb = 1\n[[a]]\nb = 2\n", "a.toml:3: this is not TOML: this name is there already"),
+        (
+            b"[[a]]\nb = 1\n\n[a]\nb = 2\n",
+            (
+                "a.toml:4: this is not TOML: this header is there already: where there can be several, each has two brackets, "
+                "such as [[wagers]] (Cannot declare ('a',) twice)"
+            ),
+        ),
+        (
+            b'a = "lose\nb = 1\n',
+            "a.toml:1: this is not TOML: a quote is left open: end the text with another (Illegal character '\\n')",
+        ),
+        (
+            b'a = "lose',
+            "a.toml:1: this is not TOML: a quote is left open: end the text with another (Unterminated string",
+        ),
+        (
+            b'a = { b = ["x"] c = 1 }\n',
+            "a.toml:1: this is not TOML: a comma or a closing bracket is missing (Unclosed inline table)",
+        ),
+        (
+            b'a = ["x"\nb = 1\n',
+            "a.toml:2: this is not TOML: a comma or a closing bracket is missing (Unclosed array)",
+        ),
+        (
+            b"a = { b = 1,\n c = 1 }\n",
+            (
+                "a.toml:1: this is not TOML: write all that is between { and } on one line, without a comma at its end "
+                "(Invalid initial character for a key part)"
+            ),
+        ),
+        (
+            b'pays: "push"\n',
+            "a.toml:1: this is not TOML: write a key, =, and its value (Expected '=' after a key",
+        ),
+        (b"= 3\n", "a.toml:1: this is not TOML: Invalid statement"),
         (b'a = 1\n\nb = """', "a.toml:3: this is not TOML"),
-        (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text"),
+        (b"a = 1\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save it as UTF-8"),
+        (b"\xef\xbb\xbf\n# \xff\n", "a.toml:2: the file is not UTF-8 text: save it as UTF-8"),
+        ("a = 1\n".encode("utf-16"), "a.toml:1: the file is not UTF-8 text: save it as UTF-8"),
         (b"a = " + b"[" * 20_000, "a.toml: lists or tables are nested too deeply"),
         (b"a = " + b"1" * 5_000, "a.toml:1: this is not TOML"),
     ],
@@ -128,6 +206,13 @@ def test_what_is_not_toml_is_told_by_line(data, said):
         TomlFile.parse("a.toml", data)
 
     assert str(error.value).startswith(said)
+
+
+def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over():
+    file = TomlFile.parse("a.toml", b"\xef\xbb\xbfa = 1\r\nb = 2\r\n")
+
+    assert file.document == {"a": 1, "b": 2}
+    assert file.lines == {("a",): 1, ("b",): 2}
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
@@ -144,12 +229,18 @@ def test_numbers_with_a_point_can_be_kept_as_they_are_written(tmp_path):
 
 @dataclass(frozen=True)
 class Inner:
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
     count: int
     names: tuple[str, ...] = ()
+    first_word: str = ""
+    last_word: str = ""
 
 
 @dataclass(frozen=True)
 class Outer:
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
     inner: Inner
     more: tuple[Inner, ...] = ()
     by_name: dict[str, Inner] | None = None
@@ -166,7 +257,33 @@ class Outer:
         ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
         ("", "a.toml:1: inner: is missing"),
         ("inner = 3", "a.toml:1: inner: must be"),
-        ("[inner]\ncount = 1\nnames = [\n1]", "a.toml:3: inner.names[1]: must be a valid string, not 1"),
+        ("[inner]\ncount = 1\nnames = [\n1]", "a.toml:3: inner.names[1]: must be text in quotes, not 1"),
+        (
+            "[inner]\ncount = 1\nfirst_word = 1",
+            'a.toml:3: inner.first_word: must be text in quotes, such as "one"',
+        ),
+        ("[inner]\ncount = 1\nlast_word = 1", "a.toml:3: inner.last_word: must be text in quotes, not 1"),
+        (
+            "[inner]\ncount = 1\nword = 'x'",
+            "a.toml:3: inner.word: no such key (did you mean first_word or last_word?)",
+        ),
+        (
+            "[inner]\ncount = 1\nmore = []",
+            "a.toml:3: inner.more: no such key here: more belongs to the top of the file, so write it outside inner",
+        ),
+        (
+            "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\ncount = 2\nby_name = {}",
+            (
+                "a.toml:7: more[2].by_name: no such key here: by_name belongs to the top of the file, so write it above its "
+                "first [[more]]"
+            ),
+        ),
+        ("[inner]\ncount = 1\nnames = 'é'", 'a.toml:3: inner.names: must be a list: ["é"]'),
+        ("[inner]\ncount = 1\nnames = true", "a.toml:3: inner.names: must be a list: [true]"),
+        (
+            "[inner]\ncount = 1\n[more]\ncount = 2",
+            "a.toml:3: more: must be a list: write [[more]], with two brackets",
+        ),
         (
             "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'",
             "a.toml:7: more[2].count: must be a valid integer, not 'x'",
@@ -177,7 +294,7 @@ class Outer:
 def test_a_value_of_the_wrong_kind_is_told_by_line_and_key(text, said):
     file = TomlFile.parse("a.toml", text.encode())
     with pytest.raises(ConfigError) as error:
-        typed(file, Outer)
+        typed(file, Outer, such_as={"first_word": '"one"'})
 
     assert str(error.value).startswith(said)
     assert len(error.value.problems) == 1

@@ -1,10 +1,13 @@
 """Rules that hang on ranks and suits and never decide are found by counting."""
 
+from pathlib import Path
+
 import pytest
 
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
 
+FOLDER = Path(__file__).parents[2] / "configs" / "games"
 HEAD = """
 name = "own"
 title = "Own"
@@ -29,13 +32,17 @@ def found(tmp_path, *rules: str, decks: int = 8) -> list[tuple[int, str]]:
     return [(place_of(number, fault)[-1], fault.message) for number, fault in never_deciding(game_of(file))]  # type: ignore[misc]
 
 
+def never(rule: str, by: str, what_to_do: str = "move it above them") -> str:
+    return f"{rule} can never decide: every coup that it holds of is decided before it, by {by}: {what_to_do}, or leave it out"
+
+
 def rule(name: str, when: str) -> str:
     return f'{{ name = "{name}", pays = "1 to 1", when = {{ {when} }} }}'
 
 
 @pytest.mark.parametrize("name", shipped_games())
 def test_every_rule_of_a_shipped_game_decides_some_coup(name):
-    assert list(never_deciding(load_game(name))) == []
+    assert never_deciding(load_game(name)) == []
 
 
 @pytest.mark.parametrize(
@@ -63,15 +70,77 @@ def test_a_condition_that_no_coup_can_meet_is_found(tmp_path, when, decks):
     ],
 )
 def test_a_rule_that_earlier_ones_leave_nothing_to_is_found(tmp_path, first, second):
-    assert found(tmp_path, rule("wide", first), rule("narrow", second)) == [
-        (1, "narrow can never decide: the rules before it decide every coup that it holds of")
-    ]
+    assert found(tmp_path, rule("wide", first), rule("narrow", second)) == [(1, never("narrow", "wide"))]
     assert found(tmp_path, rule("narrow", second), rule("wide", first)) == []
 
 
 def test_two_rules_that_leave_nothing_together_are_enough(tmp_path):
     rules = [rule("pair", "player_pair = true"), rule("none", "player_pair = false")]
 
-    assert found(tmp_path, *rules) == [
-        (2, "lose can never decide: the rules before it decide every coup that it holds of")
+    assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow them"))]
+
+
+def test_rules_before_it_that_decide_none_of_its_coups_are_not_named(tmp_path):
+    rules = [
+        rule("spades", 'winning_suit = ["S"]'),
+        rule("suited", 'coup_suit = ["H", "D"]'),
+        rule("pair", "player_pair = true"),
+        rule("perfect", 'player_perfect_pair = true, coup_suit = ["D"]'),
+        rule("pair_again", "player_perfect_pair = true, winner = ['tie']"),
     ]
+
+    assert found(tmp_path, *rules) == [
+        (3, never("perfect", "suited")),
+        (4, never("pair_again", "suited, pair")),
+    ]
+
+
+def test_of_a_wager_with_a_meter_too(tmp_path):
+    path = tmp_path / "own.toml"
+    metered = (
+        (FOLDER / "progressive-1.toml")
+        .read_text(encoding="utf-8")
+        .replace('winning_suit = ["D"]', 'winning_suit = ["D"], coup_suit = ["S"]')
+    )
+    path.write_text(metered, encoding="utf-8")
+
+    assert [fault.message for _, fault in never_deciding(load_game(str(path)))] == [
+        "no coup can be what two_three_four_diamonds asks for"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("when", "dead"),
+    [
+        ('winning_ranks = ["8-A", "K-Q-J"]', ['winning_ranks = ["K-Q-J"]']),
+        (
+            'winning_ranks = ["K-Q", "2-3-4", "J-J-J"]',
+            ['winning_ranks = ["K-Q"]', 'winning_ranks = ["J-J-J"]'],
+        ),
+        ('winner = ["tie", "player"], margin = [5]', ['winner = ["tie"]']),
+        ('player_total = [1, 2], banker_total = [1], winner = ["player"]', ["player_total = [1]"]),
+        ('winner = ["tie", "banker"], winning_suit = ["S", "H"]', ['winner = ["tie"]']),
+        ('winner = ["tie", "player"], margin = [0, 5]', []),
+        ('winning_suit = ["S", "H", "D", "C"]', []),
+    ],
+)
+def test_a_value_in_a_list_that_no_coup_has_is_found(tmp_path, when, dead):
+    assert found(tmp_path, rule("odd", when)) == [
+        (0, f"no coup can be what odd asks for with {each}: take it out of the list") for each in dead
+    ]
+
+
+def test_a_value_that_an_earlier_rule_has_decided_is_no_fault(tmp_path):
+    diamonds, suited = rule("diamonds", 'winning_suit = ["D"]'), rule("suited", 'winning_suit = ["S", "D"]')
+
+    assert found(tmp_path, diamonds, suited) == []
+
+
+def test_what_is_found_is_told_in_the_order_of_the_rules(tmp_path):
+    rules = [
+        rule("listed", 'winning_ranks = ["8-A", "K-Q-J"]'),
+        rule("odd", 'winning_ranks = ["K-K"], margin = [9]'),
+        rule("more", 'winning_ranks = ["K-Q", "7-A"]'),
+    ]
+
+    assert [place for place, _ in found(tmp_path, *rules)] == [0, 1, 2]

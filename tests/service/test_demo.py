@@ -173,9 +173,9 @@ def players_at(game: Game, seed: int = 3) -> Players:
         (1, None, 1),
         (500, 50_000, 500),
         (2500, 500_000, 100),
-        (30_000, None, 700),
+        (30_100, None, 700),
         (50_000, 50_000, 50_000),
-        (7, 13, 3),
+        (6, 15, 3),
     ],
 )
 def test_players_wager_what_the_table_takes(minimum, maximum, step):

@@ -70,24 +70,48 @@ def test_what_no_coup_can_be_is_told(impossible):
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("before", "after", "by"),
     [
-        ([Condition()], Condition(natural=True)),
-        ([Condition(winner=PLAYER)], Condition(winner=PLAYER)),
-        ([Condition(winner=ALL_WINNERS)], Condition(winner=TIE)),
-        ([Condition(margin=(8, 9))], Condition(margin=(9,), natural=False)),
-        ([Condition(natural=True), Condition(natural=False)], Condition(winner=PLAYER)),
-        ([Condition(player_total=(9,)), Condition(banker_total=(9,))], Condition(margin=(9,))),
-        ([Condition(margin=(9,))], Condition(winning_ranks=("2-3-4",), margin=(9,))),
-        ([Condition(winner=TIE)], Condition(winner=TIE, coup_suit=("S",))),
+        ([Condition()], Condition(natural=True), "rule_1"),
+        ([Condition(winner=PLAYER)], Condition(winner=PLAYER), "rule_1"),
+        ([Condition(winner=ALL_WINNERS)], Condition(winner=TIE), "rule_1"),
+        ([Condition(margin=(8, 9))], Condition(margin=(9,), natural=False), "rule_1"),
+        ([Condition(natural=True), Condition(natural=False)], Condition(winner=PLAYER), "rule_1, rule_2"),
+        (
+            [Condition(player_total=(9,)), Condition(banker_total=(9,))],
+            Condition(margin=(9,)),
+            "rule_1, rule_2",
+        ),
+        ([Condition(margin=(9,))], Condition(winning_ranks=("2-3-4",), margin=(9,)), "rule_1"),
+        ([Condition(winner=TIE)], Condition(winner=TIE, coup_suit=("S",)), "rule_1"),
+        # the rules before it that decide none of its coups, or may not, are not named
+        ([Condition(winner=PLAYER), Condition(winner=TIE)], Condition(winner=TIE, margin=(0,)), "rule_2"),
+        ([Condition(winner=TIE), Condition(natural=True)], Condition(winner=TIE, natural=True), "rule_1"),
+        ([Condition(player_pair=True), Condition(winner=TIE)], Condition(winner=TIE), "rule_2"),
     ],
 )
-def test_a_rule_that_earlier_rules_leave_nothing_is_told(before, after):
+def test_a_rule_that_earlier_rules_leave_nothing_is_told_with_those(before, after, by):
     place = len(before)
 
     assert Fault(
-        place, f"rule_{place + 1} can never decide: the rules before it decide every coup that it holds of"
+        place,
+        (
+            f"rule_{place + 1} can never decide: every coup that it holds of is decided before it, by {by}: "
+            "move it above them, or leave it out"
+        ),
     ) in faults(wager(*before, after))
+
+
+def test_a_last_rule_that_is_left_nothing_is_not_to_be_moved():
+    assert faults(wager(Condition(winner=PLAYER), Condition())) == [
+        Fault(
+            2,
+            (
+                "lose can never decide: every coup that it holds of is decided before it, by rule_1, rule_2: "
+                "narrow them, or leave it out"
+            ),
+        )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +143,8 @@ def test_a_coup_that_no_rule_decides_is_shown_with_what_to_do(rules):
     assert fault.rule is None
     assert fault.message.startswith("no rule decides a coup such as Player ")
     assert fault.message.endswith(
-        ': end the rules with one that has no `when`, such as { name = "lose", pays = "lose" }'
+        ': end the rules with one that has no `when`: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of '
+        "their own"
     )
 
 

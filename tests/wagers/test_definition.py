@@ -57,6 +57,18 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
         (lambda: Limits(minimum=500, maximum=100), "the maximum 100 is below the minimum 500"),
+        (
+            lambda: Limits(minimum=150, step=100),
+            "the minimum 150 is not a multiple of the step 100: write one that is, such as 200",
+        ),
+        (
+            lambda: Limits(step=100),
+            "the minimum 1 is not a multiple of the step 100: write one that is, such as 100",
+        ),
+        (
+            lambda: Limits(minimum=100, maximum=999, step=100),
+            "the maximum 999 is not a multiple of the step 100: write one that is, such as 900",
+        ),
         (lambda: replace(BONUS, rules=()), "bonus has no rules: it would always lose"),
         (
             lambda: replace(BONUS, rules=(WINS, WINS)),
@@ -104,6 +116,15 @@ def test_a_definition_that_cannot_be_played_says_what_to_do(build, message):
 
 
 @pytest.mark.parametrize(
+    ("minimum", "maximum", "step"), [(1, None, 1), (500, 501, 1), (300, None, 100), (100, 100, 100)]
+)
+def test_limits_that_are_multiples_of_the_step_stand(minimum, maximum, step):
+    limits = Limits(minimum=minimum, maximum=maximum, step=step)
+
+    assert (limits.minimum, limits.maximum, limits.step) == (minimum, maximum, step)
+
+
+@pytest.mark.parametrize(
     "hand", ["", "9", "2-3-4-5", "2-3-10", "234", "2-3-", "2-3-x", "2 - 3", "2-3S", "k-Q"]
 )
 def test_what_is_no_hand_of_ranks_is_refused_with_the_way_to_write_one(hand):
@@ -125,7 +146,7 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
 
     assert str(error.value) == (
         "requires_base_win takes wins away, so the rules of tied must end with one that has no `when` and does not "
-        'win, such as { name = "lose", pays = "lose" }'
+        'win: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of their own'
     )
 
 

@@ -45,7 +45,8 @@ def test_a_pay_to_one_gives_the_stake_back_and_a_pay_for_one_took_it(pays, stake
         "30 TO 1",
         "1 to 1 less",
         "1 to 1 less 5",
-        "1.5 to 1",
+        "0.0 to 1",
+        "1.5",
         " 1 to 1",
         "LOSE",
         "lose ",
@@ -61,6 +62,24 @@ def test_what_is_no_pay_is_refused_with_the_forms_there_are(text):
     assert str(error.value) == (
         f'{text!r} is not a pay: write "30 to 1", "1000 for 1", "1 to 1 less 5%", "10% of the meter", "push" or "lose"'
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("5.5 to 1", "11 to 2"),
+        ("0.95 to 1", "19 to 20"),
+        ("7.50 to 2", "15 to 4"),
+        ("2.0 for 1", "2 for 1"),
+        ("1.5 to 1 less 5%", "3 to 2 less 5%"),
+    ],
+)
+def test_a_pay_with_a_point_is_refused_with_the_same_in_whole_numbers(text, whole):
+    with pytest.raises(ValueError) as error:
+        Pay.parse(text)
+
+    assert str(error.value) == f'{text!r} is not in whole numbers: write "{whole}"'
+    assert Pay.parse(whole).odds == F(text.split()[0]) / int(text.split()[2])
 
 
 @pytest.mark.parametrize(
