@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from controller.config import ServiceConfig, load_config
-from controller.games import game_file, game_of, place_of
+from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
+from controller.odds.composition import Composition
+from controller.odds.exact import GameOdds
 from controller.problems import ConfigError
 from controller.wagers.definition import Game, Limits
 
@@ -32,11 +34,12 @@ def main(args: argparse.Namespace) -> int:
     try:
         if args.game is not None:
             game = _checked(args.game, None)
-            summary = list(_game(game))
+            summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
         else:
             config = load_config(args.file)
-            _checked(config.table.game, args.file.parent)
+            game = _checked(config.table.game, args.file.parent)
             summary = [*_config(config), *_game(config.game), *_warnings(config)]
+            summary += [*_name_warnings(game), *_edge_warnings(config.game)]
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -76,6 +79,7 @@ def _game(game: Game) -> Iterator[str]:
     dealt = "face up" if game.dealt == "face_up" else "face down"
     variation = ", a variation" if game.variation else ""
     yield f"game      {game.name}, {game.title!r} (sheet {game.sheet}): {game.decks} decks, dealt {dealt}{variation}"
+    yield "wagers    each with the amounts that it takes, in minor units (cents)"
     width = max(len(wager.name) for wager in game.wagers)
     for wager in game.wagers:
         yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"
@@ -86,6 +90,26 @@ def _limits(limits: Limits) -> str:
         f"{limits.minimum} and more" if limits.maximum is None else f"{limits.minimum} to {limits.maximum}"
     )
     return upwards if limits.step == 1 else f"{upwards} in steps of {limits.step}"
+
+
+def _name_warnings(game: Game) -> Iterator[str]:
+    if game.name in shipped_games() and game != load_game(game.name):
+        yield (
+            f"warning: {game.name} is the name of another game, which ships with punto: "
+            "records and messages would not tell them apart"
+        )
+
+
+def _edge_warnings(game: Game) -> Iterator[str]:
+    """Wagers that the house loses by, from a full shoe."""
+    try:
+        odds = GameOdds(game).odds(Composition.of_decks(game.decks))
+    except ValueError as error:
+        yield f"warning: no edges: {error}"
+        return
+    for name, its in odds.items():
+        if its.edge < 0:
+            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%: see `punto odds`"
 
 
 def _warnings(config: ServiceConfig) -> Iterator[str]:

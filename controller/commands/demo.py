@@ -28,7 +28,7 @@ from controller.config import ServiceConfig, load_config
 from controller.games import load_game
 from controller.problems import ConfigError, Problem
 from controller.supervisor import serve
-from controller.wagers.definition import Limits
+from controller.wagers.definition import Game, Limits
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.server import serve as serve_display
 from simulators.players import Players, PlayersOptions
@@ -72,7 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--game", default="dragon-bonus-1", help="a game file or a shipped game (dragon-bonus-1)"
     )
-    parser.add_argument("--seed", type=int, default=8, help="decides the cards and the wagers (8)")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=8,
+        help="decides the cards, and what the players want to wager; the pace decides what of it comes in time (8)",
+    )
     parser.add_argument(
         "--pace", type=_seconds, default=0.7, metavar="SECONDS", help="between two cards (0.7)"
     )
@@ -167,7 +172,7 @@ async def _deal(
             )
             if shoe is None:
                 tasks.create_task(_key(args, config))
-            tasks.create_task(_tell(broker_port, args.rounds))
+            tasks.create_task(_tell(broker_port, config.settings().game, args.rounds))
             tasks.create_task(_supervise(config.operator.socket))
     finally:
         with suppress(Exception):  # the demo's own broker, at the demo's end
@@ -309,9 +314,10 @@ async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
         await asyncio.to_thread(ask, door, order)
 
 
-async def _tell(broker_port: int, rounds: int | None) -> None:
+async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
     """Print each round as it comes over MQTT."""
     told = 0
+    side = [wager.name for wager in game.wagers if not wager.base]
     # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
     async with aiomqtt.Client("127.0.0.1", broker_port, timeout=math.inf) as client:
         topic = f"{_BASE}/{_TABLE}/round"
@@ -319,19 +325,29 @@ async def _tell(broker_port: int, rounds: int | None) -> None:
         async for message in client.messages:
             if message.topic.value != topic or not isinstance(message.payload, bytes):
                 continue
-            print(_line(json.loads(message.payload)["round"]), flush=True)
+            print(_line(json.loads(message.payload)["round"], side), flush=True)
             told += 1
             if told == rounds:
                 raise _EnoughError
 
 
-def _line(record: dict[str, Any]) -> str:
+def _line(record: dict[str, Any], side: list[str]) -> str:
+    """A round with what all its wagers came to, and what the seats won or lost by each side wager."""
     paid = record["settlements"]
     staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
     hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
     hands += f"Banker {' '.join(record['banker'])} = {record['banker_total']}"
     result = record["status"] if record["winner"] is None else record["winner"].title()
-    return f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
+    line = f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
+    made = [(name, [each for each in paid if each["wager"] == name]) for name in side]
+    each_side = ", ".join(_came_to(name, settled) for name, settled in made if settled)
+    return f"{line}: {each_side}" if each_side else line
+
+
+def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
+    # What an award comes to is not settled with the round.
+    award = " and an award" if any(each["outcome"] == "award" for each in settled) else ""
+    return f"{name} {sum(each['net'] for each in settled) / 100:+.2f}{award}"
 
 
 # --- ports

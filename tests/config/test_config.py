@@ -1,5 +1,6 @@
 """A table's configuration: what it sets, what it may not say, and what is told of it."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from controller.commands import check_config
 from controller.config import ServiceConfig, TableConfig, load_config
-from controller.games import load_game
+from controller.games import load_game, shipped_games
 from controller.problems import ConfigError
 from controller.table.settings import FACE_UP_ONLY, Settings
 from controller.wagers.definition import Limits
@@ -444,6 +446,22 @@ def test_what_is_shown_is_json(config_file):
 
 # --- punto check-config
 
+ONLY_BY_BANKER = """\
+[[wagers]]
+name = "jackpot"
+title = "Jackpot"
+requires_base = "any"
+requires_base_win = true
+progressive = { seed = 100000, contribution = "20%" }
+[[wagers.rules]]
+name = "nine_over_zero"
+when = { banker_total = [9], player_total = [0] }
+pays = "100% of the meter"
+[[wagers.rules]]
+name = "lose"
+pays = "lose"
+[[wagers]]"""
+
 
 def check(*arguments: str) -> subprocess.CompletedProcess[str]:
     return punto("check-config", *arguments)
@@ -515,6 +533,47 @@ def test_the_command_checks_a_game_file_too():
     assert (good.returncode, bad.returncode) == (0, 1)
     assert "game      dai-bacc, 'Dai Bacc' (sheet 003): 8 decks, dealt face down, a variation" in good.stdout
     assert "did you mean dai-bacc?" in bad.stderr
+
+
+@pytest.mark.parametrize(
+    ("good", "risky", "warning"),
+    [
+        (
+            'name = "own"',
+            'name = "mini-baccarat"',
+            "mini-baccarat is the name of another game, which ships with punto",
+        ),
+        ('"1 to 1"', '"2 to 1"', "player favours the players by 43.3896%: see `punto odds`"),
+        (
+            "[[wagers]]",
+            ONLY_BY_BANKER,
+            "no edges: no award of jackpot can be won from this shoe",
+        ),
+    ],
+)
+def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning, config_file):
+    own = (SHIPPED / "games" / "dragon-bonus-1.toml").read_text(encoding="utf-8")
+    own = own.replace('name = "dragon-bonus-1"', 'name = "own"').replace(good, risky, 1)
+    path = config_file.parent / "own.toml"
+    path.write_text(own, encoding="utf-8")
+    changed(config_file, '"dragon-bonus-1"', '"own.toml"')
+    changed(config_file, 'username = "table-1"\npassword_file = "secret"', "")
+
+    for ran in (check("--game", str(path)), check(str(config_file))):
+        (warned,) = [line for line in ran.stdout.splitlines() if line.startswith("warning: ")]
+        assert ran.returncode == 0
+        assert warning in warned
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_no_game_that_ships_is_warned_of(name, capsys):
+    path = SHIPPED / "games" / f"{name}.toml"
+    status = check_config.main(argparse.Namespace(game=str(path), file=None))
+    out, err = capsys.readouterr()
+
+    assert (status, err) == (0, "")
+    assert out.startswith(f"game      {name}, ")
+    assert "warning" not in out
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "--config"]])

@@ -6,13 +6,15 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
 
-from controller.games import load_game
+from controller.games import load_game, shipped_games
+from controller.odds.composition import Composition
+from controller.odds.exact import GameOdds
 from controller.wagers.condition import Condition
 from controller.wagers.definition import Game, Progressive, Rule, Wager
 from controller.wagers.pay import Pay
@@ -29,7 +31,9 @@ def blocks(text: str, language: str) -> list[str]:
 @pytest.fixture
 def folder(tmp_path):
     """A folder where somebody has followed the walk."""
-    (tmp_path / "my-game.toml").write_text("\n".join(blocks(WALK, "toml")), encoding="utf-8")
+    *game, table = blocks(WALK, "toml")
+    (tmp_path / "my-game.toml").write_text("\n".join(game), encoding="utf-8")
+    (tmp_path / "table.toml").write_text(table, encoding="utf-8")
     return tmp_path
 
 
@@ -68,6 +72,42 @@ def test_the_mistake_that_the_page_shows_is_told_so(folder):
     told = said("punto check-config --game my-game.toml", folder).strip()
 
     assert told in PAGE.replace("\n", " ")
+
+
+def test_the_walk_opens_a_table_with_the_game(folder):
+    told = said("punto check-config table.toml", folder)
+
+    assert "table     table-1, 'Baccarat 1'" in told
+    assert "cards     keyed by the dealer\n" in told
+    assert "game      my-game, " in told
+    assert "warning" not in told
+
+
+@pytest.mark.parametrize("option", re.findall(r"--\w+", "".join(blocks(WALK, "sh"))))
+def test_the_demos_options_of_the_walk_are_told(option, folder):
+    assert option in said("punto demo --help", folder)
+
+
+def test_the_edges_that_the_page_calls_usual_are_those_of_the_games_that_ship():
+    low, high = re.search(r"edges from (\d+)%\n\(Banker\) to (\d+)% \(Tie\)", PAGE).groups()  # type: ignore[union-attr]
+    wagers = {
+        (wager.name, wager.rules): wager for name in shipped_games() for wager in load_game(name).wagers
+    }
+    fixed = [
+        replace(wager, name=str(number), base=True, requires_base="none", requires_base_win=False)
+        for number, wager in enumerate(wagers.values())
+        if wager.progressive is None
+    ]
+    odds = GameOdds(Game(name="all", title="", sheet="", wagers=tuple(fixed))).odds(Composition.of_decks(8))
+    edges = {wager.title: float(odds[wager.name].edge) * 100 for wager in fixed}
+
+    more = {title for title, edge in edges.items() if edge > int(high)}
+    usual = {title: edge for title, edge in edges.items() if title not in more}
+
+    assert more == {"Super 6"}
+    assert (min(usual, key=usual.__getitem__), max(usual, key=usual.__getitem__)) == ("Banker", "Tie")
+    assert int(low) <= min(usual.values()) < int(low) + 1
+    assert int(high) - 1 < max(usual.values()) <= int(high)
 
 
 @pytest.mark.parametrize(

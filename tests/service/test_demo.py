@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.commands.demo import _line
 from controller.games import load_game, shipped_games
 from controller.journal.recovery import replay
 from controller.wagers.definition import Game, Limits
@@ -148,6 +149,49 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
     ]
     assert stakes
     assert all(stake % 2500 == 0 for stake in stakes)
+
+
+def test_each_side_wager_is_told_with_what_the_seats_won_or_lost_by_it(tmp_path):
+    with demo("--rounds", "4", "--game", "side-wagers", "--dir", tmp_path) as process:
+        said, _ = process.communicate(timeout=30)
+    side = {wager.name for wager in load_game("side-wagers").wagers if not wager.base}
+    found = rows(
+        tmp_path / "table.db",
+        "SELECT round, wager, sum(net) FROM settlements GROUP BY round, wager ORDER BY round",
+    )
+    lines = {int(line[12:17]): line.partition(" returned ")[2] for line in rounds_of(said)}
+    told = {
+        (number, *each.split(" "))
+        for number, line in lines.items()
+        for each in filter(None, line.partition(": ")[2].split(", "))
+    }
+
+    assert told
+    assert told == {
+        (number, wager, f"{net / 100:+.2f}")
+        for number, wager, net in found
+        if wager in side and number in lines
+    }
+
+
+def test_an_award_is_told_though_nothing_is_returned_for_it_yet():
+    settlements = [
+        {"wager": wager, "stake": stake, "returned": returned, "net": returned - stake, "outcome": outcome}
+        for wager, stake, returned, outcome in (
+            ("progressive", 100, 0, "award"),
+            ("progressive", 100, 0, "lose"),
+            ("dragon", 500, 2000, "win"),
+            ("player", 2500, 5000, "win"),
+        )
+    ]
+    hands = {"player": ["9S", "KH"], "banker": ["KD", "KC"], "player_total": 9, "banker_total": 0}
+    record = {"shoe": 1, "round": 7, **hands, "winner": "player", "settlements": settlements}
+
+    line = _line(record, ["dragon", "progressive", "other"])
+
+    assert line.endswith(
+        "4 wagers, staked 32.00, returned 70.00: dragon +15.00, progressive -2.00 and an award"
+    )
 
 
 def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
