@@ -129,7 +129,7 @@ class LiveEdge:
 
     async def _begin_again(self, seq: int, left: Left, error: BaseException) -> None:
         """Let a worker that died go, and have another value the newest shoe after a while."""
-        pause = min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**self._failures)
+        pause = min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(self._failures, 10))
         self._failures += 1
         _log.warning("edge worker died", reason=str(error) or type(error).__name__, again_in_seconds=pause)
         self._put(_Valued(seq, left, unavailable="the process that computes them died, and another is begun"))

@@ -517,6 +517,7 @@ async def test_a_worker_lets_the_service_go_first(tmp_path, mosquitto):
             await of_round(surveillance, 0)
 
             assert the_worker().nice() > psutil.Process().nice()
+            assert the_worker().num_threads() == 2  # it computes, and watches over the service
 
 
 async def test_a_worker_that_dies_is_told_of_and_begun_again(tmp_path, mosquitto):
@@ -573,6 +574,22 @@ async def test_the_pause_grows_while_it_dies_again_and_again(tmp_path, mosquitto
                 await here.play(1)
 
     assert pauses(logged)[:3] == [0.5, 1, 2]
+
+
+async def test_the_pause_has_an_end_however_often_it_died(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "SLOW_SECONDS", 0)
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+        edge = LiveEdge(here.state.settings, percentage("1%"), here.outbox)
+        edge._failures = 5000
+        edge.see(here.state, here.engine.seq)
+        with structlog.testing.capture_logs() as logged:
+            running = asyncio.create_task(edge.run())
+            await eventually(lambda: pauses(logged) or running.done(), "it died")
+            running.cancel()
+            await asyncio.wait([running])
+
+    assert pauses(logged) == [60]
 
 
 def pauses(logged: Sequence[Mapping[str, Any]]) -> list[float]:
