@@ -95,6 +95,17 @@ def test_rules_before_it_that_decide_none_of_its_coups_are_not_named(tmp_path):
     ]
 
 
+def test_a_rule_that_would_decide_its_coups_were_they_not_decided_yet_is_not_named(tmp_path):
+    rules = [
+        rule("diamonds", 'winning_suit = ["D"]'),
+        rule("spades", 'winning_suit = ["S"]'),
+        rule("red", 'winning_suit = ["D", "H"]'),
+        rule("all_diamonds", 'coup_suit = ["D"], winner = ["player"]'),
+    ]
+
+    assert found(tmp_path, *rules) == [(3, never("all_diamonds", "diamonds"))]
+
+
 def test_of_a_wager_with_a_meter_too(tmp_path):
     path = tmp_path / "own.toml"
     metered = (

@@ -152,7 +152,8 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
 
 
 def test_each_side_wager_is_told_with_what_the_seats_won_or_lost_by_it(tmp_path):
-    with demo("--rounds", "4", "--game", "side-wagers", "--dir", tmp_path) as process:
+    slower = ("--rounds", "5", "--between", "0.5")
+    with demo(*slower, "--game", "side-wagers", "--dir", tmp_path) as process:
         said, _ = process.communicate(timeout=30)
     side = {wager.name for wager in load_game("side-wagers").wagers if not wager.base}
     found = rows(
