@@ -27,8 +27,9 @@ from controller.odds.simulation.simulator import ShoeRules, Simulation
 DECKS = 8
 GAME = "dragon-bonus-1"
 RUNS = 15
-RUNS_ON_THE_WALL = 40
 ROUNDS = 6_000_000
+RUNS_ON_THE_WALL = 12
+ROUNDS_ON_THE_WALL = 24_000_000
 
 
 class Measured(NamedTuple):
@@ -50,16 +51,16 @@ def measure(engine: Dealt | None = None) -> list[Measured]:
     ]
     simple, whole = Outcomes(one_game), Outcomes(every_game)
     dealt = {
-        "one job": lambda: _simulated(simple, 1),
-        "every game": lambda: _simulated(whole, 1),
+        "one job": lambda: _simulated(simple, ROUNDS),
+        "every game": lambda: _simulated(whole, ROUNDS),
         "numpy": lambda: _side_by_side(simple, shoes=1000),
         "plain Python": lambda: _one_by_one(one_game, shoes=10),
     }
-    _simulated(simple, 1)  # compiled by now
+    _simulated(simple, 1000)  # compiled by now
     rates = _best_rates(dealt, time.process_time, RUNS)
     ours, every, numpy, plain = (rates[name] for name in ("one job", "every game", "numpy", "plain Python"))
     on_the_wall = _best_rates(
-        {str(jobs): partial(_simulated, simple, jobs) for jobs in (1, 2)},
+        {str(jobs): partial(_simulated, simple, ROUNDS_ON_THE_WALL, jobs) for jobs in (1, 2)},
         time.perf_counter,
         RUNS_ON_THE_WALL,
     )
@@ -106,8 +107,8 @@ def _best_rates(
     return best
 
 
-def _simulated(outcomes: Outcomes, jobs: int) -> int:
-    simulation = Simulation(outcomes, decks=DECKS, rounds=ROUNDS, seed=1, shoe=ShoeRules())
+def _simulated(outcomes: Outcomes, rounds: int, jobs: int = 1) -> int:
+    simulation = Simulation(outcomes, decks=DECKS, rounds=rounds, seed=1, shoe=ShoeRules())
     return simulation.run(jobs).rounds
 
 
