@@ -354,10 +354,10 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
 def _unusable(file: TomlFile, name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
     """Limits that, together with what the sheet says of the rest, no amount can meet."""
     try:
-        _merged(house, sheet)
+        wrong = _merged(house, sheet).off_step
     except ValueError as error:
-        return [file.problem(("limits", name), str(error))]
-    return []
+        wrong = str(error)
+    return [] if wrong is None else [file.problem(("limits", name), wrong)]
 
 
 def _merged(house: LimitsConfig, sheet: Limits) -> Limits:

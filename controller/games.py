@@ -72,6 +72,11 @@ def game_of(file: TomlFile) -> Game:
         if title in titles[:number]
     ]
     problems += [
+        file.problem(("wagers", number, "limits"), wager.limits.off_step)
+        for number, wager in enumerate(game.wagers)
+        if wager.limits.off_step
+    ]
+    problems += [
         file.problem(place_of(number, fault), fault.message)
         for number, wager in enumerate(game.wagers)
         for fault in faults(wager)

@@ -63,7 +63,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The amounts a wager may have, in minor units: the multiples of `step` from `minimum` to `maximum`, both of them such.
+    """The amounts a wager may have, in minor units: the multiples of `step` from `minimum` to `maximum`.
 
     A `maximum` of None is no bound.
     """
@@ -82,14 +82,20 @@ class Limits:
             )
         if self.maximum is not None and self.maximum < self.minimum:
             raise ValueError(f"the maximum {self.maximum} is below the minimum {self.minimum}")
+
+    @property
+    def off_step(self) -> str | None:
+        """What is wrong with a bound that no wager can meet, None where both can be met.
+
+        Files are held to it, and records are not: what was written before this was asked must be read.
+        """
         for name, amount, near in (
             ("minimum", self.minimum, -(-self.minimum // self.step) * self.step),
             ("maximum", self.maximum, (self.maximum or 0) // self.step * self.step),
         ):
             if amount is not None and amount != near:
-                raise ValueError(
-                    f"the {name} {amount} is not a multiple of the step {self.step}: write one that is, such as {near}"
-                )
+                return f"the {name} {amount} is not a multiple of the step {self.step}: write one that is, such as {near}"
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

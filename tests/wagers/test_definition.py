@@ -57,18 +57,6 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
         (lambda: Limits(minimum=500, maximum=100), "the maximum 100 is below the minimum 500"),
-        (
-            lambda: Limits(minimum=150, step=100),
-            "the minimum 150 is not a multiple of the step 100: write one that is, such as 200",
-        ),
-        (
-            lambda: Limits(step=100),
-            "the minimum 1 is not a multiple of the step 100: write one that is, such as 100",
-        ),
-        (
-            lambda: Limits(minimum=100, maximum=999, step=100),
-            "the maximum 999 is not a multiple of the step 100: write one that is, such as 900",
-        ),
         (lambda: replace(BONUS, rules=()), "bonus has no rules: it would always lose"),
         (
             lambda: replace(BONUS, rules=(WINS, WINS)),
@@ -148,6 +136,21 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
         "requires_base_win takes wins away, so the rules of tied must end with one that has no `when` and does not "
         'win: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of their own'
     )
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (Limits(minimum=150, step=100), "the minimum 150 is not a multiple of the step 100: write one that is, such as 200"),
+        (Limits(step=100), "the minimum 1 is not a multiple of the step 100: write one that is, such as 100"),
+        (Limits(minimum=100, maximum=999, step=100), "the maximum 999 is not a multiple of the step 100: write one that is, such as 900"),
+        (Limits(minimum=100, maximum=900, step=100), None),
+        (Limits(minimum=100, step=100), None),
+        (Limits(), None),
+    ],
+)  # fmt: skip
+def test_a_bound_that_no_wager_can_meet_is_told_and_still_read_from_a_record(limits, said):
+    assert limits.off_step == said
 
 
 # Player 6 in three cards with a pair, Banker 7 in three with a pair: Banker by 1.
