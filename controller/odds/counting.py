@@ -18,11 +18,16 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from controller.baccarat.cards import RANKS, SUITS
 from controller.odds.composition import CARDS_OF_A_COUP
 from controller.odds.coups import NO_CARD, Alphabet, Coups, Symbols, points
 from controller.odds.deciding import Term
+
+# The products are small. Shared among threads they gain nothing, and where other processes are busy the threads wait for
+# each other: a shoe's edges then take thirty times as long.
+threadpool_limits(1, user_api="blas")
 
 Numbers = NDArray[Any]
 """Whole numbers in an array of float64 or int64, the last axis over shoes."""
