@@ -11,10 +11,11 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.random import PCG64DXSM, SeedSequence
+from numpy.typing import NDArray
 
 from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.odds.composition import CARDS_OF_A_COUP
@@ -30,6 +31,8 @@ SHOES_OF_A_BATCH: Final = 16
 MOST_BURNED: Final = 20
 MOST_COUPS_AFTER: Final = 9
 _WORDS_AT_ONCE: Final = 1 << 14
+_LINE: Final = 128
+"""Bytes, and more than one line of any processor."""
 
 
 Burn = Literal["first_card"] | int
@@ -166,7 +169,8 @@ class Simulation:
         count, kept = self._nothing_counted(), _room_for(min(rounds, self._most_rounds) if keep else 0)
         limits = Limits(self._shoes, rounds, self._batch)
         words = PCG64DXSM(SeedSequence(self._seed, spawn_key=(number,)))
-        cards = self._cards.copy()
+        cards = _apart(len(self._cards), np.uint8)
+        cards[:] = self._cards
         while count.done[0] < limits.shoes and count.done[1] < limits.rounds:
             drawn = words.random_raw(_WORDS_AT_ONCE)
             # Four draws from each word, the lowest bits first whatever the machine's own order of bytes.
@@ -180,11 +184,16 @@ class Simulation:
         rules = sum(map(len, self._outcomes.rules))
         longest = max(map(len, self._outcomes.rules))
         return Count(
-            done=np.zeros(3, np.int64),
-            rules=np.zeros(rules, np.int64),
-            products=np.zeros((rules if self._batch else 0, longest), np.int64),
-            batch=np.zeros(len(self._outcomes.deciding), np.int64),
+            done=_apart(3, np.int64),
+            rules=_apart(rules, np.int64),
+            products=_apart((rules if self._batch else 0) * longest, np.int64).reshape(-1, longest),
+            batch=_apart(len(self._outcomes.deciding), np.int64),
         )
+
+
+def _apart(size: int, kind: type[np.generic]) -> NDArray[Any]:
+    """Zeros that share no line of the processors' caches with others: jobs that write to one wait for each other."""
+    return np.zeros(size + 2 * _LINE, kind)[_LINE:-_LINE]
 
 
 def _room_for(rounds: int) -> Kept:
