@@ -1,5 +1,7 @@
 """Game files: those that ship with the program, and a house's own."""
 
+import re
+from collections.abc import Iterator
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -11,6 +13,7 @@ from controller.wagers.completeness import Fault, faults
 from controller.wagers.definition import Game
 
 SUFFIX: Final = ".toml"
+_NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
 _SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
 
 
@@ -72,6 +75,13 @@ def game_of(file: TomlFile) -> Game:
         if title in titles[:number]
     ]
     problems += [
+        file.problem(
+            (*place, "name"), f"{name!r} cannot be a name: write small letters, digits and _, such as big_six"
+        )
+        for place, name in _names(game)
+        if not _NAME.fullmatch(name)
+    ]
+    problems += [
         file.problem(("wagers", number, "limits"), wager.limits.off_step)
         for number, wager in enumerate(game.wagers)
         if wager.limits.off_step
@@ -84,6 +94,14 @@ def game_of(file: TomlFile) -> Game:
     if problems:
         raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
     return game
+
+
+def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The names of wagers and rules, with their places; they go into topics' payloads, options and columns."""
+    for number, wager in enumerate(game.wagers):
+        yield ("wagers", number), wager.name
+        for place, rule in enumerate(wager.rules):
+            yield ("wagers", number, "rules", place), rule.name
 
 
 def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from controller.baccarat.coup import Side
 from controller.games import load_game, shipped_games
+from controller.odds.exact import sides_beside
 from controller.odds.printed import FiguresFile, Statistics
 from controller.odds.published import rounded
 from controller.odds.readings import DECKS, Chances, Given, Model, returned
@@ -250,12 +251,7 @@ class _Sections:
 
 def _held(game: Game, wager: Wager) -> list[_Held]:
     """A wager as seats can hold it: one that needs its base wager's win beside each of these, and beside both."""
-    if not wager.requires_base_win:
-        return [_Held((), wager)]
-    on = game.sides_of(game.bases_for(wager))
-    sides = [(side,) for side in Side if side in on]
-    both = [tuple(Side)] if len(on) == len(Side) else []
-    return [_Held(each, wager.beside(each)) for each in [*sides, *both]]
+    return [_Held(sides, wager.beside(sides)) for sides in sides_beside(game, wager)]
 
 
 def _same(game: Game, wager: Wager) -> object:

@@ -345,9 +345,12 @@ def _panel(axes: Axes, coups: list[int], lines_: Mapping[str, NDArray[np.float64
 
 def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
     first = column[0]
-    first.set_title(f"{shoe.game.title}: the house's edge over a shoe", loc="left", fontweight="bold", pad=26)
-    about = f"{shoe.name}, {shoe.game.decks} decks"
-    first.annotate(about, (0, 1), (0, 8), "axes fraction", textcoords="offset points", color=_GREY)
+    title, about = f"{shoe.game.title}: the house's edge over a shoe", f"{shoe.name}, {shoe.game.decks} decks"
+    # A name may hold dollar signs, which would be read as formulas.
+    first.set_title(title, loc="left", fontweight="bold", pad=26, parse_math=False)
+    first.annotate(
+        about, (0, 1), (0, 8), "axes fraction", textcoords="offset points", color=_GREY, parse_math=False
+    )
     column[-1].set_xlabel("coups dealt from the shoe")
     handles, labels = first.get_legend_handles_labels()
     figure.legend(

@@ -21,6 +21,7 @@ from controller.problems import ConfigError, Problem
 from controller.wagers.definition import Game
 from controller.wagers.pay import percentage
 
+_OF_COUNTABLE: Final = ("shoes", "seed", "cut_card", "burn", "threshold")
 _OWN: Final = ""
 """Stands for the product's own file of printed figures."""
 
@@ -70,26 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     mode.add_argument("--countable", action="store_true", help="find how far each wager can be counted")
     counted = parser.add_argument_group("with --countable")
-    counted.add_argument("--shoes", type=int, default=DEFAULT_SHOES, metavar="N", help="default %(default)s")
-    counted.add_argument("--seed", type=int, default=1, metavar="S", help="default %(default)s")
+    counted.add_argument("--shoes", type=int, metavar="N", help=f"default {DEFAULT_SHOES}")
+    counted.add_argument("--seed", type=int, metavar="S", help="default 1")
     counted.add_argument(
-        "--cut-card",
-        type=int,
-        default=DEFAULT_CUT_CARD,
-        metavar="N",
-        help="cards behind the cut card, default %(default)s",
+        "--cut-card", type=int, metavar="N", help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
     )
     counted.add_argument(
         "--burn",
         type=_burn,
-        default="first_card",
         metavar="first_card|N",
         help="as the first card's points (the default), or so many cards unseen, 0 for none",
     )
     counted.add_argument(
         "--threshold",
         type=_threshold,
-        default=Fraction(0),
         metavar="P%",
         help="the players' advantage above which a wager counts as favourable, default 0%%",
     )
@@ -98,10 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print what was asked for."""
     if args.published is not None:
-        _refuse(args, "--published", "game", "decks", "removed", "meter")
+        _refuse(args, "--published", "game", "decks", "removed", "meter", *_OF_COUNTABLE)
         return _published(args)
     if args.countable:
         _refuse(args, "--countable", "removed", "meter")
+    else:
+        _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
         raise ConfigError([Problem("--game is missing: name a game file, or a game that ships with punto")])
     game = load_game(args.game)
@@ -113,8 +110,9 @@ def main(args: argparse.Namespace) -> int:
 def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
     """What a mode takes no notice of is refused, and not passed over."""
     for option in options:
-        if getattr(args, option):
-            raise ConfigError([Problem(f"--{option} has no place beside {mode}: leave one out")])
+        if getattr(args, option) not in (None, (), []):
+            name = option.replace("_", "-")
+            raise ConfigError([Problem(f"--{name} has no place beside {mode}: leave one out")])
 
 
 def _published(args: argparse.Namespace) -> int:
@@ -124,19 +122,11 @@ def _published(args: argparse.Namespace) -> int:
 
 
 def _countable(args: argparse.Namespace, game: Game) -> int:
+    given = {name: value for name in _OF_COUNTABLE if (value := getattr(args, name)) is not None}
     try:
         # `disable=None`: the bar is for a terminal
-        with tqdm(total=args.shoes, unit=" shoes", leave=False, disable=None) as bar:
-            study = countable.study(
-                game,
-                decks=game.decks,
-                shoes=args.shoes,
-                seed=args.seed,
-                cut_card=args.cut_card,
-                burn=args.burn,
-                threshold=args.threshold,
-                progress=bar.update,
-            )
+        with tqdm(total=args.shoes or DEFAULT_SHOES, unit=" shoes", leave=False, disable=None) as bar:
+            study = countable.study(game, decks=game.decks, progress=bar.update, **given)
     except ValueError as error:
         raise ConfigError([Problem(str(error))]) from None
     _print(args, countable.as_json(study), countable.lines(study))
@@ -180,9 +170,9 @@ def _cards(text: str) -> tuple[Card, ...]:
 
 def _meter(text: str) -> tuple[str, int]:
     wager, _, amount = text.partition("=")
-    if not amount.isascii() or not amount.isdigit():
+    if not amount.isascii() or not amount.isdigit() or len(amount) > 15:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
+            f"{text[:80]!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
         )
     return wager, int(amount)
 

@@ -64,6 +64,8 @@ def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(_NICE)
+    # Numpy asks when it is first loaded. One thread computes; others would only stand by.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 
 def _go_with_the_service() -> None:

@@ -63,16 +63,25 @@ class WagerOdds:
 
 
 def positions(game: Game) -> tuple[Position, ...]:
-    """Every wager of the game as a seat can hold it, in the order of the file."""
+    """Every wager of the game as a seat can hold it, in the order of the file.
+
+    One that needs its base wager's win stands beside each of these and, as `NAME:player+banker`, beside both.
+    """
     found: list[Position] = []
     for wager in game.wagers:
-        if wager.requires_base_win:
-            bases = game.sides_of(game.bases_for(wager))
-            sides = [side for side in Side if side in bases]
-            found += [Position(f"{wager.name}:{side.value}", wager.beside([side])) for side in sides]
-        else:
-            found.append(Position(wager.name, wager))
+        for sides in sides_beside(game, wager):
+            name = f"{wager.name}:{'+'.join(side.value for side in sides)}" if sides else wager.name
+            found.append(Position(name, wager.beside(sides)))
     return tuple(found)
+
+
+def sides_beside(game: Game, wager: Wager) -> list[tuple[Side, ...]]:
+    """The hands that a seat's base wagers can be on, as far as it matters to this wager of the seat."""
+    if not wager.requires_base_win:
+        return [()]
+    on = game.sides_of(game.bases_for(wager))
+    alone: list[tuple[Side, ...]] = [(side,) for side in Side if side in on]
+    return [*alone, tuple(Side)] if len(alone) == len(Side) else alone
 
 
 class GameOdds:

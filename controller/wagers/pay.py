@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, Final, Literal
 
-_PERCENTAGE: Final = re.compile(r"\d+(?:\.\d+)?%")
+_PERCENTAGE: Final = re.compile(r"\d{1,3}(?:\.\d{1,9})?%")
 _OF_THE_METER: Final = " of the meter"
 _FORM: Final = re.compile(
-    r"(?P<won>[1-9]\d*) (?P<kind>to|for) (?P<per>[1-9]\d*)(?: less (?P<commission>\d+(?:\.\d+)?)%)?"
+    r"(?P<won>[1-9]\d{0,8}) (?P<kind>to|for) (?P<per>[1-9]\d{0,8})(?: less (?P<commission>\d{1,3}(?:\.\d{1,9})?)%)?"
 )
 # Such as "5.5 to 1": a pay but for its point.
 _NOT_WHOLE: Final = re.compile(
-    r"(?P<won>(?=[\d.]*[1-9])\d+\.\d+) (?P<kind>to|for) (?P<per>[1-9]\d*)(?P<rest>| less .*)"
+    r"(?P<won>(?=[\d.]*[1-9])\d+\.\d+) (?P<kind>to|for) (?P<per>[1-9]\d{0,8})(?P<rest>| less .*)"
 )
 PUSH: Final = "push"
 LOSE: Final = "lose"

@@ -258,7 +258,7 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
         ("tie", ["tie"]),
         ("tie,player", ["tie", "player"]),
         ("tie,tie", ["tie"]),
-        ("progressive", ["progressive:player", "progressive:banker"]),
+        ("progressive", ["progressive:player", "progressive:banker", "progressive:player+banker"]),
         ("progressive:banker,banker", ["progressive:banker", "banker"]),
     ],
 )

@@ -78,6 +78,16 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             ":{line}: maximum_wagers: maximum_wagers must be at least 1, not 0",
         ),
         (
+            'name = "ox_6"',
+            'name = "ox:6"',
+            ":{line}: wagers[4].name: 'ox:6' cannot be a name: write small letters, digits and _, such as big_six",
+        ),
+        (
+            'name = "three_card_six_wins"',
+            'name = "(no rule)"',
+            ":{line}: wagers[4].rules[1].name: '(no rule)' cannot be a name: write small letters, digits and _, such as big_six",
+        ),
+        (
             'title = "Tiger 7"',
             'titel = "Tiger 7"',
             ":{line}: wagers[3].titel: no such key (did you mean title?)",

@@ -429,8 +429,8 @@ def holds(when: Condition, coup: Ended) -> bool:
 
 
 def decides(rule: Rule, coup: Ended, base: str | None) -> bool:
-    """Whether a rule decides that no rule before it did; `base` is the only hand whose win a wager may win by."""
-    if base is not None and rule.pays not in {"lose", "push"} and coup.winner != base:
+    """Whether a rule decides that no rule before it did; `base` names the hands whose win a wager may win by."""
+    if base is not None and rule.pays not in {"lose", "push"} and coup.winner not in base.split("+"):
         return False
     return holds(rule.when, coup)
 

@@ -353,13 +353,14 @@ def test_a_wager_that_needs_its_bases_win_is_a_position_for_each_hand_that_it_ca
     names = [position.name for position in odds_of(ODD).positions]
 
     assert names[:2] == ["player", "banker"]
-    assert names[-4:] == [
+    assert names[-5:] == [
         "any_base:player",
         "any_base:banker",
+        "any_base:player+banker",
         "same_base:player",
         "same_base_without_its_win",
     ]
-    assert len(names) == len(set(names)) == 2 + len(games.ODD) + 1
+    assert len(names) == len(set(names)) == 2 + len(games.ODD) + 2
 
 
 def test_fewer_cards_than_a_coup_may_need_are_refused():

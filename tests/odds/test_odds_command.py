@@ -85,6 +85,9 @@ def test_a_wager_that_needs_its_base_wager_to_win_is_looked_at_beside_each(odds)
     assert "progressive" not in found
     assert player["average_top_award"] < banker["average_top_award"]
     assert player["rules"]["two_three_four_diamonds"]["count"] > 0
+    both = found["progressive:player+banker"]
+    assert both["hit"] == pytest.approx(player["hit"] + banker["hit"])
+    assert both["edge"] < 0 < player["edge"]
 
 
 def test_an_amount_on_the_meter_takes_the_place_of_its_average(odds):
@@ -162,6 +165,10 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
             ["--game", "mini-baccarat", "--countable", "--removed", "9S"],
             "--removed has no place beside --countable: leave one out",
         ),
+        (["--game", "mini-baccarat", "--shoes", "5"], "--shoes has no place beside the odds of one shoe"),
+        (["--published", "--cut-card", "9"], "--cut-card has no place beside --published: leave one out"),
+        (["--game", "progressive-3", "--meter", "progressive=" + "9" * 400], "is no meter: write the wager's"),
+        (["--game", "mini-baccarat", "--countable", "--threshold", "9" * 400 + "%"], "is not a percentage"),
         (["--game", "mini-baccarat", "--countable", "--shoes", "1"], "deal at least 100 shoes, not 1"),
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
         (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),

@@ -155,7 +155,7 @@ def settled_by(played, position, coup):
         seat += [
             PlacedWager(1, base.name, 100)
             for base in played.wagers
-            if base.base and base.side is Side(beside)
+            if base.base and base.side in {Side(side) for side in beside.split("+")}
         ]
     return settle(played, coup, seat)[0].rule
 

@@ -289,6 +289,18 @@ def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, statu
     assert names_in(tmp_path) == ([part.name] if ending is signal.SIGKILL else [])
 
 
+def test_a_file_that_another_run_may_be_writing_is_left_alone(punto, tmp_path):
+    part = tmp_path / "rounds.csv.part"
+    part.write_text("another's", encoding="utf-8")
+
+    status, out, err = punto(*asked("--csv", tmp_path / "rounds.csv"))
+
+    assert (status, out) == (2, "")
+    assert err.startswith(f"{part} is there already, of another run that writes it now or was killed: delete it")
+    assert part.read_text(encoding="utf-8") == "another's"
+    assert names_in(tmp_path) == [part.name]
+
+
 def test_a_wager_that_is_called_like_a_column_cannot_be_kept(punto, tmp_path):
     game = tmp_path / "game.toml"
     text = Path("configs/games/mini-baccarat.toml").read_text()

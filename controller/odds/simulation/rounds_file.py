@@ -60,7 +60,13 @@ class RoundsFile:
             [rules[place] for place in places]
             for rules, places in zip(outcomes.rules, outcomes.deciding.T, strict=True)
         ]
-        self._part.touch()  # what hinders it is said better than by the writers
+        try:
+            self._part.touch(exist_ok=False)  # what hinders it is said better than by the writers
+        except FileExistsError:
+            raise FileExistsError(
+                f"{self._part} is there already, of another run that writes it now or was killed: delete it first, or "
+                "name another file"
+            ) from None
         self._writer = _WRITERS[form](str(self._part), self._schema)
 
     def write(self, block: Block) -> None:
