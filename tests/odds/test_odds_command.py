@@ -167,7 +167,10 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         ),
         (["--game", "mini-baccarat", "--shoes", "5"], "--shoes has no place beside the odds of one shoe"),
         (["--published", "--cut-card", "9"], "--cut-card has no place beside --published: leave one out"),
-        (["--game", "progressive-3", "--meter", "progressive=" + "9" * 400], "is no meter: write the wager's"),
+        (
+            ["--game", "progressive-3", "--meter", "progressive=" + "9" * 400],
+            "is no meter: write the wager's",
+        ),
         (["--game", "mini-baccarat", "--countable", "--threshold", "9" * 400 + "%"], "is not a percentage"),
         (["--game", "mini-baccarat", "--countable", "--shoes", "1"], "deal at least 100 shoes, not 1"),
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),

@@ -296,7 +296,9 @@ def test_a_file_that_another_run_may_be_writing_is_left_alone(punto, tmp_path):
     status, out, err = punto(*asked("--csv", tmp_path / "rounds.csv"))
 
     assert (status, out) == (2, "")
-    assert err.startswith(f"{part} is there already, of another run that writes it now or was killed: delete it")
+    assert err.startswith(
+        f"{part} is there already, of another run that writes it now or was killed: delete it"
+    )
     assert part.read_text(encoding="utf-8") == "another's"
     assert names_in(tmp_path) == [part.name]
 
