@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := controller drivers simulators displays tests benchmarks
 
-.PHONY: demo test check bench soak fmt lock schema games system clean
+.PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 
 demo: $(READY)
 	$(BIN)/punto demo $(DEMO)
@@ -14,7 +14,7 @@ demo: $(READY)
 test: $(READY) system
 	$(BIN)/pytest -n 2 --dist loadgroup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q tests/baccarat tests/wagers tests/roads tests/table tests/ishoe
+	$(BIN)/coverage run -m pytest -q tests/baccarat tests/wagers tests/roads tests/table tests/ishoe tests/keypad
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
 check: $(READY)
@@ -42,6 +42,13 @@ schema: $(READY)
 
 games: $(READY)
 	$(BIN)/punto games --out docs
+
+fonts: $(READY)
+	$(BIN)/python -m tests.displays.page.fonts
+
+screenshots: $(READY) system
+	$(BIN)/python -m tests.displays.page.screenshots
+	$(BIN)/python -m tests.operators.pages.screenshots
 
 system:
 	./tests/install-system-packages

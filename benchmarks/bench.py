@@ -18,7 +18,8 @@ from typing import Any
 from controller.baccarat.cards import STANDARD_DECK
 from controller.commands.operator import ask
 from controller.table.events import Component
-from drivers.ishoe.codec import Decoder, encode
+from drivers.framing import encode
+from drivers.ishoe.codec import Decoder
 from drivers.ishoe.frames import (
     Acknowledge,
     AskHello,

@@ -4,20 +4,25 @@ A subcommand's module is imported when it is used and not before: a filter in a 
 service never loads what only the demo needs. Each module has `add_arguments(parser)` and `main(args)`, and `HELP`
 where there is more to say than the list of all does.
 
-Exit status: 0 done, 1 something was wrong with the input, 2 the command could not begin (how it was called, its
-configuration), 130 interrupted, 141 nobody reads the output any more.
+Exit status: 0 done, 1 something was wrong with the input or the output cannot be written, 2 the command could not begin
+(how it was called, its configuration), 130 interrupted, 141 nobody reads the output any more.
 """
 
 import argparse
+import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
 
 from controller import __version__
-from controller.problems import ConfigError, nearest
+from controller.problems import ConfigError, cut, nearest
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 class Subcommand(NamedTuple):
@@ -33,8 +38,12 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     ),
     "run": Subcommand("controller.commands.run", "run the table's service"),
     "shoe": Subcommand("simulators.shoe.command", "simulate a card-recognition shoe on a pseudo-terminal"),
-    "display": Subcommand("displays.command", "serve the score display to browsers"),
+    "keypad": Subcommand("simulators.keypad.command", "simulate a dealer's keypad on a pseudo-terminal"),
+    "display": Subcommand(
+        "displays.command", "serve the score display to browsers, or show it in a terminal"
+    ),
     "operator": Subcommand("controller.commands.operator", "give a running table an operator's orders"),
+    "operators": Subcommand("controller.commands.operators", "make and change the accounts of operators"),
     "check-config": Subcommand("controller.commands.check_config", "say what is wrong with a configuration"),
     "score": Subcommand(
         "controller.commands.score", "score coups and settle their wagers, JSON Lines in and out"
@@ -59,7 +68,11 @@ _EXTRAS: Final = {
     "starlette": "display",
     "uvicorn": "display",
     "sse_starlette": "display",
+    "textual": "text",
     "amqtt": "demo",
+    "evdev": "evdev",
+    "fastapi": "console",
+    "argon2": "console",
     "matplotlib": "lab",
     "numba": "lab",
     "pyarrow": "lab",
@@ -69,19 +82,84 @@ _EXTRAS: Final = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `punto` with these arguments, by default the process's own, and return its exit status."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if sys.stdout is None:
+        print("punto: the standard output is closed: send it to a file, or to /dev/null", file=sys.stderr)
+        return 2
+    if argv is None:
+        sys.stdout = _watched(cast(io.TextIOWrapper, sys.stdout))
     try:
-        status = _dispatch(arguments)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whatever is left is for nobody; without this the interpreter would complain while it shuts down.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 128 + signal.SIGPIPE
+        try:
+            return _status(arguments)
+        finally:  # also where the parser has printed its help and leaves
+            sys.stdout.flush()
+    except (BrokenPipeError, OutputError) as error:
+        return _without_output(error)
+    except BaseExceptionGroup as errors:  # a table's tasks end together
+        found: BaseException | None = errors.subgroup((_UnreadError, OutputError))
+        if found is None:
+            raise
+        while isinstance(found, BaseExceptionGroup):
+            found = found.exceptions[0]
+        return _without_output(found)
+
+
+def _status(arguments: list[str]) -> int:
+    try:
+        return _dispatch(arguments)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
-    return status
+
+
+class OutputError(Exception):
+    """The standard output cannot be written. No `OSError`, so that no command takes it for one of its own files."""
+
+
+class _UnreadError(BrokenPipeError):
+    """Nobody reads the standard output any more; told from a broken connection."""
+
+
+class _Output(io.FileIO):
+    """The standard output, whose failures are told from those of all else that is written."""
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError as error:
+            raise _UnreadError(*error.args) from None
+        except OSError as error:
+            raise OutputError(error.strerror) from None
+
+
+def _watched(stream: io.TextIOWrapper) -> io.TextIOWrapper:
+    """The same stream, over `_Output`."""
+    raw = _Output(stream.fileno(), "wb", closefd=False)
+    buffered = not isinstance(stream.buffer, io.RawIOBase)  # PYTHONUNBUFFERED asks for none
+    return io.TextIOWrapper(
+        io.BufferedWriter(raw) if buffered else cast(io.BufferedWriter, raw),
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _without_output(error: BaseException) -> int:
+    # Whatever is left is for nobody; without this the interpreter would complain while it shuts down.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 128 + signal.SIGPIPE
+    print(f"punto: the standard output cannot be written: {error}", file=sys.stderr)
+    return 1
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose messages stay short, whatever it was called with."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(re.sub(r"\S{101,}", lambda word: cut(word[0]), message))
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -90,7 +168,7 @@ def _dispatch(arguments: list[str]) -> int:
     name, *rest = arguments
     try:
         module = import_module(SUBCOMMANDS[name].module)
-        parser = argparse.ArgumentParser(
+        parser = _Parser(
             prog=f"punto {name}", description=getattr(module, "HELP", module.__doc__), allow_abbrev=False
         )
         module.add_arguments(parser)
@@ -109,7 +187,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _without_subcommand(arguments: list[str]) -> int:
     """`punto --help`, `punto --version`, and what is neither these nor a subcommand."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="punto",
         usage="punto [-h] [--version] SUBCOMMAND ...",
         description="A table-game controller for baccarat.",

@@ -27,18 +27,29 @@ socket = "/run/punto/table-1.sock"
 
 [edge]                     # without it nobody is told the edges of the shoe in play
 alarm = "1%"
+
+[keypad]                   # the dealer's; without it there is none
+port = "/dev/serial/by-id/usb-..."
+
+[configuration_keypad]     # the score display's, which must not be there in play
+path = "/dev/input/by-id/usb-..."
+
+[console]                  # without it there are no consoles
+accounts = "/var/lib/punto/operators.db"
 ```
 
 Relative paths are relative to the file's folder.
 """
 
 import hashlib
+import ipaddress
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
@@ -52,11 +63,12 @@ from pydantic import (
 )
 
 from controller.games import load_game
-from controller.problems import ConfigError, Problem, nearest
-from controller.table.settings import Settings
+from controller.problems import ConfigError, Problem, cut, nearest
+from controller.table.settings import ApprovedOrder, Settings
 from controller.toml_file import TomlFile, read, typed
 from controller.wagers.definition import Game, Limits
 from controller.wagers.pay import percentage
+from drivers.keypad.keys import KeyMap, KeyMapError
 
 VERSION: Final = 1
 
@@ -90,6 +102,7 @@ class TableConfig(_Section):
     burn_cards: int = 3
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+    approval: tuple[ApprovedOrder, ...] = ()
 
     @field_validator("currency")
     @classmethod
@@ -107,21 +120,24 @@ class LimitsConfig(_Section):
     step: Annotated[int, Field(ge=1)] | None = None
 
 
+def _device_path(path: str, info: ValidationInfo) -> str:
+    """The path of a device, which may be relative too."""
+    if not path:
+        raise ValueError(
+            f"{info.field_name} is empty: write the device's path, such as /dev/serial/by-id/usb-..."
+        )
+    return str(_in_folder(Path(path), info))
+
+
+DevicePath = Annotated[str, AfterValidator(_device_path)]
+
+
 class ShoeConfig(_Section):
     """`[shoe]`: the serial port of the card-recognition shoe; `serial` the only shoe accepted, any if left out."""
 
-    port: str
+    port: DevicePath
     serial: str | None = None
     baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
-
-    @field_validator("port")
-    @classmethod
-    def _port_in_folder(cls, port: str, info: ValidationInfo) -> str:
-        if not port:
-            raise ValueError(
-                "port is empty: write the serial device's path, such as /dev/serial/by-id/usb-..."
-            )
-        return str(_in_folder(Path(port), info))
 
 
 class RecordConfig(_Section):
@@ -201,6 +217,43 @@ class OperatorConfig(_Section):
         return int(self.mode, 8)
 
 
+class KeypadConfig(_Section):
+    """`[keypad]`: the dealer's keypad, at a serial `port` or as a Linux `input` device.
+
+    `keys` are keys with spaces between them -> what they mean, over the default map; `timeout` is how many seconds a sequence
+    waits for its next key.
+    """
+
+    port: DevicePath | None = None
+    baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
+    input: DevicePath | None = None
+    timeout: Annotated[float, Field(ge=0.5, le=30)] = 3.0
+    keys: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_device(self) -> Self:
+        if (self.port is None) is (self.input is None):
+            raise ValueError(
+                "a keypad is at a port or is an input: write one of them, such as "
+                'port = "/dev/serial/by-id/usb-..." or input = "/dev/input/by-id/usb-...-event-kbd"'
+            )
+        return self
+
+    def key_map(self) -> KeyMap:
+        """What the keys mean.
+
+        Raises:
+            KeyMapError: they cannot mean it; a configuration that was loaded has no such keys.
+        """
+        return KeyMap(self.keys)
+
+
+class ConfigurationKeypadConfig(_Section):
+    """`[configuration_keypad]`: the `path` at which that of the score display would show up; never opened."""
+
+    path: DevicePath
+
+
 class EdgeConfig(_Section):
     """`[edge]`: the house's edge in the shoe in play, for surveillance.
 
@@ -222,6 +275,45 @@ class EdgeConfig(_Section):
         return percentage(self.alarm)
 
 
+class ConsoleConfig(_Section):
+    """`[console]`: the operators' consoles, pages and HTTP API, at `host` and `port`.
+
+    `accounts` is the file that `punto operators` writes. A `certificate` and its `key`, in PEM form, mean TLS.
+    A session ends after `idle_minutes` of inactivity. `lock_out_after` wrong passwords in a row lock an account out for
+    `lock_out_minutes`; an address that was refused `refusals_per_minute` times must wait.
+    """
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 8090
+    accounts: FromFolder
+    certificate: FromFolder | None = None
+    key: FromFolder | None = None
+    idle_minutes: Annotated[int, Field(ge=1, le=480)] = 15
+    lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
+    lock_out_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
+
+    @model_validator(mode="after")
+    def _tls_beyond_this_machine(self) -> Self:
+        if (self.certificate is None) is not (self.key is None):
+            lone, other = ("certificate", "key") if self.key is None else ("key", "certificate")
+            raise ValueError(f"{lone} is given and no {other}: TLS needs both")
+        if self.certificate is None and not self.on_loopback:
+            raise ValueError(
+                f"host {self.host!r} is not this machine alone, and passwords would cross the network unprotected: name "
+                'a certificate and its key, or write host = "127.0.0.1"'
+            )
+        return self
+
+    @property
+    def on_loopback(self) -> bool:
+        """Whether nobody but this machine can reach `host`."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
 class ConfigFile(_Section):
     """The file as it is written."""
 
@@ -233,12 +325,19 @@ class ConfigFile(_Section):
     mqtt: MqttConfig | None = None
     operator: OperatorConfig
     edge: EdgeConfig | None = None
+    keypad: KeypadConfig | None = None
+    configuration_keypad: ConfigurationKeypadConfig | None = None
+    console: ConsoleConfig | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceConfig:
-    """A configuration that can be used; `game` is the game file's with the house's limits in place."""
+    """A configuration that can be used; `game` is the game file's with the house's limits in place.
 
+    `folder` is the one that the file is in, and the house's own game files with it.
+    """
+
+    folder: Path
     table: TableConfig
     game: Game
     shoe: ShoeConfig | None
@@ -246,6 +345,9 @@ class ServiceConfig:
     mqtt: MqttConfig | None
     operator: OperatorConfig
     edge: EdgeConfig | None
+    keypad: KeypadConfig | None
+    configuration_keypad: ConfigurationKeypadConfig | None
+    console: ConsoleConfig | None
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -267,6 +369,10 @@ class ServiceConfig:
             "mqtt": self.mqtt and self.mqtt.model_dump(mode="json"),
             "operator": self.operator.model_dump(mode="json"),
             "edge": self.edge and self.edge.model_dump(mode="json"),
+            "keypad": self.keypad and self.keypad.model_dump(mode="json"),
+            "configuration_keypad": self.configuration_keypad
+            and self.configuration_keypad.model_dump(mode="json"),
+            "console": self.console and self.console.model_dump(mode="json"),
         }
 
     def digest(self) -> str:
@@ -293,10 +399,12 @@ def load_config(path: Path) -> ServiceConfig:
         *_limit_problems(file, written, game),
         *_shoe_problems(file, written),
         *_edge_problems(file, written),
+        *_keypad_problems(file, written),
     ]
     if problems:
         raise ConfigError(problems)
     config = ServiceConfig(
+        folder=path.parent.absolute(),
         table=written.table,
         game=_with_limits(game, written.limits),
         shoe=written.shoe,
@@ -304,6 +412,9 @@ def load_config(path: Path) -> ServiceConfig:
         mqtt=written.mqtt,
         operator=written.operator,
         edge=written.edge,
+        keypad=written.keypad,
+        configuration_keypad=written.configuration_keypad,
+        console=written.console,
     )
     try:
         config.settings()
@@ -324,19 +435,43 @@ def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
 
 def _limit_problems(file: TomlFile, written: ConfigFile, game: Game) -> list[Problem]:
     """Where the house's limits are not within the sheet's."""
-    problems = []
+    return [
+        file.problem(("limits", *fault.place), fault.message, fault.suggestion)
+        for fault in _limit_faults(game, written.limits)
+    ]
+
+
+def house_game(game: Game, limits: dict[str, LimitsConfig]) -> Game:
+    """The game with the house's limits in place of its file's.
+
+    Raises:
+        ConfigError: they are not within those of the file, or are for another game's wagers.
+    """
+    problems = [
+        Problem(fault.message, key=".".join(("limits", *fault.place)), suggestion=fault.suggestion)
+        for fault in _limit_faults(game, limits)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return _with_limits(game, limits)
+
+
+class _LimitFault(NamedTuple):
+    place: tuple[str, ...]
+    message: str
+    suggestion: str | None = None
+
+
+def _limit_faults(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[_LimitFault]:
     names = [wager.name for wager in game.wagers]
-    for name, house in written.limits.items():
+    for name, house in limits.items():
         if name not in names:
-            message = f"{game.title} has no wager {name!r}; it has {', '.join(names)}"
-            problems.append(file.problem(("limits", name), message, nearest(name, names)))
+            message = f"{game.title} has no wager {cut(name)!r}; it has {', '.join(names)}"
+            yield _LimitFault((name,), message, nearest(name, names))
             continue
         sheet = game.wager(name).limits
-        for key, message in _outside(house, sheet):
-            problems.append(file.problem(("limits", name, key), message))
-        if not any(problem.key.startswith(f"limits.{name}.") for problem in problems):
-            problems += _unusable(file, name, house, sheet)
-    return problems
+        outside = [_LimitFault((name, key), message) for key, message in _outside(house, sheet)]
+        yield from outside or _unusable(name, house, sheet)
 
 
 def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
@@ -351,13 +486,13 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
     return found
 
 
-def _unusable(file: TomlFile, name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
+def _unusable(name: str, house: LimitsConfig, sheet: Limits) -> list[_LimitFault]:
     """Limits that, together with what the sheet says of the rest, no amount can meet."""
     try:
         wrong = _merged(house, sheet).off_step
     except ValueError as error:
         wrong = str(error)
-    return [] if wrong is None else [file.problem(("limits", name), wrong)]
+    return [] if wrong is None else [_LimitFault((name,), wrong)]
 
 
 def _merged(house: LimitsConfig, sheet: Limits) -> Limits:
@@ -393,6 +528,16 @@ def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
         "restricted topics (configs/mosquitto.acl)"
     )
     return [file.problem(("edge",), message)]
+
+
+def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.keypad is None:
+        return []
+    try:
+        written.keypad.key_map()
+    except KeyMapError as error:
+        return [file.problem(("keypad", "keys", error.keys), str(error))]
+    return []
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:

@@ -48,7 +48,7 @@ class Engine:
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
         self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
-        self.see_change: Callable[[TableState, int], None] = lambda *_: None
+        self.watchers: list[Callable[[TableState, int], None]] = []
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
@@ -161,7 +161,8 @@ class Engine:
         state = self.state
         if state is before:
             return
-        self.see_change(state, self.seq)
+        for watcher in self.watchers:
+            watcher(state, self.seq)
         self._outbox.snapshot_due(topics.STATE)
         if state.rounds is not before.rounds or state.shoe != before.shoe:
             self._outbox.snapshot_due(topics.SCOREBOARD)

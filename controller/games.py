@@ -7,10 +7,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
-from controller.problems import ConfigError, Problem, nearest
+from controller.problems import ConfigError, Problem, cut, nearest
 from controller.toml_file import TomlFile, read, typed
 from controller.wagers.completeness import Fault, faults
-from controller.wagers.definition import Game
+from controller.wagers.definition import Game, Rule
 
 SUFFIX: Final = ".toml"
 _NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
@@ -50,7 +50,7 @@ def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
     if shipped is not None:
         return TomlFile.parse(str(shipped), shipped.read_bytes())
     path = (folder or Path()) / name_or_path
-    if not path.exists():
+    if not name_or_path or not _is_there(path):
         raise ConfigError([_unknown(name_or_path, path)])
     return read(path)
 
@@ -60,7 +60,8 @@ def game_of(file: TomlFile) -> Game:
 
     Raises:
         ConfigError: it cannot be played as written: a key or value is wrong, two wagers have one title, a coup is
-            left undecided by a wager's rules, or one of them can never decide.
+            left undecided by a wager's rules, one of them can never decide, or pays no more than the stake and is no
+            push.
     """
     if "table" in file.document and "wagers" not in file.document:
         message = f"this is a table's configuration and no game file: check it with `punto check-config {file.name}`"
@@ -91,6 +92,12 @@ def game_of(file: TomlFile) -> Game:
         for number, wager in enumerate(game.wagers)
         for fault in faults(wager)
     ]
+    problems += [
+        file.problem(("wagers", number, "rules", place, "pays"), no_win)
+        for number, wager in enumerate(game.wagers)
+        for place, rule in enumerate(wager.rules)
+        if (no_win := _no_win(rule)) is not None
+    ]
     if problems:
         raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
     return game
@@ -111,12 +118,35 @@ def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:
     return "wagers", wager, "rules", fault.rule
 
 
+def _no_win(rule: Rule) -> str | None:
+    """What is wrong with a pay that is written as a win and wins nothing; it would be settled and counted as a win."""
+    if not rule.wins or rule.pay.meter or (returned := rule.pay.returned(1)) > 1:
+        return None
+    if returned == 1:
+        return f'"{rule.pays}" returns the stake and nothing more: write "push"'
+    return (
+        f'"{rule.pays}" returns less than the stake, which is no win: write "push" where the whole stake goes back, '
+        '"lose" where nothing does; a part of it cannot be returned'
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, or one that may not be looked at; no name is too long to ask for."""
+    try:
+        path.lstat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def _unknown(name: str, path: Path) -> Problem:
     games = shipped_games()
     if "/" in name or name.endswith(SUFFIX):
-        return Problem(f"there is no game file {path}")
+        return Problem(f"there is no game file {cut(str(path), 200)}")
     return Problem(
-        f"there is no game {name!r}; these ship with the program: {', '.join(games)}; "
+        f"there is no game {cut(name)!r}; these ship with the program: {', '.join(games)}; "
         "for a game file of your own write its path",
         suggestion=nearest(name, games),
     )

@@ -12,9 +12,9 @@ from typing import Final
 from controller.baccarat.coup import Side
 from controller.games import load_game, shipped_games
 from controller.odds.exact import sides_beside
-from controller.odds.printed import FiguresFile, Statistics
-from controller.odds.published import rounded
-from controller.odds.readings import DECKS, Chances, Given, Model, returned
+from controller.odds.published.check import rounded
+from controller.odds.published.figures_file import FiguresFile, Statistics
+from controller.odds.published.readings import DECKS, Chances, Given, Model, returned
 from controller.table.settings import FACE_UP_ONLY
 from controller.wagers.definition import Game, Limits, Wager
 from controller.wagers.pay import PUSH, Rounding

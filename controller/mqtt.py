@@ -25,7 +25,13 @@ from pydantic import ValidationError
 from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
-from controller.messages.building import scoreboard_message, shoe_message, state_message, timestamp
+from controller.messages.building import (
+    public_round,
+    scoreboard_message,
+    shoe_message,
+    state_message,
+    timestamp,
+)
 from controller.messages.models import (
     Availability,
     Message,
@@ -228,7 +234,7 @@ class Broker:
 
     def _round(self, ts: str, game: str, record: RoundRecord) -> Round:
         id_ = f"{self._topic.table}/round/{record.round}"
-        return Round(id=id_, seq=record.round, ts=ts, game=game, round=record)
+        return Round(id=id_, seq=record.round, ts=ts, game=game, round=public_round(record))
 
     # --- what comes in
 
@@ -315,7 +321,7 @@ class Broker:
             seq=last,
             ts=timestamp(datetime.now(UTC)),
             request=asked.id,
-            rounds=tuple(record for _, _, record in found),
+            rounds=tuple(public_round(record) for _, _, record in found),
             more=bool(found) and found[-1][2].round < last,
         )
 

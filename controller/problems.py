@@ -29,6 +29,11 @@ class ConfigError(ValueError):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
+def cut(text: str, most: int = 60) -> str:
+    """A text as it may stand in a message: not too long."""
+    return text if len(text) <= most else text[:most] + "…"
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` is probably a slip of, None where none is near."""
     return next(iter(get_close_matches(name, list(known), n=1, cutoff=0.6)), None)

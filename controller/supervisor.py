@@ -9,6 +9,7 @@ import ssl
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -24,11 +25,16 @@ from controller.messages.models import Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
 from controller.operators.desk import Desk
+from controller.operators.keypad_door import KeypadDoor
 from controller.outbox import Outbox
 from controller.problems import ConfigError, Problem
 from controller.sd_notify import notify
+from controller.table.events import ConfigurationKeypad
 from controller.table.shoe_orders import shoe_orders
-from drivers.base import ShoeDriver
+from drivers.base import Devices, ShoeDriver
+
+if TYPE_CHECKING:
+    from controller.operators.console import Console
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display knows that it is live."""
@@ -36,13 +42,11 @@ STATE_EVERY_SECONDS = 1
 _log = structlog.get_logger("controller")
 
 
-async def serve(
-    config: ServiceConfig, shoe: ShoeDriver | None, ready: Callable[[], None] | None = None
-) -> None:
+async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], None] | None = None) -> None:
     """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
 
     Raises:
-        ConfigError: the operators' socket cannot be made, or the broker's password not be read.
+        ConfigError: the operators' socket or consoles cannot be made, or the broker's password not be read.
         RecordError: the record cannot be opened, trusted or written.
         RefusedError: the configuration may not be used with the table as it stands.
         ConfigError: what it names cannot be used.
@@ -59,6 +63,7 @@ async def serve(
             __version__,
             restricted=config.mqtt is not None and config.mqtt.restricted,
         )
+        shoe = devices.shoe
         if shoe is not None:
             engine.direct_shoe = shoe.direct
             shoe.direct(shoe_orders(engine.state))
@@ -67,7 +72,7 @@ async def serve(
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
         ended = "the service failed"
         try:
-            await _run(config, engine, journal, outbox, broker, shoe, ready)
+            await _run(config, engine, journal, outbox, broker, devices, ready)
         except asyncio.CancelledError:
             ended = "the service was stopped"
             raise
@@ -85,21 +90,26 @@ async def _run(
     journal: Journal,
     outbox: Outbox,
     broker: Broker | None,
-    shoe: ShoeDriver | None,
+    devices: Devices,
     ready: Callable[[], None] | None,
 ) -> None:
     operator = config.operator
+    desk = Desk(engine, config.folder)
+    console = _console(config, engine, desk)
     door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(journal.watch(), name="journal")
         tasks.create_task(_beat(engine, journal, outbox), name="heartbeat")
-        tasks.create_task(socket_door.serve(door, Desk(engine)), name="operators")
-        if shoe is not None:
-            tasks.create_task(shoe.run(engine.submit_from_shoe), name="shoe")
+        tasks.create_task(socket_door.serve(door, desk), name="operators")
+        if console is not None:
+            tasks.create_task(console.serve(), name="console")
+        if devices.shoe is not None:
+            tasks.create_task(devices.shoe.run(engine.submit_from_shoe), name="shoe")
+        _attend_keypads(tasks, config, engine, outbox, broker, devices)
         if broker is not None:
             if config.edge is not None:
                 edge = LiveEdge(engine.state.settings, config.edge.share, outbox)
-                engine.see_change = edge.see
+                engine.watchers.append(edge.see)
                 edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
                 broker.retain(topics.RESTRICTED_EDGE, edge.message)
                 tasks.create_task(edge.run(), name="edge")
@@ -109,6 +119,27 @@ async def _run(
         notify("READY=1")
         if ready is not None:
             ready()
+
+
+def _attend_keypads(
+    tasks: asyncio.TaskGroup,
+    config: ServiceConfig,
+    engine: Engine,
+    outbox: Outbox,
+    broker: Broker | None,
+    devices: Devices,
+) -> None:
+    if devices.keypad is not None and config.keypad is not None:
+        keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad.key_map(), config.keypad.timeout)
+        tasks.create_task(devices.keypad.run(keypad), name="keypad")
+        if broker is not None:
+            broker.retain(topics.DEVICE_KEYPAD, keypad.message)
+    if devices.configuration_keypad is not None:
+
+        async def report(attached: bool, path: str) -> None:
+            await engine.submit([ConfigurationKeypad(attached, path)], "configuration keypad")
+
+        tasks.create_task(devices.configuration_keypad.run(report), name="configuration keypad")
 
 
 async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
@@ -123,6 +154,15 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
         outbox.snapshot_due(topics.STATE)
         if beats % health.EVERY_SECONDS == 0:
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
+
+
+def _console(config: ServiceConfig, engine: Engine, desk: Desk) -> "Console | None":
+    if config.console is None:
+        return None
+    # A table without consoles does not load a web server.
+    from controller.operators.console import Console  # noqa: PLC0415
+
+    return Console(config.console, engine, desk, config.record.path, config.folder)
 
 
 def _broker(

@@ -1,4 +1,4 @@
-"""What the table last said, for how long that may be believed, and the browsers that follow it.
+"""What a table last said, for how long that may be believed, and who follows it.
 
 The law: the board is live while the last *new* state message is younger than it said it holds good, by this machine's
 clock alone. A message that the broker had kept may be of any age: it is shown, and makes nothing live.
@@ -27,19 +27,21 @@ LONGEST_HOLD: Final = 2.5
 NO_STATE: Final = "Nothing new from the table"
 NO_BROKER: Final = "The display has no connection to the message broker"
 LIVE: Final = "live"
-"""The name of the event that says for how many milliseconds the board is live, and if it is not, why."""
+"""The name of the news that says for how many milliseconds the board is live, and if it is not, why."""
 
 
 class Board:
-    """One table as its display knows it. `clock` gives seconds that never go back."""
+    """One table as its display knows it, by its id. `clock` gives seconds that never go back."""
 
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, table: str, clock: Callable[[], float] = monotonic) -> None:
+        self.table: Final = table
+        self.state: State | None = None
+        self.scoreboard: Scoreboard | None = None
+        self._published: dict[str, str] = {}
         self._clock = clock
-        self._latest: dict[str, Message] = {}
         self._live_until = float("-inf")
         self._reason = NO_BROKER
         self._followers: set[_Follower] = set()
-        self._closed = False
 
     # --- the feed's side
 
@@ -52,7 +54,7 @@ class Board:
         self._not_live(NO_BROKER)
 
     def take(self, message: Message, *, retained: bool) -> None:
-        """Keep a message as the latest of its kind, and tell every browser.
+        """Keep a message as the latest of its kind, and tell every follower.
 
         Raises:
             ValueError: a time in it is none; the message is not kept.
@@ -61,31 +63,40 @@ class Board:
             case State():
                 holds = _holds(message)
                 # The same message again is no news: a broker or a bridge that comes back may repeat itself.
-                new = not retained and message != self._latest.get(STATE)
-                self._latest[STATE] = message
-                self._tell(STATE)
+                new = not retained and message != self.state
+                self.state = message
+                self._publish(STATE, message)
                 if new:
                     self._live_until = self._clock() + holds
                     self._reason = NO_STATE
                     self._tell(LIVE)
             case Scoreboard():
-                self._latest[SCOREBOARD] = message
-                self._tell(SCOREBOARD)
+                self.scoreboard = message
+                self._publish(SCOREBOARD, message)
             case Availability(state="offline", reason=reason):
                 self._not_live(f"The table is offline: {reason}")
             case _:
                 pass  # online alone makes nothing live: the next state does
+
+    def close(self) -> None:
+        """End whatever follows this board."""
+        for follower in self._followers:
+            follower.end()
 
     def _not_live(self, reason: str) -> None:
         self._live_until = float("-inf")
         self._reason = reason
         self._tell(LIVE)
 
-    def _tell(self, *names: str) -> None:
-        for follower in self._followers:
-            follower.tell(*names)
+    def _publish(self, name: str, message: Message) -> None:
+        self._published[name] = message.wire().decode()  # once, however many follow
+        self._tell(name)
 
-    # --- the browsers' side
+    def _tell(self, name: str) -> None:
+        for follower in self._followers:
+            follower.tell(self, name)
+
+    # --- the followers' side
 
     @property
     def live_seconds(self) -> float:
@@ -97,50 +108,67 @@ class Board:
         """Why the board is not live, or will not be once its time is out."""
         return self._reason
 
-    async def follow(self) -> AsyncIterator[tuple[str, str]]:
-        """The latest of everything and then each change, as an event's name and JSON, until the board is closed.
+    def json(self, name: str) -> str:
+        """The latest of `name`, which has been told of: a payload as it was published, or the word on `LIVE`."""
+        if name == LIVE:
+            return json.dumps({"milliseconds": int(self.live_seconds * 1000), "reason": self.reason})
+        return self._published[name]
 
-        A browser that is slow gets the latest of each and misses what was between; nothing is queued for it.
-        """
-        follower = _Follower()
-        follower.tell(*self._latest, LIVE)
+    def admit(self, follower: "_Follower") -> None:
+        """Tell a follower the names of all that there is, and from now on of each change."""
+        for name in (*self._published, LIVE):
+            follower.tell(self, name)
         self._followers.add(follower)
-        try:
-            while not self._closed:
-                for name in await follower.told():
-                    yield name, self._json(name)
-        finally:
-            self._followers.discard(follower)
 
-    def close(self) -> None:
-        """End every browser's stream."""
-        self._closed = True
-        self._tell()
+    def dismiss(self, follower: "_Follower") -> None:
+        """Tell a follower nothing more."""
+        self._followers.discard(follower)
 
-    def _json(self, name: str) -> str:
-        if name != LIVE:
-            return self._latest[name].wire().decode()
-        return json.dumps({"milliseconds": int(self.live_seconds * 1000), "reason": self.reason})
+
+async def follow(*boards: Board) -> AsyncIterator[tuple[Board, str]]:
+    """The names of all that each board has and then of each change, until a board is closed.
+
+    Who is slow finds the latest of each on the board and misses what was between; nothing is queued for anybody.
+    """
+    follower = _Follower()
+    for board in boards:
+        board.admit(follower)
+    try:
+        while news := await follower.told():
+            for board, name in news:
+                yield board, name
+    finally:
+        for board in boards:
+            board.dismiss(follower)
 
 
 class _Follower:
-    """The names of what one browser has not been told yet, oldest first."""
+    """What one follower has not been told yet, oldest first."""
 
     def __init__(self) -> None:
-        self._names: dict[str, None] = {}
+        self._news: dict[tuple[Board, str], None] = {}
         self._wake = asyncio.Event()
+        self._ended = False
 
-    def tell(self, *names: str) -> None:
-        for name in names:
-            self._names.pop(name, None)  # what is told last is sent last: live never comes before its state
-            self._names[name] = None
+    def tell(self, board: Board, name: str) -> None:
+        self._news.pop(
+            (board, name), None
+        )  # what is told last is sent last: live never comes before its state
+        self._news[board, name] = None
         self._wake.set()
 
-    async def told(self) -> tuple[str, ...]:
+    def end(self) -> None:
+        self._ended = True
+        self._wake.set()
+
+    async def told(self) -> tuple[tuple[Board, str], ...]:
+        """The news since the last call, waiting for some; nothing at the end."""
         await self._wake.wait()
+        if self._ended:
+            return ()
         self._wake.clear()
-        names, self._names = tuple(self._names), {}
-        return names
+        news, self._news = tuple(self._news), {}
+        return news
 
 
 def _holds(state: State) -> float:

@@ -1,4 +1,4 @@
-"""`punto display`: the web service of one table's i-Score."""
+"""`punto display`: the tables' i-Scores, as a web service or in a terminal."""
 
 import argparse
 import asyncio
@@ -6,16 +6,22 @@ import signal
 import sys
 from pathlib import Path
 
-from displays.options import DisplayOptions, OptionsError, read_options
-from displays.server import serve
+import structlog
+
+from displays.checked import OptionsError
+from displays.options import DisplayOptions, read_options
 
 OPTIONS = {
     "mqtt_host": ("mqtt", "host"),
     "mqtt_port": ("mqtt", "port"),
     "base": ("mqtt", "base"),
-    "table": ("display", "table"),
+    "tables": ("display", "tables"),
     "host": ("display", "host"),
     "port": ("display", "port"),
+    "layout": ("display", "layout"),
+    "theme": ("display", "theme"),
+    "lang": ("display", "lang"),
+    "house": ("display", "house"),
 }
 
 
@@ -26,29 +32,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mqtt-host", metavar="HOST", help="the MQTT broker (127.0.0.1)")
     parser.add_argument("--mqtt-port", type=int, metavar="PORT", help="its port (1883)")
-    parser.add_argument("--base", metavar="TOPIC", help="the base of the table's topics (punto)")
-    parser.add_argument("--table", metavar="ID", help="the table's id, as in its topics")
+    parser.add_argument("--base", metavar="TOPIC", help="the base of the tables' topics (punto)")
+    parser.add_argument(
+        "--table",
+        dest="tables",
+        action="append",
+        metavar="ID",
+        help="a table's id, as in its topics; once for each table",
+    )
     parser.add_argument(
         "--host", metavar="HOST", help="the address that browsers use (127.0.0.1: this machine only)"
     )
     parser.add_argument("--port", type=int, metavar="PORT", help="its port (8080; 0 takes a free one)")
+    parser.add_argument("--layout", metavar="NAME", help="landscape, portrait or roads (landscape)")
+    parser.add_argument("--theme", metavar="NAME", help="dark or light (dark)")
+    parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (en)")
+    parser.add_argument("--text", action="store_true", help="show it in this terminal instead")
+    parser.add_argument("--house", metavar="FILE", help="the house's colours, logo and names")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Serve until SIGINT or SIGTERM; 0 then, 2 where the options cannot be used."""
+    """Show the tables until SIGINT or SIGTERM; 0 then, 2 where the options cannot be used."""
     given = {place: getattr(args, name) for name, place in OPTIONS.items()}
     try:
         options = read_options(
             args.config, {place: value for place, value in given.items() if value is not None}
         )
-        asyncio.run(_until_told_to_stop(options))
+        if args.text:
+            _show_in_terminal(options)
+        else:
+            asyncio.run(_until_told_to_stop(options))
     except OptionsError as error:
         sys.stderr.write(f"punto display: {error}\n")
         return 2
     return 0
 
 
+def _show_in_terminal(options: DisplayOptions) -> None:
+    from displays.text.app import TextDisplay  # noqa: PLC0415  a web server does without a terminal
+
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise OptionsError(
+            "--text needs a terminal: neither its input nor its output may be a pipe or a file"
+        )
+    # Lines of a log would be written over the screen; what was refused stands at its foot.
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    TextDisplay(options).run()
+
+
 async def _until_told_to_stop(options: DisplayOptions) -> None:
+    from displays.server import serve  # noqa: PLC0415  a terminal does without a web server
+
     serving = asyncio.create_task(serve(options, _say))
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -56,10 +90,10 @@ async def _until_told_to_stop(options: DisplayOptions) -> None:
     stopping = asyncio.create_task(told.wait())
     await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    while not serving.done():
-        # Once is not enough: Python 3.11's `wait_for` can lose a cancellation (python/cpython 86296).
-        serving.cancel()
-        await asyncio.wait([serving], timeout=1)
+    # aiomqtt leaves a connection open that is given up while it is being made, and then reports what becomes of it.
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    serving.cancel()
+    await asyncio.wait([serving])
     if not serving.cancelled():
         serving.result()
 

@@ -1,4 +1,4 @@
-"""The display's MQTT subscriber: from the broker to the board, for as long as the display runs.
+"""The display's MQTT subscriber: from the broker to the boards, for as long as the display runs.
 
 A new client for each connection, as one that has failed cannot be relied on; between them a pause with full jitter,
 so that a floor of displays does not come back all at once.
@@ -8,6 +8,7 @@ import asyncio
 import secrets
 import socket
 from collections import Counter
+from collections.abc import Iterable
 from random import uniform
 from typing import Final
 
@@ -17,7 +18,8 @@ from pydantic import ValidationError
 
 from controller.messages.topics import Topics
 from displays.board import PAYLOADS, Board
-from displays.options import DisplayOptions, OptionsError
+from displays.checked import OptionsError
+from displays.options import MqttOptions
 
 FIRST_PAUSE: Final = 0.25  # seconds; twice as long after each failure
 LONGEST_PAUSE: Final = 5.0  # a screen must come back while people still look at it
@@ -27,46 +29,55 @@ log = structlog.get_logger("punto.display")
 
 
 class Feed:
-    """The way of one table's messages to its board. `refused` counts, by name, payloads that were not theirs to be."""
+    """The way of the tables' messages to their boards, over one connection.
 
-    def __init__(self, options: DisplayOptions, board: Board) -> None:
-        self._mqtt = options.mqtt
-        self._topics = Topics(options.mqtt.base, options.display.table)
-        self._board = board
+    `refused` counts, by table and name, payloads that were not what their topic says.
+    """
+
+    def __init__(self, mqtt: MqttOptions, boards: Iterable[Board]) -> None:
+        self._mqtt = mqtt
+        self._boards = tuple(boards)
+        self._places = {
+            Topics(mqtt.base, board.table)(name): (board, name) for board in self._boards for name in PAYLOADS
+        }
         self._logged: set[tuple[str, str]] = set()
-        self.refused: Counter[str] = Counter()
+        self.refused: dict[str, Counter[str]] = {board.table: Counter() for board in self._boards}
 
     async def run(self) -> None:
         """Follow the broker until cancelled; its absence is waited out, never an error."""
         failures = 0
         while True:
+            _end_if_cancelled()
             try:
                 async with self._client() as client:
-                    await client.subscribe([(self._topics(name), 1) for name in PAYLOADS])
+                    await client.subscribe([(topic, 1) for topic in self._places])
+                    _end_if_cancelled()
                     failures = 0
                     log.info("broker_connected", host=self._mqtt.host, port=self._mqtt.port)
-                    self._board.connected()
+                    for board in self._boards:
+                        board.connected()
                     async for message in client.messages:
                         self.take(str(message.topic), message.payload, retained=message.retain)
             except (aiomqtt.MqttError, OptionsError) as error:  # the latter: the password's file has gone
-                self._board.disconnected()
+                for board in self._boards:
+                    board.disconnected()
                 if failures == 0:  # one line an absence
                     log.warning("broker_away", host=self._mqtt.host, port=self._mqtt.port, error=str(error))
             await asyncio.sleep(uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2**failures)))
             failures = min(failures + 1, 10)
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
-        """Put a payload on the board if it is what its topic says; if not, count it and keep it from the browsers."""
-        name = topic.removeprefix(self._topics(""))
-        if name not in PAYLOADS:
+        """Put a payload on its table's board if it is what its topic says; if not, count it and show it to nobody."""
+        if topic not in self._places:
             return  # a broker may deliver what nobody subscribed to (amqtt does)
+        board, name = self._places[topic]
         try:
-            self._board.take(PAYLOADS[name].model_validate_json(payload), retained=retained)
+            board.take(PAYLOADS[name].model_validate_json(payload), retained=retained)
         except ValueError as error:
-            self.refused[name] += 1
+            self.refused[board.table][name] += 1
             kind = error.errors()[0]["type"] if isinstance(error, ValidationError) else "time"
-            if (name, kind) not in self._logged:
-                self._logged.add((name, kind))
+            if (topic, kind) not in self._logged:
+                self._logged.add((topic, kind))
                 log.warning("payload_refused", topic=topic, kind=kind, error=str(error))
 
     def _client(self) -> aiomqtt.Client:
@@ -81,3 +92,13 @@ class Feed:
             timeout=KEEPALIVE,
             socket_options=[(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)],
         )
+
+
+def _end_if_cancelled() -> None:
+    """Python 3.11 loses a cancellation in `wait_for`, with which aiomqtt waits, when an answer comes in that moment.
+
+    See python/cpython 86296. The task still knows that it was asked to end.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -1,21 +1,21 @@
 """What a display is told at its start: `configs/display.toml` with the command's options over it."""
 
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from displays.checked import OptionsError, checked, read_toml
+from displays.house import House, read_house
+from displays.words import languages
 
 Port = Annotated[int, Field(ge=1, le=65535)]
+TableId = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
-class OptionsError(ValueError):
-    """The options cannot be used; the text says which, and what to do."""
-
-
 class MqttOptions(BaseModel):
-    """The broker, and the base of the table's topics. The password stays in its file."""
+    """The broker, and the base of the tables' topics. The password stays in its file."""
 
     model_config = _STRICT
 
@@ -45,13 +45,40 @@ class MqttOptions(BaseModel):
 
 
 class PageOptions(BaseModel):
-    """The table on show, and the address browsers find it at; port 0 takes a free one."""
+    """The tables on show, how the pages look, and the address browsers find them at; port 0 takes a free one."""
 
     model_config = _STRICT
 
-    table: Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]
+    tables: Annotated[tuple[TableId, ...], Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    layout: Literal["landscape", "portrait", "roads"] = "landscape"
+    theme: Literal["dark", "light"] = "dark"
+    lang: str = "en"
+    house: Path | None = None
+
+    @field_validator("tables")
+    @classmethod
+    def _each_once(cls, tables: tuple[str, ...]) -> tuple[str, ...]:
+        twice = sorted({table for table in tables if tables.count(table) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} is there more than once: name each table once")
+        return tables
+
+    @field_validator("lang")
+    @classmethod
+    def _has_a_catalogue(cls, lang: str) -> str:
+        if lang not in languages():
+            raise ValueError(f"there is no catalogue for it: choose one of {', '.join(languages())}")
+        return lang
+
+    def house_theme(self) -> House:
+        """The house's theme, one that changes nothing where none is named.
+
+        Raises:
+            OptionsError: its file cannot be used.
+        """
+        return House() if self.house is None else read_house(self.house)
 
 
 class DisplayOptions(BaseModel):
@@ -69,27 +96,13 @@ def read_options(path: Path | None, overrides: dict[tuple[str, str], Any]) -> Di
     Raises:
         OptionsError: the file cannot be read, or a value cannot be used.
     """
-    sections: dict[str, Any] = {} if path is None else _read_toml(path)
+    sections: dict[str, Any] = {} if path is None else read_toml(path)
     for (section, key), value in overrides.items():
         table = sections.setdefault(section, {})
         if isinstance(table, dict):  # if not, the check below says so
             table[key] = value
-    try:
-        options = DisplayOptions.model_validate(sections)
-    except ValidationError as error:
-        faults = "; ".join(
-            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_input=False)
-        )
-        raise OptionsError(f"{path or 'the options'}: {faults}") from error
-    options.mqtt.password()  # a file that cannot be read is said now, not at each connection
+    options = checked(DisplayOptions, sections, str(path or "the options"))
+    # files that cannot be used are said now, not at each connection
+    options.mqtt.password()
+    options.display.house_theme()
     return options
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionsError(f"cannot read the configuration {path}: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise OptionsError(f"{path} is not TOML: {error}") from error

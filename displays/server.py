@@ -1,23 +1,29 @@
-"""The display's web service: one page, its three files, and the stream that keeps it up to date."""
+"""The display's web service: one page for every layout, its files, and the streams that keep it up to date."""
 
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import uvicorn
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from displays.board import Board
+from displays.board import Board, follow
+from displays.checked import OptionsError
 from displays.feed import Feed
-from displays.options import DisplayOptions, OptionsError
+from displays.house import LOGO_ADDRESS
+from displays.options import DisplayOptions, PageOptions
+from displays.words import CATALOGS, languages
 
 STATIC: Final = Path(__file__).parent / "static"
 HEADERS: Final = [
@@ -26,71 +32,194 @@ HEADERS: Final = [
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-cache"),  # files are asked for again, so a new version is shown at the next load
 ]
+BACKLOG: Final = 64  # asyncio takes as many connections as these before it looks at one of them
 PING_SECONDS: Final = 2  # the page takes a stream that is silent for longer than a few of these for dead
 SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
+ASK_SECONDS: Final = 10  # and so is a connection that has not asked for anything by then
+MOST_CONNECTIONS: Final = 500  # half of the files that a process may commonly have open
 
 
-def application(options: DisplayOptions, board: Board, feed: Feed) -> Starlette:
-    """The pages of one table."""
-    table = options.display.table
+class Pages:
+    """What browsers are answered, from the boards of the configured tables."""
 
-    async def first_page(_: Request) -> Response:
-        return RedirectResponse(f"/tables/{table}/i-score")
+    def __init__(self, options: PageOptions, boards: dict[str, Board], feed: Feed) -> None:
+        self._options = options
+        self._boards = boards
+        self._feed = feed
+        self._house = options.house_theme()
+        self._catalogs = {language: CATALOGS / f"{language}.json" for language in languages()}
 
-    async def i_score(_: Request) -> Response:
-        return FileResponse(STATIC / "i-score.html")
+    def application(self) -> Starlette:
+        """Every address there is; whatever a browser asks for is looked up, and never made into a path."""
+        application = Starlette(
+            routes=[
+                Route("/", self.first_page),
+                Route("/split", self.several_tables),
+                Route("/wall", self.several_tables),
+                Route("/events", self.several_streams),
+                Route("/tables", self.tables),
+                Route("/tables/{table}/i-score", self.i_score),
+                Route("/tables/{table}/events", self.stream),
+                Route("/settings.json", self.settings),
+                Route("/catalog/{language}.json", self.catalog),
+                Route("/theme.css", self.theme),
+                Route(LOGO_ADDRESS, self.logo),
+                Route("/healthz", self.healthz),
+                Mount("/static", StaticFiles(directory=STATIC)),
+            ]
+        )
+        # These answers would go on to the host that the request names.
+        application.router.redirect_slashes = False
+        return application
 
-    async def events(_: Request) -> Response:
-        return EventSourceResponse(
-            _stream(board),
-            ping=PING_SECONDS,
-            ping_message_factory=lambda: ServerSentEvent(event="ping", data=""),
-            send_timeout=SEND_SECONDS,
+    # --- the page
+
+    async def first_page(self, request: Request) -> Response:
+        """On to the table's i-Score, or to the wall of all tables."""
+        first = next(iter(self._boards))
+        return _onwards(
+            "/wall" if len(self._boards) > 1 else f"/tables/{first}/i-score", request.query_params
         )
 
-    async def healthz(_: Request) -> Response:
+    async def i_score(self, request: Request) -> Response:
+        """One table's i-Score."""
+        self._board(request.path_params["table"])
+        return FileResponse(STATIC / "i-score.html")
+
+    async def several_tables(self, request: Request) -> Response:
+        """The page with the tables that its query names; where it names none, to the same with the configured ones."""
+        path = request.scope["path"]
+        split = path == "/split"
+        if "tables" not in request.query_params:
+            tables = list(self._boards)[: 2 if split else None]
+            return _onwards(path, {**request.query_params, "tables": ",".join(tables)})
+        boards = self._named(request)
+        if split and len(boards) != 2:
+            raise HTTPException(400, "A split shows two tables: write /split?tables=a,b")
+        return FileResponse(STATIC / "i-score.html")
+
+    # --- its streams
+
+    async def stream(self, request: Request) -> Response:
+        """One table's events."""
+        return _events(request, _news(self._board(request.path_params["table"])))
+
+    async def several_streams(self, request: Request) -> Response:
+        """The events of the tables that the query names, of all where it names none, with the table in their names.
+
+        One stream for all: a browser opens six connections to a server and no more.
+        """
+        boards = self._named(request) if "tables" in request.query_params else list(self._boards.values())
+        return _events(request, _named_news(boards))
+
+    # --- what it asks for
+
+    async def tables(self, _: Request) -> Response:
+        """The tables in the configuration's order, with the names that they gave themselves."""
+        return JSONResponse(
+            [
+                {"id": table, "name": None if board.state is None else board.state.name}
+                for table, board in self._boards.items()
+            ]
+        )
+
+    async def settings(self, _: Request) -> Response:
+        """How the page looks unless its query says otherwise, and whose house it is."""
         return JSONResponse(
             {
-                "table": table,
-                "live": board.live_seconds > 0,
-                "reason": None if board.live_seconds else board.reason,
-                "refused": dict(feed.refused),
+                "layout": self._options.layout,
+                "theme": self._options.theme,
+                "lang": self._options.lang,
+                "names": self._house.file.names,
+                "logo": None if self._house.logo is None else LOGO_ADDRESS,
             }
         )
 
-    return Starlette(
-        routes=[
-            Route("/", first_page),
-            Route(f"/tables/{table}/i-score", i_score),
-            Route(f"/tables/{table}/events", events),
-            Route("/healthz", healthz),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ]
+    async def catalog(self, request: Request) -> Response:
+        """The page's words in a language."""
+        language = request.path_params["language"]
+        if language not in self._catalogs:
+            raise HTTPException(404, f"There is no such language: choose one of {', '.join(self._catalogs)}")
+        return FileResponse(self._catalogs[language])
+
+    async def theme(self, _: Request) -> Response:
+        """The house's colours."""
+        return Response(self._house.css(), media_type="text/css")
+
+    async def logo(self, _: Request) -> Response:
+        """The house's logo."""
+        if self._house.logo is None:
+            raise HTTPException(404, "The house has no logo")
+        return Response(self._house.logo.picture, media_type=self._house.logo.media_type)
+
+    async def healthz(self, _: Request) -> Response:
+        """Whether each table is live, if not why, and how many of its payloads were refused."""
+        return JSONResponse(
+            {
+                table: {
+                    "live": board.live_seconds > 0,
+                    "reason": None if board.live_seconds else board.reason,
+                    "refused": self._feed.refused[table],
+                }
+                for table, board in self._boards.items()
+            }
+        )
+
+    def _board(self, table: str) -> Board:
+        if table not in self._boards:
+            raise HTTPException(404, f"This display has no such table: it has {', '.join(self._boards)}")
+        return self._boards[table]
+
+    def _named(self, request: Request) -> list[Board]:
+        return [self._board(table) for table in dict.fromkeys(request.query_params["tables"].split(","))]
+
+
+def _onwards(path: str, query: Mapping[str, str]) -> Response:
+    # An address on this server, whatever the request says that its host is.
+    return RedirectResponse(f"{path}?{urlencode(query, safe=',')}" if query else path)
+
+
+def _events(request: Request, news: AsyncIterator[ServerSentEvent]) -> Response:
+    if request.method == "HEAD":
+        return Response(media_type="text/event-stream")
+    return EventSourceResponse(
+        news,
+        ping=PING_SECONDS,
+        ping_message_factory=lambda: ServerSentEvent(event="ping", data=""),
+        send_timeout=SEND_SECONDS,
     )
 
 
-async def _stream(board: Board) -> AsyncIterator[ServerSentEvent]:
-    async for name, json in board.follow():
-        yield ServerSentEvent(event=name, data=json)
+async def _news(board: Board) -> AsyncIterator[ServerSentEvent]:
+    async for _, name in follow(board):
+        yield ServerSentEvent(event=name, data=board.json(name))
+
+
+async def _named_news(boards: list[Board]) -> AsyncIterator[ServerSentEvent]:
+    async for board, name in follow(*boards):
+        yield ServerSentEvent(event=f"{board.table}/{name}", data=board.json(name))
 
 
 async def serve(options: DisplayOptions, started: Callable[[str], None] | None = None) -> None:
-    """Show the table until cancelled; `started` is given the page's address once it is open to browsers.
+    """Show the tables until cancelled; `started` is given the first page's address once it is open to browsers.
 
     Raises:
         OptionsError: the address cannot be listened on.
     """
-    board = Board()
-    feed = Feed(options, board)
+    boards = {table: Board(table) for table in options.display.tables}
+    feed = Feed(options.mqtt, boards.values())
     with _listen(options.display.host, options.display.port) as listener:
         server = _Server(
             uvicorn.Config(
-                application(options, board, feed),
+                Pages(options.display, boards, feed).application(),
                 headers=HEADERS,
                 server_header=False,
                 lifespan="off",
                 ws="none",
+                http=_Connection,
+                backlog=BACKLOG,
                 log_config=None,
+                log_level="error",  # what strangers send that is no request is no news
                 access_log=False,
                 timeout_graceful_shutdown=2,
             )
@@ -99,18 +228,42 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
             started(_address(listener))
         async with asyncio.TaskGroup() as group:
             group.create_task(feed.run())
-            group.create_task(_run(server, listener, board))
+            group.create_task(_run(server, listener, boards.values()))
 
 
-async def _run(server: uvicorn.Server, listener: socket.socket, board: Board) -> None:
+async def _run(server: uvicorn.Server, listener: socket.socket, boards: Iterable[Board]) -> None:
     """Run the web server; when cancelled, end the streams first, so that it can end in order."""
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
     finally:
-        board.close()
+        for board in boards:
+            board.close()
         server.should_exit = True
         await serving
+
+
+class _Connection(H11Protocol):
+    """A browser's connection. One too many is ended at once, so that those who are there keep their streams."""
+
+    _unasked: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._unasked = self.loop.call_later(ASK_SECONDS, self._end_if_unasked)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._unasked.cancel()
+        super().connection_lost(exc)
+
+    def _end_if_unasked(self) -> None:
+        answering: object = self.cycle  # None, whatever its annotation says, before there is a request
+        if answering is None:
+            self.transport.abort()
 
 
 class _Server(uvicorn.Server):

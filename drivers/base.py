@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
 from controller.table.events import ShoeEvent
 from controller.table.shoe_orders import ShoeOrders
@@ -43,3 +43,69 @@ class ShoeDriver(Protocol):
 
     def health(self) -> LinkHealth:
         """Tell how the link stands now."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAnswer:
+    """What became of a press: an order was carried out, more keys are wanted, or it was refused.
+
+    `text` says which or why, in words for the dealer; it stands for so many `seconds`, 0 until the next one.
+    """
+
+    result: Literal["done", "more", "refused"]
+    text: str
+    seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeypadLamps:
+    """What a keypad shows without being asked: `ready` for orders, a `card` must be keyed, play is `stopped`."""
+
+    ready: bool = False
+    card: bool = False
+    stopped: bool = False
+
+
+class KeypadUser(Protocol):
+    """Whoever takes a keypad's presses: the operators' door for it."""
+
+    async def press(self, key: str) -> KeyAnswer:
+        """Take one press of a key; what this raises is not the keypad's and must escape the driver."""
+
+    def lamps(self) -> KeypadLamps:
+        """What the keypad shows now; asked several times a second."""
+
+    def link_changed(self) -> None:
+        """Take note that `health` has news: the keypad came or went."""
+
+
+class KeypadDriver(Protocol):
+    """A dealer's keypad. It keeps trying for ever, as a shoe's driver does.
+
+    Each press is given once and in order, and none that was pressed longer than a moment ago.
+    """
+
+    async def run(self, user: KeypadUser) -> None:
+        """Deliver presses until cancelled. What `user` raises escapes."""
+
+    def health(self) -> LinkHealth:
+        """Tell how the keypad's link stands now."""
+
+
+class DeviceWatch(Protocol):
+    """The watch over a device that should not be there while a shoe is in use."""
+
+    async def run(self, report: Callable[[bool, str], Awaitable[None]]) -> None:
+        """Report until cancelled whether the device is attached, and at which path, each time that this changes.
+
+        It counts as not attached to begin with. What `report` raises escapes.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The drivers of a table's devices, None where it has no such device."""
+
+    shoe: ShoeDriver | None = None
+    keypad: KeypadDriver | None = None
+    configuration_keypad: DeviceWatch | None = None

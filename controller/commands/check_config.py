@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.config import ServiceConfig, load_config
+from controller.config import ConsoleConfig, ServiceConfig, load_config
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
 from controller.odds.composition import Composition
@@ -70,6 +70,10 @@ def _config(config: ServiceConfig) -> Iterator[str]:
         else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
     )
     yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
+    console = config.console
+    if console is not None:
+        scheme = "http" if console.certificate is None else "https"
+        yield f"console   {scheme}://{console.host}:{console.port}, accounts in {console.accounts}"
     if config.edge is not None:
         yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
     yield f"digest    {config.digest()}"
@@ -119,6 +123,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
             "after the next restart"
         )
+    if config.console is not None:
+        yield from _console_warnings(config.console)
     if config.mqtt is None:
         return
     for key, path in (("password_file", config.mqtt.password_file), ("ca_file", config.mqtt.ca_file)):
@@ -127,3 +133,13 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
     secret = config.mqtt.password_file
     if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
         yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"
+
+
+def _console_warnings(console: ConsoleConfig) -> Iterator[str]:
+    for key, path in (("certificate", console.certificate), ("key", console.key)):
+        if path is not None and not path.is_file():
+            yield f"warning: console.{key} {path} is not there"
+    if not console.accounts.is_file():
+        yield f"warning: console.accounts {console.accounts} is not there: make an account with `punto operators`"
+    if console.key is not None and console.key.is_file() and console.key.stat().st_mode & 0o007:
+        yield f"warning: console.key {console.key} is open to everybody on this machine: chmod o= {console.key}"

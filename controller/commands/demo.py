@@ -10,24 +10,32 @@ import asyncio
 import json
 import logging
 import math
+import secrets
 import signal
 import socket
+import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import aiomqtt
 from amqtt.broker import Broker
 
 from controller import log
 from controller.commands.operator import ask
-from controller.commands.run import driver_for
-from controller.config import ServiceConfig, load_config
+from controller.commands.run import devices_of, messages_of
+from controller.config import ConsoleConfig, ServiceConfig, load_config
 from controller.games import load_game
-from controller.problems import ConfigError, Problem
+from controller.journal.store import RecordError
+from controller.messages.building import timestamp
+from controller.operators.accounts import Accounts
+from controller.operators.roles import Role
+from controller.problems import ConfigError, Problem, cut
 from controller.supervisor import serve
+from controller.table.turn import RefusedError
 from controller.wagers.definition import Game, Limits
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.server import serve as serve_display
@@ -60,7 +68,13 @@ port = {broker}
 
 [operator]
 socket = {socket}
+
+[console]
+port = {console}
+accounts = {accounts}
+idle_minutes = 480
 """
+_PEOPLE: Final = {"dealer": Role.DEALER, "supervisor": Role.SUPERVISOR}
 
 
 class _EnoughError(Exception):
@@ -90,6 +104,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, default=8080, help="the display's port, a free one if it is taken (8080)"
     )
+    parser.add_argument(
+        "--console-port", type=int, default=8090, help="the consoles' port, a free one if it is taken (8090)"
+    )
+    parser.add_argument(
+        "--attended",
+        action="store_true",
+        help="leave sign-on, shoe changes and whatever stops play to you, at the consoles",
+    )
     parser.add_argument("--dir", type=Path, help="keep the record here (a folder that passes with the demo)")
 
 
@@ -108,43 +130,66 @@ def _rounds(text: str) -> int:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Deal until Ctrl-C or until enough rounds were dealt."""
+    """Deal until Ctrl-C or until enough rounds were dealt; status 1 when the record is at fault."""
     log.set_up(human=True, quiet=True)
     logging.getLogger("amqtt").setLevel(logging.ERROR)
     logging.getLogger("transitions").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
         folder = args.dir or Path(passing)
-        folder.mkdir(parents=True, exist_ok=True)
-        with suppress(KeyboardInterrupt):
-            asyncio.run(_run(args, folder.absolute()))
-    print("The demo has ended.")
-    return 0
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError([Problem(f"--dir: {cut(str(folder), 200)}: {error.strerror}")]) from None
+        status = 0
+        try:
+            with suppress(KeyboardInterrupt):
+                asyncio.run(_run(args, folder.absolute(), Path(passing) / "operators.db"))
+        except* (RecordError, RefusedError) as errors:
+            for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
+                print(f"punto demo: {message}", file=sys.stderr)
+            status = 1
+    if status == 0:
+        print("The demo has ended.")
+    return status
 
 
-async def _run(args: argparse.Namespace, folder: Path) -> None:
+async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
     broker_port = _free_port()
-    config = _write_config(args.game, folder, broker_port)
+    config = _write_config(args.game, folder, broker_port, args.console_port, accounts)
+    password = _make_accounts(accounts)
     shoe = _shoe(args, folder, config)
-    demo = asyncio.create_task(_deal(args, config, broker_port, shoe))
+    demo = asyncio.create_task(_deal(args, config, broker_port, shoe, password))
     loop = asyncio.get_running_loop()
 
-    def stop() -> None:
+    def be_quiet() -> None:
         # aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks what
         # becomes of it.
         loop.set_exception_handler(lambda *_: None)
+
+    def stop() -> None:
+        be_quiet()
         demo.cancel()
 
     for wanted in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(wanted, stop)
     with suppress(asyncio.CancelledError):
         try:
-            await demo
+            try:
+                await demo
+            except BaseExceptionGroup as ended:
+                if ended.split(_EnoughError)[1] is not None:  # it failed
+                    be_quiet()
+                raise
         except* _EnoughError:
             pass
 
 
 async def _deal(
-    args: argparse.Namespace, config: ServiceConfig, broker_port: int, shoe: VirtualShoe | None
+    args: argparse.Namespace,
+    config: ServiceConfig,
+    broker_port: int,
+    shoe: VirtualShoe | None,
+    password: str,
 ) -> None:
     broker = await _start_broker(broker_port)
     try:
@@ -153,9 +198,10 @@ async def _deal(
                 tasks.create_task(shoe.run())
                 await shoe.ready()
             running = asyncio.Event()
-            tasks.create_task(serve(config, driver_for(config), running.set))
+            tasks.create_task(serve(config, devices_of(config), running.set))
             await running.wait()
-            tasks.create_task(serve_display(_display(args.port, broker_port), _welcome(config, broker_port)))
+            welcome = _welcome(config, broker_port, password)
+            tasks.create_task(serve_display(_display(args.port, broker_port), welcome))
             tasks.create_task(
                 Players(
                     PlayersOptions(
@@ -173,7 +219,8 @@ async def _deal(
             if shoe is None:
                 tasks.create_task(_key(args, config))
             tasks.create_task(_tell(broker_port, config.settings().game, args.rounds))
-            tasks.create_task(_supervise(config.operator.socket))
+            if not args.attended:
+                tasks.create_task(_supervise(config.operator.socket))
     finally:
         with suppress(Exception):  # the demo's own broker, at the demo's end
             await broker.shutdown()
@@ -199,7 +246,21 @@ def _shoe(args: argparse.Namespace, folder: Path, config: ServiceConfig) -> Virt
     return VirtualShoe(options)
 
 
-def _write_config(game: str, folder: Path, broker_port: int) -> ServiceConfig:
+def _make_accounts(path: Path) -> str:
+    """Make accounts that pass with this run, and return the password that they have."""
+    password = secrets.token_urlsafe(9)
+    accounts = Accounts.open(path)
+    try:
+        for name, role in _PEOPLE.items():
+            accounts.add(name, [role], password, timestamp(datetime.now(UTC)))
+    finally:
+        accounts.close()
+    return password
+
+
+def _write_config(
+    game: str, folder: Path, broker_port: int, console_port: int, accounts: Path
+) -> ServiceConfig:
     """Write the configuration that `punto run` would be given for this table, and read it."""
     own = load_game(game)
     wagers = {wager.name: wager for wager in own.wagers}
@@ -222,6 +283,8 @@ def _write_config(game: str, folder: Path, broker_port: int) -> ServiceConfig:
             record=json.dumps(str(folder / "table.db")),
             broker=broker_port,
             socket=json.dumps(str(folder / "operator.sock")),
+            console=console_port if console_port and _is_free(console_port) else _free_port(),
+            accounts=json.dumps(str(accounts)),
         ),
         encoding="utf-8",
     )
@@ -242,17 +305,21 @@ async def _start_broker(port: int) -> Broker:
 def _display(port: int, broker_port: int) -> DisplayOptions:
     return DisplayOptions(
         mqtt=MqttOptions(port=broker_port, base=_BASE),
-        display=PageOptions(table=_TABLE, port=port if _is_free(port) else 0),
+        display=PageOptions(tables=(_TABLE,), port=port if _is_free(port) else 0),
     )
 
 
-def _welcome(config: ServiceConfig, broker_port: int) -> Callable[[str], None]:
+def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable[[str], None]:
+    console = cast(ConsoleConfig, config.console)
+
     def say(address: str) -> None:
         print(
             f"""
 A table of {config.settings().game.title} is open.
 
   i-Score display    {address}
+  consoles           http://{console.host}:{console.port}/ as {" or ".join(_PEOPLE)}, password {password}
+  in a terminal      punto display --text --table {_TABLE} --mqtt-port {broker_port}
   MQTT               mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'
   orders             punto operator --socket {config.operator.socket} status
   record             {config.record.path}

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sqlite3
 import sys
 from collections import Counter
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -29,7 +31,7 @@ from controller.journal.recovery import history
 from controller.journal.store import RecordError, damaged, open_for_reading
 from controller.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
 from controller.odds.exact import GameOdds
-from controller.problems import ConfigError, Problem, nearest
+from controller.problems import ConfigError, Problem, cut, nearest
 from controller.wagers.definition import Game
 from controller.wagers.pay import percentage
 
@@ -100,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _share(text: str) -> Fraction:
     try:
-        return percentage(text)
+        return percentage(cut(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -108,7 +110,7 @@ def _share(text: str) -> Fraction:
 def _picture(text: str) -> Path:
     path = Path(text)
     if path.suffix not in SUFFIXES:
-        raise argparse.ArgumentTypeError(f"{text} is no drawing: end it in {' or '.join(SUFFIXES)}")
+        raise argparse.ArgumentTypeError(f"{cut(text)} is no drawing: end it in {' or '.join(SUFFIXES)}")
     return path
 
 
@@ -119,14 +121,19 @@ def main(args: argparse.Namespace) -> int:
     try:
         shoe = _read(args)
         series = _series(shoe, args.wagers)
-        if args.out is not None:
-            _save(draw(shoe, series, args.alarm), args.out)
     except (ShoeError, RecordError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     except OSError as error:
-        sys.stderr.write(f"{error.filename}: {error.strerror}\n")
+        name = "standard input" if args.shoe == "-" else cut(args.shoe, 200)
+        sys.stderr.write(f"{name}: {error.strerror}\n")
         return 1
+    if args.out is not None:
+        try:
+            _save(draw(shoe, series, args.alarm), args.out)
+        except OSError as error:
+            sys.stderr.write(f"{cut(str(args.out), 200)}: cannot be written: {error.strerror}\n")
+            return 1
     if args.json:
         print(json.dumps(_figures(shoe, series, args.alarm), separators=(",", ":")))
     return 0
@@ -255,7 +262,7 @@ def _chosen(names: Sequence[str], wanted: Sequence[str]) -> Iterator[str]:
     for each in dict.fromkeys(wanted):
         found = [name for name in names if each in {name, name.partition(":")[0]}]
         if not found:
-            message = f"--wagers: the game has no wager {each!r}; it has {', '.join(names)}"
+            message = f"--wagers: the game has no wager {cut(each)!r}; it has {', '.join(names)}"
             raise ConfigError([Problem(message, suggestion=nearest(each, names))])
         yield from found
 
@@ -364,6 +371,18 @@ def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
+    """Write the drawing, whole or not at all."""
+    picture, form = BytesIO(), path.suffix.removeprefix(".")
     # The same figures give the same file: no date, no random names.
     with rc_context({"svg.hashsalt": "punto", "svg.fonttype": "none"}):
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+        figure.savefig(picture, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
+    target = Path(os.path.realpath(path))  # what a link leads to is written, and the link stays
+    if target.exists() and not target.is_file():  # a device or a pipe
+        target.write_bytes(picture.getvalue())
+        return
+    part = target.with_name(f".{os.getpid()}.part")
+    try:
+        part.write_bytes(picture.getvalue())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

@@ -7,22 +7,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
 from controller.baccarat.cards import Card
 from controller.games import load_game
-from controller.odds import countable, published
+from controller.odds import countable
 from controller.odds.composition import MOST_DECKS, Composition, CompositionError
 from controller.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES, Burn
 from controller.odds.exact import GameOdds, WagerOdds
-from controller.problems import ConfigError, Problem
+from controller.odds.published import check
+from controller.problems import ConfigError, Problem, cut
 from controller.wagers.definition import Game
 from controller.wagers.pay import percentage
 
 _OF_COUNTABLE: Final = ("shoes", "seed", "cut_card", "burn", "threshold")
-_OWN: Final = ""
+_OWN: Final = True
 """Stands for the product's own file of printed figures."""
 
 HELP: Final = (
@@ -31,8 +32,8 @@ HELP: Final = (
     "sampled. A coup of four or five cards counts with every order of the cards after it, so all counts are over the "
     "same total. With --published the figures that the regulators' sheets print are held against the exact ones; the exit "
     "status is 1 if one is not as it is marked. With --countable whole shoes are dealt, to find how often each wager "
-    "turns in the players' favour before the cut card: 1,000 shoes take about ten seconds where only points count, and "
-    "some minutes for wagers on ranks and suits."
+    "turns in the players' favour before the cut card: 1,000 shoes take some seconds where only points count, and 15 to 50 "
+    "seconds for wagers on ranks and suits."
 )
 
 
@@ -59,22 +60,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="what is on a progressive wager's meter, in minor units; its average top award if left out",
+        help="what is on a progressive wager's meter, in minor units; its average top award if left out; once a wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
         "--published",
         nargs="?",
         const=_OWN,
+        type=_file,
         metavar="FILE",
         help="check printed figures, by default those of the sheets that punto is built from",
     )
     mode.add_argument("--countable", action="store_true", help="find how far each wager can be counted")
     counted = parser.add_argument_group("with --countable")
-    counted.add_argument("--shoes", type=int, metavar="N", help=f"default {DEFAULT_SHOES}")
+    counted.add_argument("--shoes", type=_whole, metavar="N", help=f"default {DEFAULT_SHOES}")
     counted.add_argument("--seed", type=int, metavar="S", help="default 1")
     counted.add_argument(
-        "--cut-card", type=int, metavar="N", help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
+        "--cut-card", type=_whole, metavar="N", help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
     )
     counted.add_argument(
         "--burn",
@@ -116,8 +118,8 @@ def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
 
 
 def _published(args: argparse.Namespace) -> int:
-    report = published.check(Path(args.published) if args.published else None)
-    _print(args, published.as_json(report), published.lines(report))
+    report = check.check(None if args.published is _OWN else args.published)
+    _print(args, check.as_json(report), check.lines(report))
     return 0 if report.as_marked else 1
 
 
@@ -139,11 +141,24 @@ def _one_shoe(args: argparse.Namespace, game: Game) -> int:
     except CompositionError as error:
         raise ConfigError([Problem(f"--removed: {error}")]) from None
     exact = GameOdds(game)
-    odds = _with_meters(exact, composition, dict(args.meter))
-    _print(
-        args, _plain(exact, composition, odds, args.removed), _table(exact, composition, odds, args.removed)
-    )
+    meters = _meters(exact, args.meter)
+    try:
+        odds = exact.odds(composition, meters)
+    except ValueError as error:
+        raise ConfigError([Problem(str(error))]) from None
+    answer = _Answer(exact, composition, odds, meters, args.removed)
+    _print(args, _plain(answer), _table(answer))
     return 0
+
+
+class _Answer(NamedTuple):
+    """What was found and asked; `meters` has the meters that were given, by position and in minor units."""
+
+    exact: GameOdds
+    composition: Composition
+    odds: dict[str, WagerOdds]
+    meters: dict[str, Fraction]
+    removed: tuple[Card, ...]
 
 
 def _print(args: argparse.Namespace, answer: dict[str, Any], lines: Iterable[str]) -> None:
@@ -157,13 +172,19 @@ def _decks(text: str) -> int:
     try:
         Composition.of_decks(decks := int(text))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_DECKS}, not {text!r}") from None
+        raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_DECKS}, not {cut(text)!r}") from None
     return decks
+
+
+def _whole(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at most nine digits, not {cut(text)!r}")
+    return int(text)
 
 
 def _cards(text: str) -> tuple[Card, ...]:
     try:
-        return tuple(Card(code.strip()) for code in text.split(",") if code.strip())
+        return tuple(Card(cut(code.strip())) for code in text.split(",") if code.strip())
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -172,7 +193,7 @@ def _meter(text: str) -> tuple[str, int]:
     wager, _, amount = text.partition("=")
     if not amount.isascii() or not amount.isdigit() or len(amount) > 15:
         raise argparse.ArgumentTypeError(
-            f"{text[:80]!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
+            f"{cut(text)!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
         )
     return wager, int(amount)
 
@@ -180,38 +201,45 @@ def _meter(text: str) -> tuple[str, int]:
 def _burn(text: str) -> Burn:
     if text == "first_card":
         return "first_card"
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {text!r}")
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
     return int(text)
 
 
 def _threshold(text: str) -> Fraction:
     try:
-        return percentage(text)
+        return percentage(cut(text))
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _with_meters(exact: GameOdds, composition: Composition, meters: dict[str, int]) -> dict[str, WagerOdds]:
-    """The odds, with these amounts on the meters of these wagers."""
+def _file(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError(
+            "the file's name is empty: write one, or nothing for the sheets' own"
+        )
+    return Path(text)
+
+
+def _meters(exact: GameOdds, asked: Iterable[tuple[str, int]]) -> dict[str, Fraction]:
+    """What is on the meter of each position whose wager has an amount."""
     names = {each.name: each.wager.name for each in exact.positions if each.wager.progressive is not None}
-    for wager in meters:
+    amounts: dict[str, int] = {}
+    for wager, amount in asked:
         if wager not in names.values():
             known = ", ".join(dict.fromkeys(names.values())) or "none of its wagers"
             raise ConfigError(
-                [Problem(f"--meter: {wager!r} pays from no meter; in {exact.game.title} does: {known}")]
+                [Problem(f"--meter: {cut(wager)!r} pays from no meter; in {exact.game.title} does: {known}")]
             )
-    given = {name: Fraction(meters[wager]) for name, wager in names.items() if wager in meters}
-    try:
-        return exact.odds(composition, given)
-    except ValueError as error:
-        raise ConfigError([Problem(str(error))]) from None
+        if wager in amounts:
+            raise ConfigError([Problem(f"--meter: {wager} is there twice: give one amount")])
+        amounts[wager] = amount
+    return {name: Fraction(amounts[wager]) for name, wager in names.items() if wager in amounts}
 
 
-def _plain(
-    exact: GameOdds, composition: Composition, odds: dict[str, WagerOdds], removed: tuple[Card, ...]
-) -> dict[str, Any]:
+def _plain(answer: _Answer) -> dict[str, Any]:
     """The answer as JSON has it."""
+    exact, composition, odds, meters, removed = answer
     awards = exact.average_top_awards()
     return {
         "game": exact.game.name,
@@ -225,7 +253,7 @@ def _plain(
                 "hit": float(its.hit),
                 "push": float(its.push),
                 "variance": float(its.variance),
-                **({"average_top_award": float(awards[name])} if name in awards else {}),
+                **(_of_meter(meters.get(name, awards[name]), awards[name]) if name in awards else {}),
                 "rules": {
                     rule.rule: {
                         "count": rule.count,
@@ -240,9 +268,12 @@ def _plain(
     }
 
 
-def _table(
-    exact: GameOdds, composition: Composition, odds: dict[str, WagerOdds], removed: tuple[Card, ...]
-) -> Iterator[str]:
+def _of_meter(amount: Fraction, average: Fraction) -> dict[str, float]:
+    return {"meter": float(amount), "average_top_award": float(average)}
+
+
+def _table(answer: _Answer) -> Iterator[str]:
+    exact, composition, odds, meters, removed = answer
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
     yield f"{_decks_of(game)}, {composition.cards} cards{' after ' + ' '.join(removed) if removed else ''}"
@@ -256,7 +287,12 @@ def _table(
             f"{float(its.variance):>12,.4f}"
         )
     for name, award in exact.average_top_awards().items():
-        yield f"\n{name}: average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}"
+        average = f"average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}"
+        given = meters.get(name)
+        if given is None:
+            yield f"\n{name}: its meter at the {average}"
+        else:
+            yield f"\n{name}: its meter at {float(given) / 100:,.2f}, as given; {average}"
     rules = [(name, rule) for name, its in odds.items() for rule in its.rules]
     rule_width = max(len(rule.rule) for _, rule in rules)
     pays_width = max(len(rule.pays) for _, rule in rules)

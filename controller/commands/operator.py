@@ -21,10 +21,20 @@ _ORDERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "reveal": ("show the hands and settle (midi baccarat)", ()),
     "void-coup": ("declare a misdeal: wagers go back", ("reason",)),
     "correct-card": ("correct a misread card before settlement", ("position", "card", "reason")),
+    "correct-round": (
+        "settle the last round again by its real hands, each in quotes: 'KS 9H'",
+        ("round", "player", "banker", "reason"),
+    ),
+    "void-round": ("take the last round back after it was settled", ("round", "reason")),
     "key-card": ("enter a card that the shoe could not read", ("card",)),
     "resume-play": ("resume after what stopped the table was seen to", ("reason",)),
     "accept-shoe": ("accept another shoe in place of the one before", ("serial",)),
+    "change-game": ("play another game, or with other limits, from the next shoe on", ("game",)),
+    "call-supervisor": ("ask for a supervisor at the table", ("reason",)),
+    "acknowledge-alarm": ("an alarm has been seen to; its number is that of its event", ("number",)),
 }
+_NUMBERS: Final = frozenset({"position", "round", "number"})
+_HANDS: Final = frozenset({"player", "banker"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +46,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, (text, fields) in _ORDERS.items():
         order = orders.add_parser(name, help=text, description=text)
         for field in fields:
-            order.add_argument(field, type=int if field == "position" else str)
+            order.add_argument(
+                field, type=int if field in _NUMBERS else str.split if field in _HANDS else str
+            )
+        if name == "change-game":
+            order.add_argument(
+                "--limit",
+                dest="limits",
+                type=_limit,
+                action="append",
+                default=[],
+                metavar="WAGER.KEY=CENTS",
+                help="the house's own, such as player.minimum=2500; also maximum and step; several may be given",
+            )
+
+
+def _limit(text: str) -> tuple[str, str, int]:
+    wager, _, rest = text.partition(".")
+    key, _, amount = rest.partition("=")
+    try:
+        return wager, key, int(amount)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no limit: write it like player.minimum=2500") from None
 
 
 def main(args: argparse.Namespace) -> int:
@@ -44,6 +75,11 @@ def main(args: argparse.Namespace) -> int:
     path = args.socket or load_config(args.config).operator.socket
     request = {"order": args.order.replace("-", "_")}
     request |= {field: getattr(args, field) for field in _ORDERS[args.order][1]}
+    if args.order == "change-game":
+        limits: dict[str, dict[str, int]] = {}
+        for wager, key, amount in args.limits:
+            limits.setdefault(wager, {})[key] = amount
+        request["limits"] = limits
     try:
         answer = ask(path, request)
     except (OSError, ValueError) as error:

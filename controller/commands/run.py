@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from controller import log
-from controller.config import ServiceConfig, load_config
+from controller.config import KeypadConfig, ServiceConfig, load_config
 from controller.journal.store import RecordError
 from controller.supervisor import serve
 from controller.table.turn import RefusedError
-from drivers.base import ShoeDriver
+from drivers.base import Devices, KeypadDriver
 from drivers.ishoe.transport import Shoe
+from drivers.keypad.configuration import ConfigurationKeypad
+from drivers.keypad.serial_line import SerialKeypad
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,23 +33,23 @@ def main(args: argparse.Namespace) -> int:
     try:
         asyncio.run(_until_stopped(config))
     except* (RecordError, RefusedError) as errors:
-        for message in dict.fromkeys(_messages(errors)):  # one failure reaches several tasks
+        for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
             print(f"punto run: {message}", file=sys.stderr)
         status = 1
     return status
 
 
-def _messages(error: BaseException) -> Iterator[str]:
+def messages_of(error: BaseException) -> Iterator[str]:
     """What the errors of a group say, and of the groups in it."""
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
-            yield from _messages(each)
+            yield from messages_of(each)
     else:
         yield str(error)
 
 
 async def _until_stopped(config: ServiceConfig) -> None:
-    service = asyncio.create_task(serve(config, driver_for(config), _settle_down))
+    service = asyncio.create_task(serve(config, devices_of(config), _settle_down))
     for wanted in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
     with suppress(asyncio.CancelledError):
@@ -66,6 +68,20 @@ def _settle_down() -> None:
     sys.setswitchinterval(0.0005)
 
 
-def driver_for(config: ServiceConfig) -> ShoeDriver | None:
-    """The driver of the configured shoe, None where cards are keyed."""
-    return None if config.shoe is None else Shoe(config.shoe.port, config.shoe.baud)
+def devices_of(config: ServiceConfig) -> Devices:
+    """The drivers of the configured devices; there is no shoe where cards are keyed."""
+    watched = config.configuration_keypad
+    return Devices(
+        shoe=None if config.shoe is None else Shoe(config.shoe.port, config.shoe.baud),
+        keypad=None if config.keypad is None else _keypad(config.keypad),
+        configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
+    )
+
+
+def _keypad(config: KeypadConfig) -> KeypadDriver:
+    if config.port is not None:
+        return SerialKeypad(config.port, config.baud)
+    # An optional dependency, which only those need who have such a keypad.
+    from drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
+
+    return InputKeypad(str(config.input))

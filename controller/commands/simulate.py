@@ -27,7 +27,7 @@ from controller.odds.simulation.simulator import (
     Simulation,
 )
 from controller.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimates
-from controller.problems import ConfigError, Problem
+from controller.problems import ConfigError, Problem, cut
 
 HELP: Final = (
     "Deal rounds at random and settle every wager of a game on each, beside the exact odds. Each round is dealt from a "
@@ -74,8 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     kept = parser.add_mutually_exclusive_group()
-    kept.add_argument("--csv", type=Path, metavar="FILE", help="keep each round in this file, as CSV")
-    kept.add_argument("--parquet", type=Path, metavar="FILE", help="keep each round in this file, as Parquet")
+    kept.add_argument(
+        "--csv", type=_name_of_file, metavar="FILE", help="keep each round in this file, as CSV"
+    )
+    kept.add_argument(
+        "--parquet", type=_name_of_file, metavar="FILE", help="keep each round in this file, as Parquet"
+    )
     shoes = parser.add_argument_group("whole shoes")
     shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
     shoes.add_argument(
@@ -88,11 +92,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--burn-ace", type=int, choices=(1, 11), help=f"how many cards an ace burns, default {usual.burn_ace}"
     )
     shoes.add_argument(
-        "--cut-card", type=int, metavar="N", help=f"cards behind the cut card, default {usual.cut_card}"
+        "--cut-card",
+        type=_whole(0, 1_000_000),
+        metavar="N",
+        help=f"cards behind the cut card, default {usual.cut_card}",
     )
     shoes.add_argument(
         "--coups-after-cut-card",
-        type=int,
+        type=_whole(0, 1_000_000),
         metavar="N",
         help=f"coups dealt after the one that the cut card comes in, default {usual.coups_after_cut_card}; where it "
         "comes in place of a coup's first card, that coup is the last",
@@ -130,17 +137,24 @@ def _whole(lowest: int, highest: int | None = None) -> Callable[[str], int]:
         except ValueError:
             number = lowest - 1
         if number < lowest or (highest is not None and number > highest):
-            raise argparse.ArgumentTypeError(f"must be {allowed}, not {text!r}")
+            raise argparse.ArgumentTypeError(f"must be {allowed}, not {cut(text)!r}")
         return number
 
     return read
 
 
+def _name_of_file(text: str) -> Path:
+    if not text or os.path.isdir(text):  # noqa: PTH112 - a path of any length
+        what = "is a folder" if text else "is no name"
+        raise argparse.ArgumentTypeError(f"{text!r} {what}: write the name of a file, such as rounds.csv")
+    return Path(text)
+
+
 def _burn(text: str) -> Burn:
     if text == "first_card":
         return "first_card"
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {text!r}")
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
     return int(text)
 
 
@@ -167,7 +181,9 @@ def _run(simulation: Simulation, outcomes: Outcomes, args: argparse.Namespace) -
         with _file(path, outcomes, args) as file:
             return _watched(simulation, args, file)
     except OSError as error:
-        raise ConfigError([Problem(f"{path} cannot be written: {error.strerror or error}")]) from None
+        raise ConfigError(
+            [Problem(f"{cut(str(path), 200)} cannot be written: {error.strerror or error}")]
+        ) from None
 
 
 def _file(path: Path, outcomes: Outcomes, args: argparse.Namespace) -> RoundsFile:

@@ -4,7 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from controller.odds.composition import CARDS_OF_A_COUP, Composition
+from controller.table.events import CutCardSeen
 from controller.table.state import TableState
+from controller.wagers.definition import Game
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +14,8 @@ class Left:
     """A shoe before a coup; two are the same when the table knows the same of them.
 
     `round` is the last one whose cards are counted. `cards_left` are still in the shoe; `unseen` cards have left it and
-    nobody knows which they were: burned face down, or lost. `carried` were drawn too soon and begin the next coup.
+    nobody knows which they were: burned face down, or lost. `carried` were drawn too soon: they begin the next coup, or
+    wait for a supervisor and may.
     """
 
     shoe: int
@@ -21,6 +24,11 @@ class Left:
     unseen: int
     carried: int
     _state: TableState = field(compare=False, repr=False)
+
+    @property
+    def game(self) -> Game:
+        """The game that this shoe is played by."""
+        return self._state.settings.game
 
     def composition(self) -> Composition:
         """How many of each card the coup may be dealt from: all that were not seen.
@@ -48,8 +56,15 @@ def left_of(state: TableState) -> Left | None:
     if state.burn_left != 0 or state.shoe_over:
         return None
     dealt = 0 if state.coup is None else len(state.coup.cards)
-    out = len(state.drawn) - dealt + state.unknown + len(state.carried)
+    carried = len(state.carried) + (_waiting(state) if state.coup is None else 0)
+    out = len(state.drawn) - dealt + state.unknown + carried
     cards_left = state.settings.game.decks * 52 - out
     if cards_left < CARDS_OF_A_COUP:
         return None
-    return Left(state.shoe, state.round - 1, cards_left, state.unknown, len(state.carried), state)
+    return Left(state.shoe, state.round - 1, cards_left, state.unknown, carried, state)
+
+
+def _waiting(state: TableState) -> int:
+    """The cards that have left the shoe and wait for a person to say what becomes of them."""
+    overdrawn = sum(stop.overdrawn is not None for stop in state.stops)
+    return overdrawn + sum(not isinstance(each, CutCardSeen) for each in state.backlog)

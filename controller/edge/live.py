@@ -63,9 +63,18 @@ class LiveEdge:
         left = left_of(state)
         if left is None:
             self._wanted = None
+        elif self._is_of(left) and state.coup is not None:
+            return  # what a coup began with does not change while it is dealt, and cards carried to it are in it now
         elif self._wanted is None or left != self._wanted[1]:
             self._wanted = (seq, left)
             self._wake.set()
+
+    def _is_of(self, left: Left) -> bool:
+        """Whether the coming or current coup of this shoe has been noted."""
+        if self._wanted is None:
+            return False
+        noted = self._wanted[1]
+        return (noted.shoe, noted.round) == (left.shoe, left.round)
 
     async def run(self) -> None:
         """Value what is left and have it published, until cancelled."""
@@ -111,11 +120,11 @@ class LiveEdge:
         if left.carried:
             # They may be known to somebody, and no average over what is left is the edge of a coup that begins with them.
             self._put(
-                _Valued(seq, left, unavailable="the next coup begins with cards that were drawn too soon")
+                _Valued(seq, left, unavailable="the next coup may begin with cards that were drawn too soon")
             )
             return
         try:
-            edges = await asyncio.to_thread(self._worker.edges, self._settings.game, left.composition())
+            edges = await asyncio.to_thread(self._worker.edges, left.game, left.composition())
         except (CompositionError, OddsError) as error:
             _log.error("no edges", shoe=left.shoe, round=left.round, reason=str(error))
             self._put(_Valued(seq, left, unavailable=str(error)))

@@ -1,6 +1,8 @@
 """Messages from the table's state: what the public may see of it, and no more."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal, cast
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, total
@@ -87,6 +89,7 @@ def _overlays(state: TableState) -> tuple[Overlay, ...]:
         "card_awaited": state.doubt is not None,
         "last_hand": state.on_last_coup and state.phase in {Phase.BETTING, Phase.DEALING, Phase.REVEAL},
         "dummy": state.dummy,
+        "configuration_keypad": state.keypad_in_play,
     }
     return tuple(name for name, is_so in shown.items() if is_so)
 
@@ -110,10 +113,28 @@ def _hands(coup: Coup, *, hidden: bool) -> Hands:
     )
 
 
-def _result(record: RoundRecord) -> Result:
+def public_round(record: RoundRecord) -> RoundRecord:
+    """The record without what the public may not see: the cards of a hand that was voided before the reveal."""
+    if not record.hidden:
+        return record
+    return replace(
+        record,
+        player=(),
+        banker=(),
+        player_total=0,
+        banker_total=0,
+        natural=False,
+        player_pair=False,
+        banker_pair=False,
+        corrections=(),
+    )
+
+
+def _result(last: RoundRecord) -> Result:
+    record = public_round(last)
     return Result(
         round=record.round,
-        status=record.status,
+        status=cast(Literal["played", "void", "dummy"], record.status),  # a correction is never the last coup
         winner=record.winner,
         player=record.player,
         banker=record.banker,

@@ -26,7 +26,15 @@ MinorUnits = Annotated[
     int, Field(description="an amount in minor units of the table's currency, such as cents")
 ]
 
-Overlay = Literal["shoe_offline", "shoe_error", "needs_supervisor", "card_awaited", "last_hand", "dummy"]
+Overlay = Literal[
+    "shoe_offline",
+    "shoe_error",
+    "needs_supervisor",
+    "card_awaited",
+    "last_hand",
+    "dummy",
+    "configuration_keypad",
+]
 
 
 _RULES = ConfigDict(strict=True, frozen=True, extra="forbid", populate_by_name=True)

@@ -156,7 +156,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "default": "punto",
     },
     "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
-    "device": {"description": "the device", "enum": ["ishoe"]},
+    "device": {"description": "the device", "enum": ["ishoe", "keypad"]},
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},
 }
 

@@ -17,6 +17,7 @@ class Topics:
 
 AVAILABILITY = "availability"
 DEVICE_SHOE = "devices/ishoe"
+DEVICE_KEYPAD = "devices/keypad"
 INFO = "info"
 HEALTH = "health"
 STATE = "state"

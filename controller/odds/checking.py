@@ -1,11 +1,12 @@
 """What a game's rules ask and no coup can be, found by counting: what hangs on ranks and suits too."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from controller.baccarat.coup import Side
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
 from controller.wagers.completeness import Fault, never
@@ -38,7 +39,24 @@ def never_deciding(game: Game) -> list[tuple[int, Fault]]:
             rule = game.wagers[number].rules[place]
             message = f"no coup can be what {rule.name} asks for with {value}: take it out of the list"
             found.append((number, Fault(place, message)))
+    found += _never_won(game, deciding)
     return sorted(found, key=lambda each: (each[0], each[1].rule or 0))
+
+
+def _never_won(game: Game, deciding: Collection[tuple[int, int]]) -> Iterator[tuple[int, Fault]]:
+    """Each of the deciding rules that no seat can win, as its base wager never wins then."""
+    for number, wager in enumerate(game.wagers):
+        if not wager.requires_base_win:
+            continue
+        sides = game.sides_of(game.bases_for(wager))
+        held = wager.beside(sides).rules
+        (counts,) = _counts(game.decks, [[rule.when for rule in held]])
+        won = {rule.name for rule, count in zip(held, counts, strict=True) if count}
+        for place, rule in enumerate(wager.rules):
+            if rule.wins and rule.name not in won and (number, place) in deciding:
+                hands = " or ".join(side.value.capitalize() for side in Side if side in sides)
+                message = f"{rule.name} can never win: it needs a base wager that wins, on {hands}, and none wins then"
+                yield number, Fault(place, message)
 
 
 def _deciding_instead(decks: int, wager: Wager, place: int) -> list[str]:

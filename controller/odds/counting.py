@@ -77,8 +77,7 @@ class PlainCounts:
 
     def __init__(self, coups: Coups, wanted: Sequence[Sequence[Term]]) -> None:
         """Count the orders that do not depend on the shoe; `wanted` has the terms of each number."""
-        masks = [term.kinds for terms in wanted for term in terms]
-        used = np.logical_or.reduce(masks)
+        used = np.logical_or.reduce([term.times != 0 for terms in wanted for term in terms])
         cards = np.sort(np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, used], axis=0)
         sizes = (cards != _LAST).sum(axis=0)
         self._levels = list(_levels(cards, sizes))
@@ -91,8 +90,7 @@ class PlainCounts:
         matrix = np.zeros((len(wanted), ends[-1]))
         for row, terms in enumerate(wanted):
             for term in terms:
-                mine = term.kinds[used]
-                matrix[row] += term.sign * np.bincount(place[mine], coups.orders[used][mine], ends[-1])
+                matrix[row] += np.bincount(place, (coups.orders * term.times)[used], ends[-1])
         # Several rules often ask the same, such as a tie that is no natural: it is counted once.
         different, self._which = np.unique(matrix, axis=0, return_inverse=True)
         by_size = np.split(different, ends[1:-1], axis=1)
@@ -149,41 +147,48 @@ class SuitedCounts:
 
     def __init__(self, coups: Coups, term: Term) -> None:
         """Put together the kinds that have the same cards in each group, and the same ones outside."""
-        self._sign = term.sign
-        cards = np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, term.kinds]
+        kinds = term.times != 0
+        cards = np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, kinds]
         places = [list(group.places) for group in term.groups]
         outside = [place for place in range(len(cards)) if not any(place in group for group in places)]
         parted = np.concatenate([np.sort(cards[part], axis=0) for part in (*places, outside)])
         _, first, inverse = np.unique(_number(parted), return_index=True, return_inverse=True)
-        orders = np.bincount(inverse, coups.orders[term.kinds])
-        self._cards = parted[:, first]
-        self._part = np.repeat(range(len(places) + 1), [len(part) for part in (*places, outside)])
-        self._symbols = len(points(coups.alphabet))
+        orders = np.bincount(inverse, (coups.orders * term.times)[kinds])
+        cards = parted[:, first]
+        parts = np.repeat(range(len(places) + 1), [len(part) for part in (*places, outside)])
+        symbols = len(points(coups.alphabet))
         suits = [[SUITS.index(str(suit)) for suit in sorted(group.suits, key=str)] for group in term.groups]
         choices = [*product(*suits)]
-        self._factors = np.concatenate([self._factors_of(choice) for choice in choices], axis=1)
-        self._sizes = np.tile((self._cards != _LAST).sum(axis=0), len(choices))
+        # There can be hundreds of thousands of columns.
+        self._factors = np.concatenate(
+            [_suited_factors(cards, parts, choice, symbols).astype(np.int16) for choice in choices], axis=1
+        )
+        self._sizes = np.tile((cards != _LAST).sum(axis=0, dtype=np.int8), len(choices))
         self._orders = np.tile(orders, len(choices))[:, None]
 
-    def _factors_of(self, choice: tuple[int, ...]) -> Symbols:
-        """The factors of each place's cards, as rows of `Shoes.suited`, where the groups have these suits."""
-        rows = self._symbols * CARDS_OF_A_COUP
-        found = np.empty_like(self._cards)
-        for place, part in enumerate(self._part):
-            copies = np.zeros(len(found[0]), dtype=np.int64)
-            for earlier, other in enumerate(self._part[:place]):
-                if part == len(choice) or choice[part] == choice[other]:
-                    copies += self._cards[earlier] == self._cards[place]
-            first = 0 if part == len(choice) else rows * (1 + choice[part])
-            factors = first + self._cards[place] * CARDS_OF_A_COUP + copies
-            found[place] = np.where(self._cards[place] == _LAST, rows * (1 + len(SUITS)), factors)
-        return found
-
     def __call__(self, shoes: Shoes) -> Numbers:
-        """The count, with its sign, in each shoe."""
+        """The count in each shoe."""
         ways = np.take(shoes.rest, self._sizes, axis=0)
         ways *= self._orders.astype(ways.dtype)
         for factors in self._factors:
             ways *= np.take(shoes.suited, factors, axis=0)
-        total: Numbers = self._sign * ways.sum(axis=0)
+        total: Numbers = ways.sum(axis=0)
         return total
+
+
+def _suited_factors(cards: Symbols, parts: Symbols, choice: tuple[int, ...], symbols: int) -> Symbols:
+    """The factors of each place's cards, as rows of `Shoes.suited`, where the groups have these suits.
+
+    `parts` has the group of each place; the one after the last is that of the cards of any suit.
+    """
+    rows = symbols * CARDS_OF_A_COUP
+    found = np.empty_like(cards)
+    for place, part in enumerate(parts):
+        copies = np.zeros(cards.shape[1], dtype=np.int64)
+        for earlier, other in enumerate(parts[:place]):
+            if part == len(choice) or choice[part] == choice[other]:
+                copies += cards[earlier] == cards[place]
+        first = 0 if part == len(choice) else rows * (1 + choice[part])
+        factors = first + cards[place] * CARDS_OF_A_COUP + copies
+        found[place] = np.where(cards[place] == _LAST, rows * (1 + len(SUITS)), factors)
+    return found

@@ -5,24 +5,26 @@ cards. So a rule decides a kind where its own suits hold and those of no rule be
 that is a sum, with signs, of counts in which every suit that is asked for holds.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from controller.baccarat.cards import SUITS
 from controller.baccarat.coup import Winner
 from controller.odds.coups import BANKER, PLAYER, Coups, Mask
 from controller.wagers.condition import Condition
 
-Atom = tuple[str, frozenset[object]]
-"""Something asked of suits: the feature, and the suits that it may have (any, for a perfect pair)."""
-_Sum = dict[frozenset[Atom], int]
-"""Sets of atoms that hold together, each with how often it is added (or taken away)."""
+_Suits = frozenset[tuple[str, frozenset[object]]]
+"""What is asked of suits: features, each once, with the suits that it may have (any, for a perfect pair)."""
+_Sum = dict[_Suits, int]
+"""Of coups that have these suits, how often each is added (or taken away)."""
 
 _ANY_SUIT: Final = frozenset[object](SUITS)
 _PERFECT: Final = {"player_perfect_pair": "player_pair", "banker_perfect_pair": "banker_pair"}
+_EVERYWHERE: Final[_Sum] = {frozenset(): 1}
 _OF_SUITS: Final = frozenset({"winning_suit", "coup_suit", *_PERFECT})
 
 
@@ -36,10 +38,9 @@ class SuitGroup:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """Kinds to count, `sign` times, with the groups of cards that have one suit each; the others have any."""
+    """How often to add each kind (or take it away), with groups of cards of one suit each; the others have any."""
 
-    kinds: Mask
-    sign: int
+    times: NDArray[np.int64]
     groups: tuple[SuitGroup, ...] = ()
 
 
@@ -52,136 +53,117 @@ def features_of(conditions: Iterable[Condition]) -> frozenset[str]:
 def terms(coups: Coups, conditions: Sequence[Condition]) -> list[list[Term]]:
     """For each condition, in order, what to add up to count where it is the first that holds."""
     found: list[list[Term]] = []
-    # Kinds that the rules so far leave, by what they asked of suits: where that holds, they have decided.
-    left: dict[tuple[_Key, ...], Mask] = {(): np.ones(coups.cards.shape[1], dtype=bool)}
+    # The kinds that the rules so far leave, and under what suits: those for which all is left, those for which ...
+    left = [(_EVERYWHERE, np.ones(coups.cards.shape[1], dtype=bool))]
     for condition in conditions:
-        mine: list[Term] = []
+        mine: dict[tuple[SuitGroup, ...], NDArray[np.int64]] = {}
         for kinds, suits in _by_suits(coups, condition):
-            after: dict[tuple[_Key, ...], Mask] = {}
-            for earlier, mask in left.items():
+            after: dict[frozenset[tuple[_Suits, int]], tuple[_Sum, Mask]] = {}
+            for where, mask in left:
                 hit = mask & kinds
-                mine += _counted(coups, hit, _where(suits, earlier))
-                _put(after, earlier, mask & ~kinds)
-                if suits != _NOTHING_ASKED:
-                    _put(after, (*earlier, suits), hit)
-            left = after
-        found.append(mine)
+                decided = _times(where, suits)
+                _add(mine, coups, hit, decided)
+                for rest, its in ((where, mask & ~kinds), (_less(where, decided), hit)):
+                    if rest and its.any():
+                        key = frozenset(rest.items())
+                        after[key] = (rest, after[key][1] | its if key in after else its)
+            left = [*after.values()]
+        found.append([Term(times, groups) for groups, times in mine.items() if times.any()])
     return found
 
 
-_Key = tuple[frozenset[Atom], frozenset[Atom]]
-"""What is asked of suits: the atoms that must hold, and those that must not."""
-_NOTHING_ASKED: Final[_Key] = (frozenset(), frozenset())
-
-
-def _put(groups: dict[tuple[_Key, ...], Mask], key: tuple[_Key, ...], mask: Mask) -> None:
-    if mask.any():
-        groups[key] = groups[key] | mask if key in groups else mask
-
-
-def _by_suits(coups: Coups, condition: Condition) -> Iterator[tuple[Mask, _Key]]:
-    """The kinds that a condition may hold of, parted by what it then still asks of suits."""
+def _by_suits(coups: Coups, condition: Condition) -> Iterator[tuple[Mask, _Sum]]:
+    """The kinds that a condition may hold of, parted by where it then does."""
     mask = np.ones(coups.cards.shape[1], dtype=bool)
-    asked: set[Atom] = set()
+    asked: _Sum = _EVERYWHERE
     for name, values in condition.asked.items():
         if name not in _OF_SUITS:
             mask &= coups.having(name, values)
         elif name not in _PERFECT:
-            asked.add((name, values))
+            asked = _times(asked, {frozenset({(name, values)}): 1})
         elif True in values:
             mask &= coups.having(_PERFECT[name], [True])
-            asked.add((name, _ANY_SUIT))
-    parts: list[tuple[Mask, frozenset[Atom]]] = [(mask, frozenset())]
+            asked = _times(asked, _perfect(name))
+    parts: list[tuple[Mask, _Sum]] = [(mask, asked)]
     # No perfect pair: the ranks differ, or else the suits do.
     for name in (name for name, values in condition.asked.items() if name in _PERFECT and True not in values):
         pair = coups.having(_PERFECT[name], [True])
-        atom = (name, _ANY_SUIT)
+        differ = _less(_EVERYWHERE, _perfect(name))
         parts = [
             part
-            for kinds, without in parts
-            for part in ((kinds & ~pair, without), (kinds & pair, without | {atom}))
+            for kinds, where in parts
+            for part in ((kinds & ~pair, where), (kinds & pair, _times(where, differ)))
         ]
-    for kinds, without in parts:
+    for kinds, where in parts:
         if kinds.any():
-            yield kinds, (frozenset(asked), without)
+            yield kinds, where
+
+
+def _perfect(name: str) -> _Sum:
+    return {frozenset({(name, _ANY_SUIT)}): 1}
 
 
 # --- inclusion and exclusion
 
 
-def _where(own: _Key, earlier: Iterable[_Key]) -> _Sum:
-    """Where this holds and none of those does."""
-    result = _sum_of(own)
-    for each in earlier:
-        result = _times(result, _complement(_sum_of(each)))
-    return result
-
-
-def _sum_of(asked: _Key) -> _Sum:
-    holds, fails = asked
-    result: _Sum = {holds: 1}
-    for atom in fails:
-        result = _times(result, _complement({frozenset({atom}): 1}))
-    return result
-
-
-def _complement(terms_: _Sum) -> _Sum:
-    result = {atoms: -sign for atoms, sign in terms_.items()}
-    result[frozenset()] = result.get(frozenset(), 0) + 1
-    return result
-
-
 def _times(one: _Sum, other: _Sum) -> _Sum:
+    """Where both hold."""
     result: _Sum = {}
-    for atoms, sign in one.items():
+    for suits, sign in one.items():
         for more, by in other.items():
-            result[atoms | more] = result.get(atoms | more, 0) + sign * by
-    return result
+            both = _together(suits, more)
+            if both is not None:
+                result[both] = result.get(both, 0) + sign * by
+    return {suits: times for suits, times in result.items() if times}
+
+
+def _less(one: _Sum, other: _Sum) -> _Sum:
+    """Where the first holds and the other, which is part of it, does not."""
+    result = dict(one)
+    for suits, times in other.items():
+        result[suits] = result.get(suits, 0) - times
+    return {suits: times for suits, times in result.items() if times}
+
+
+def _together(one: _Suits, other: _Suits) -> _Suits | None:
+    """What is asked by both; None if no coup can have it."""
+    found = dict(one)
+    for name, suits in other:
+        found[name] = found.get(name, suits) & suits
+    return frozenset(found.items()) if all(found.values()) else None
 
 
 # --- cards of one suit
 
 
-def _counted(coups: Coups, kinds: Mask, sum_: _Sum) -> list[Term]:
-    found = []
-    for atoms, sign in sum_.items():
-        if not sign or not kinds.any():
-            continue
-        if not atoms:
-            found.append(Term(kinds, sign))
-            continue
-        by_winner = any(name == "winning_suit" for name, _ in atoms)
+def _add(
+    mine: dict[tuple[SuitGroup, ...], NDArray[np.int64]], coups: Coups, kinds: Mask, where: _Sum
+) -> None:
+    """Count these kinds where they have the suits of the sum, under the groups that these suits make."""
+    for suits, times in where.items():
+        by_winner = any(name == "winning_suit" for name, _ in suits)
         for winner in Winner if by_winner else (Winner.TIE,):
-            groups = _groups(atoms, winner)
+            groups = _groups(dict(suits), winner)
+            if groups is None:
+                continue
             won = kinds & coups.won_by(winner) if by_winner else kinds
-            if groups is not None and won.any():
-                found.append(Term(won, sign, groups))
-    return found
+            if won.any():
+                mine.setdefault(groups, np.zeros(len(kinds), dtype=np.int64))[won] += times
 
 
-def _groups(atoms: frozenset[Atom], winner: Winner) -> tuple[SuitGroup, ...] | None:
-    """The groups of cards that these atoms ask to be of one suit when this hand wins; None if they never can."""
-    suits = {name: _common(atoms, name) for name, _ in atoms}
+def _groups(suits: Mapping[str, frozenset[object]], winner: Winner) -> tuple[SuitGroup, ...] | None:
+    """The groups of cards that must be of one suit when this hand wins; None if they never can."""
     winning = suits.get("winning_suit")
     if winning is not None and winner is Winner.TIE:
         return None
     if "coup_suit" in suits:  # then every hand and pair in it is of that suit too
-        groups = [SuitGroup((*PLAYER, *BANKER), suits["coup_suit"] & suits.get("winning_suit", _ANY_SUIT))]
-    else:
-        groups = []
-        for hand, name in ((PLAYER, "player_perfect_pair"), (BANKER, "banker_perfect_pair")):
-            won = winner is (Winner.PLAYER if hand is PLAYER else Winner.BANKER)
-            if winning is not None and won:  # then its first two cards are of that suit too
-                groups.append(SuitGroup(hand, winning))
-            elif name in suits:
-                groups.append(SuitGroup(hand[:2], _ANY_SUIT))
-    return tuple(groups) if all(group.suits for group in groups) else None
-
-
-def _common(atoms: frozenset[Atom], name: str) -> frozenset[object]:
-    """The suits that all atoms of this name allow."""
-    common = _ANY_SUIT
-    for its_name, suits in atoms:
-        if its_name == name:
-            common &= suits
-    return common
+        both = suits["coup_suit"] & (winning or _ANY_SUIT)
+        return (SuitGroup((*PLAYER, *BANKER), both),) if both else None
+    groups = []
+    for hand, name in ((PLAYER, "player_perfect_pair"), (BANKER, "banker_perfect_pair")):
+        won = winner is (Winner.PLAYER if hand is PLAYER else Winner.BANKER)
+        if winning is not None and won:  # then its first two cards are of that suit too
+            groups.append(SuitGroup(hand, winning))
+        elif name in suits:
+            groups.append(SuitGroup(hand[:2], _ANY_SUIT))
+    return tuple(groups)

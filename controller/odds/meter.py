@@ -26,4 +26,9 @@ def average_top_award(wager: Wager, chances: Iterable[tuple[Rule, Fraction]]) ->
         top += chance * (rule.pay.meter == 1)
     if not paid:
         raise ValueError(f"no award of {wager.name} can be won from this shoe")
-    return (wager.progressive.seed * top + wager.progressive.rate * wager.limits.minimum) / paid
+    return average_award(wager.progressive.seed, wager.progressive.rate * wager.limits.minimum, top, paid)
+
+
+def average_award(seed: int, taken_in: Fraction, top: Fraction, paid: Fraction) -> Fraction:
+    """A, in the unit of the seed: `taken_in` is c in it, `top` is p, and `paid` is p + f q, the share paid of the meter."""
+    return (seed * top + taken_in) / paid

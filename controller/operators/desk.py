@@ -1,6 +1,6 @@
 """The desk: reads an order, gives it to the engine in the operator's name, and answers.
 
-Every door (the local socket, and others beside it) brings the same JSON here and says who stands at it; nothing
+Every door (the local socket, and the consoles' beside it) brings the same JSON here and says who stands at it; nothing
 about orders is known anywhere else.
 """
 
@@ -8,17 +8,28 @@ import dataclasses
 import difflib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, Final, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from controller.config import LimitsConfig, house_game
 from controller.engine import Engine
-from controller.messages.building import state_message
+from controller.games import load_game
+from controller.messages.building import public_round, state_message
 from controller.messages.models import State
-from controller.table.events import Order
+from controller.operators.games import game_names
+from controller.problems import ConfigError
+from controller.table.effects import Happened, Happening, RoundEnded
+from controller.table.events import ChangeGame, Order, VoidCoup
+from controller.table.state import RoundRecord, TableState
+from controller.table.table import Table
+from controller.table.turn import RefusedError
 
 _ORDERS: Final[TypeAdapter[Order]] = TypeAdapter(Annotated[Order, Field(discriminator="kind")])
+_LIMITS: Final = TypeAdapter(dict[str, LimitsConfig])
 KINDS: Final[dict[str, Any]] = {
     str(field.default): kind
     for kind in get_args(Order)
@@ -26,6 +37,13 @@ KINDS: Final[dict[str, Any]] = {
     if field.name == "kind"
 }
 """Order by the name it has in a request."""
+
+APPROVABLE: Final = frozenset(
+    name
+    for name, kind in KINDS.items()
+    if any(field.name == "approved_by" for field in dataclasses.fields(kind))
+)
+"""The kinds of orders that a second person can approve."""
 
 
 class Answer(BaseModel):
@@ -40,11 +58,28 @@ class Answer(BaseModel):
     state: State | None = None
 
 
-class Desk:
-    """Takes orders for one table."""
+class Preview(BaseModel):
+    """What would become of an order now: the round that it would end or enter, and what the public would be told."""
 
-    def __init__(self, engine: Engine) -> None:
+    model_config = ConfigDict(frozen=True)
+
+    accepted: bool
+    code: str | None = None
+    reason: str | None = None
+    round: RoundRecord | None = None
+    happenings: tuple[Annotated[Happening, Field(discriminator="kind")], ...] = ()
+
+
+class UnreadableError(ValueError):
+    """A request that is no order; the message says what to write."""
+
+
+class Desk:
+    """Takes orders for one table; `folder` is where a house's own game files are."""
+
+    def __init__(self, engine: Engine, folder: Path) -> None:
         self._engine = engine
+        self._folder = folder
 
     async def ask(self, request: bytes, who: str) -> Answer:
         """Carry out a request: JSON with `order` and that order's own fields; `status` asks for the state.
@@ -53,61 +88,130 @@ class Desk:
             RecordError: the order could not be put on the record.
         """
         try:
-            kind, fields = _read(request)
+            kind, fields = read_request(request)
             if kind == "status":
                 _check_fields(kind, fields, set())
                 state = state_message(self._engine.state, self._engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self._engine.seq, state=state)
-            order = _order(kind, fields, who)
-        except _UnreadableError as error:
+            order = self.order(kind, fields, who)
+        except UnreadableError as error:
             return bad_request(str(error))
-        (handled,) = await self._engine.submit([order], f"operator {who}")
+        return await self.give(order)
+
+    def order(self, kind: str, fields: dict[str, Any], who: str) -> Order:
+        """The order of this kind in somebody's name, which nobody else has approved yet.
+
+        Raises:
+            UnreadableError: there is no such order, or its fields are not as they should be.
+        """
+        if kind not in KINDS:
+            raise UnreadableError(
+                f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
+            )
+        if kind == "change_game":
+            return self._change_game(fields, who)
+        known = {field.name for field in dataclasses.fields(KINDS[kind])}
+        _check_fields(kind, fields, known - {"kind", "who", "approved_by"})
+        try:
+            return _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
+        except ValidationError as error:
+            raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
+
+    def _change_game(self, fields: dict[str, Any], who: str) -> Order:
+        """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
+        _check_fields("change_game", fields, {"game"}, optional={"limits"})
+        name = fields["game"]
+        known = game_names(self._folder)
+        if not isinstance(name, str) or name not in known:  # and so never a path
+            raise UnreadableError(
+                f"change_game: game: there is no game {str(name)[:60]!r}{_nearest(str(name), known)}: {', '.join(known)}"
+            )
+        try:
+            limits = _LIMITS.validate_json(json.dumps(fields.get("limits", {})), strict=True)
+            game = house_game(load_game(name, self._folder), limits)
+        except ValidationError as error:
+            raise UnreadableError(f"change_game: limits: {_first(error, 0)}") from error
+        except ConfigError as error:
+            raise UnreadableError(f"change_game: {error}") from error
+        return ChangeGame(who, game)
+
+    async def give(self, order: Order) -> Answer:
+        """Carry out an order.
+
+        Raises:
+            RecordError: it could not be put on the record.
+        """
+        (handled,) = await self._engine.submit([order], f"operator {order.who}")
         refusal = handled.refusal
         if refusal is not None:
             return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=str(refusal))
         return Answer(accepted=True, seq=handled.seq)
 
+    def preview(self, order: Order) -> Preview:
+        """What an order would do now. It changes nothing, and asks for no second person's approval."""
+        state = self._engine.state
+        if _hidden(state) and not isinstance(order, VoidCoup):
+            # What would be refused, and how the coup would end, say something of the cards.
+            return Preview(
+                accepted=False,
+                code="not_revealed",
+                reason="cards are on the table that have not been revealed: of them nothing is shown beforehand",
+            )
+        try:
+            effects = Table(state.but(settings=replace(state.settings, approval=()))).handle(order)
+        except RefusedError as refusal:
+            return Preview(accepted=False, code=refusal.code, reason=str(refusal))
+        rounds = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
+        return Preview(
+            accepted=True,
+            round=public_round(rounds[0]) if rounds else None,
+            happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
+        )
+
+
+def _hidden(state: TableState) -> bool:
+    return state.settings.game.reveal == "dealer" and state.coup is not None
+
 
 def bad_request(reason: str) -> Answer:
     """What to say to a request that is none."""
-    # Half of a surrogate pair, which JSON can spell out, is no text and could not be sent back.
-    return Answer(accepted=False, code="bad_request", reason=reason.encode(errors="replace").decode())
+    return Answer(accepted=False, code="bad_request", reason=sayable(reason))
 
 
-class _UnreadableError(ValueError):
-    """A request that is no order; the message says what to write."""
+def sayable(text: str) -> str:
+    """Text that can be sent: half of a surrogate pair, which JSON can spell out, is no text."""
+    return text.encode(errors="replace").decode()
 
 
-def _read(request: bytes) -> tuple[str, dict[str, Any]]:
+def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
+    """The kind of an order and its fields.
+
+    Raises:
+        UnreadableError: it is no order.
+    """
     try:
         fields = json.loads(request)
     except (ValueError, RecursionError) as error:
-        raise _UnreadableError(f"the request is not JSON: {error}") from error
+        raise UnreadableError(f"the request is not JSON: {error}") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
-        raise _UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
+        raise UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
     return fields.pop("order"), fields
 
 
-def _order(kind: str, fields: dict[str, Any], who: str) -> Order:
-    if kind not in KINDS:
-        raise _UnreadableError(
-            f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
-        )
-    _check_fields(kind, fields, {field.name for field in dataclasses.fields(KINDS[kind])} - {"kind", "who"})
-    try:
-        return _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in fault["loc"][1:])
-        raise _UnreadableError(f"{kind}: {where}: {fault['msg']}") from error
-
-
-def _check_fields(kind: str, fields: dict[str, Any], known: set[str]) -> None:
+def _check_fields(kind: str, fields: dict[str, Any], needed: set[str], optional: Iterable[str] = ()) -> None:
+    known = needed.union(optional)
     for name in sorted(fields.keys() - known):
         takes = ", ".join(sorted(known)) or "nothing"
-        raise _UnreadableError(f"{kind} has no {name!r}{_nearest(name, known)}: it takes {takes}")
-    if missing := known - fields.keys():
-        raise _UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
+        raise UnreadableError(f"{kind} has no {name!r}{_nearest(name, known)}: it takes {takes}")
+    if missing := needed - fields.keys():
+        raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
+
+
+def _first(error: ValidationError, skipped: int) -> str:
+    """The first of what is wrong, with its place but for the first `skipped` parts of it."""
+    fault = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in fault["loc"][skipped:])
+    return f"{where}: {fault['msg']}"
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from controller.table.effects import (
     RoundEnded,
     WagersReturned,
 )
-from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
+from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen, VoidCoup
 from controller.table.state import Doubt, Phase, RoundRecord, Stop
 from controller.table.turn import Turn
 from controller.wagers.settlement import Settlement, give_back, settle
@@ -308,38 +308,33 @@ def _end_coup(turn: Turn) -> None:
         _close_round(turn, _record(turn, "dummy"))
         return
     turn.change(
-        rounds=(
-            *state.rounds,
-            RoadRound(
-                coup.winner,
-                coup.player_pair,
-                coup.banker_pair,
-                coup.natural,
-                coup.player_total,
-                coup.banker_total,
-            ),
-        ),
+        rounds=(*state.rounds, road_round(coup)),
         wagers=(),
     )
     _close_round(turn, _record(turn, "played", settle(state.settings.game, coup, state.wagers)))
 
 
-def void_coup(turn: Turn, who: str, reason: str) -> None:
+def road_round(coup: Coup) -> RoadRound:
+    """A finished coup as the roads have it."""
+    return RoadRound(
+        coup.winner, coup.player_pair, coup.banker_pair, coup.natural, coup.player_total, coup.banker_total
+    )
+
+
+def void_coup(turn: Turn, order: VoidCoup) -> None:
     """End a coup as a misdeal. What came while the table waited belongs to no hand any more."""
     let_waiting_go(turn, "overdrawn")
     wagers = turn.state.wagers
     turn.change(wagers=())
-    turn.say(CoupVoided(turn.state.round, reason))
-    _close_round(turn, _record(turn, "void", give_back(wagers), who=who, reason=reason))
+    turn.say(CoupVoided(turn.state.round, order.reason))
+    _close_round(turn, _record(turn, "void", give_back(wagers), order))
 
 
 def _record(
     turn: Turn,
     status: Literal["played", "void", "dummy"],
     settlements: tuple[Settlement, ...] = (),
-    *,
-    who: str | None = None,
-    reason: str | None = None,
+    order: VoidCoup | None = None,
 ) -> RoundRecord:
     state, coup = turn.state, turn.coup
     return RoundRecord(
@@ -357,8 +352,10 @@ def _record(
         banker_pair=coup.banker_pair,
         settlements=settlements,
         corrections=state.corrections,
-        who=who,
-        reason=reason,
+        who=None if order is None else order.who,
+        reason=None if order is None else order.reason,
+        approved_by=None if order is None else order.approved_by,
+        hidden=status == "void" and state.settings.game.reveal == "dealer",
     )
 
 

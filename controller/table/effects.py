@@ -108,6 +108,28 @@ class CoupVoided:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundCorrected:
+    """A settled round was corrected, or voided where `winner` is None; the differences are on record as `entry`."""
+
+    round: int
+    entry: int
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    winner: Winner | None
+    reason: str
+    kind: Literal["round_corrected"] = "round_corrected"
+
+
+@dataclass(frozen=True, slots=True)
+class GameChanged:
+    """The table plays another game, or with other limits, from the next shoe on."""
+
+    game: str
+    title: str
+    kind: Literal["game_changed"] = "game_changed"
+
+
+@dataclass(frozen=True, slots=True)
 class WagersReturned:
     """Wagers for a coup that was not dealt went back."""
 
@@ -117,12 +139,24 @@ class WagersReturned:
 
 @dataclass(frozen=True, slots=True)
 class AlarmRaised:
-    """Something that a person must know; `stops` when play waits for a supervisor."""
+    """Something that a person must know; `stops` when play waits for a supervisor.
+
+    One that does not stop play stands until somebody acknowledges it, by the number of this event.
+    """
 
     code: str
     text: str
     stops: bool
     kind: Literal["alarm_raised"] = "alarm_raised"
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmAcknowledged:
+    """Somebody has seen to the alarm raised as the event `number`."""
+
+    number: int
+    code: str
+    kind: Literal["alarm_acknowledged"] = "alarm_acknowledged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +186,11 @@ Happening = (
     | CutCardReached
     | CoupEnded
     | CoupVoided
+    | RoundCorrected
+    | GameChanged
     | WagersReturned
     | AlarmRaised
+    | AlarmAcknowledged
     | PlayResumed
     | ShoeLinkChanged
 )

@@ -9,6 +9,7 @@ from typing import Literal
 
 from controller.baccarat.cards import Card
 from controller.table.settings import Settings
+from controller.wagers.definition import Game
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +196,14 @@ class Reveal:
 
 @dataclass(frozen=True, slots=True)
 class VoidCoup:
-    """A misdeal: wagers go back, the coup is kept on the record and on no road."""
+    """A misdeal: wagers go back, the coup is kept on the record and on no road.
+
+    `approved_by`, here and in other orders, is a second person, where the table's settings ask for one.
+    """
 
     who: str
     reason: str
+    approved_by: str | None = None
     kind: Literal["void_coup"] = "void_coup"
 
 
@@ -210,7 +215,32 @@ class CorrectCard:
     position: int
     card: Card
     reason: str
+    approved_by: str | None = None
     kind: Literal["correct_card"] = "correct_card"
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectRound:
+    """A misread, found after settlement: the hands of the last round, `round`, were really these, as dealt."""
+
+    who: str
+    round: int
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["correct_round"] = "correct_round"
+
+
+@dataclass(frozen=True, slots=True)
+class VoidRound:
+    """A misdeal, found after settlement: the last round, `round`, is taken back and its wagers with it."""
+
+    who: str
+    round: int
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["void_round"] = "void_round"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +258,7 @@ class ResumePlay:
 
     who: str
     reason: str
+    approved_by: str | None = None
     kind: Literal["resume_play"] = "resume_play"
 
 
@@ -237,7 +268,36 @@ class AcceptShoe:
 
     who: str
     serial: str
+    approved_by: str | None = None
     kind: Literal["accept_shoe"] = "accept_shoe"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeGame:
+    """The table plays this game from the next shoe on, limits included, whatever its configuration names."""
+
+    who: str
+    game: Game
+    approved_by: str | None = None
+    kind: Literal["change_game"] = "change_game"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSupervisor:
+    """A supervisor is wanted at the table."""
+
+    who: str
+    reason: str
+    kind: Literal["call_supervisor"] = "call_supervisor"
+
+
+@dataclass(frozen=True, slots=True)
+class AcknowledgeAlarm:
+    """Somebody has seen to the alarm that was raised as the public event `number`."""
+
+    who: str
+    number: int
+    kind: Literal["acknowledge_alarm"] = "acknowledge_alarm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +325,54 @@ Order = (
     | Reveal
     | VoidCoup
     | CorrectCard
+    | CorrectRound
+    | VoidRound
     | KeyCard
     | ResumePlay
     | AcceptShoe
+    | ChangeGame
+    | CallSupervisor
+    | AcknowledgeAlarm
 )
+
+
+# --- who came in. It changes nothing at the table and belongs on its record.
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBegun:
+    """An operator signed on at `where`, such as a console's address."""
+
+    who: str
+    roles: tuple[str, ...]
+    where: str
+    kind: Literal["session_begun"] = "session_begun"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """An operator's session is over; `why` says whether they signed off or were inactive too long."""
+
+    who: str
+    why: str
+    kind: Literal["session_ended"] = "session_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRefused:
+    """Somebody was refused `what`: to sign on, to approve, or an order that is not of their role.
+
+    `who` is an account's name, None where there is none of the name given: what was typed may have been a password.
+    """
+
+    who: str | None
+    what: str
+    code: str
+    where: str
+    kind: Literal["access_refused"] = "access_refused"
+
+
+Access = SessionBegun | SessionEnded | AccessRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,4 +384,16 @@ class ServiceStarted:
     kind: Literal["service_started"] = "service_started"
 
 
-Event = ServiceStarted | ShoeEvent | Order | SetWager
+# --- what else is plugged in
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationKeypad:
+    """The score display's configuration keypad was plugged in at `path`, or is gone (approval letter, 5)."""
+
+    attached: bool
+    path: str
+    kind: Literal["configuration_keypad"] = "configuration_keypad"
+
+
+Event = ServiceStarted | ShoeEvent | Order | SetWager | Access | ConfigurationKeypad

@@ -1,7 +1,10 @@
 """What people may order, and what a seat may wager. What may not be done now is refused with a reason."""
 
+from dataclasses import replace
+
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, SurplusCardError
+from controller.table.after_settlement import correct_round, replace_last, void_round
 from controller.table.dealing import (
     begin_coup,
     finish_if_over,
@@ -17,39 +20,51 @@ from controller.table.dealing import (
     turn_first_card,
     void_coup,
 )
-from controller.table.effects import CardCorrected, CardHeld, PlayResumed
+from controller.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from controller.table.events import (
+    Access,
+    AccessRefused,
+    AcknowledgeAlarm,
+    CallSupervisor,
+    ChangeGame,
     ChangeShoe,
     CloseBetting,
     CloseTable,
+    ConfigurationKeypad,
     CorrectCard,
+    CorrectRound,
     KeyCard,
     OpenBetting,
     Order,
     ResumePlay,
     Reveal,
     ServiceStarted,
+    SessionEnded,
     SetWager,
     SignOff,
     SignOn,
     VoidCoup,
+    VoidRound,
 )
 from controller.table.shoe_events import OFFERED, hear, let_in, put_aside
 from controller.table.state import Correction, Phase
 from controller.table.turn import RefusedError, Turn
+from controller.wagers.definition import Game
 from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
 
 
-def on_order(turn: Turn, order: Order) -> None:  # noqa: C901 - flat: one case an order
+def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
     """Carry out an order that the table's phase allows.
 
     Raises:
         RefusedError: something else stands in its way.
     """
+    _refuse_unapproved(turn, order)
     match order:
         case SignOn(who=who):
             turn.change(operator=who)
-            turn.enter(Phase.CLOSED)
+            if turn.state.phase is Phase.LOCKED:
+                turn.enter(Phase.CLOSED)
         case SignOff():
             turn.change(operator=None)
             turn.enter(Phase.LOCKED)
@@ -67,16 +82,37 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901 - flat: one case a
         case Reveal():
             _refuse_while_stopped(turn)
             reveal(turn)
-        case VoidCoup(who=who, reason=reason):
-            void_coup(turn, who, reason)
+        case VoidCoup():
+            void_coup(turn, order)
         case CorrectCard():
             _correct(turn, order)
+        case CorrectRound():
+            correct_round(turn, order)
+        case VoidRound():
+            void_round(turn, order)
         case KeyCard(card=card):
             _key(turn, card)
         case ResumePlay(reason=reason):
             _resume(turn, reason)
+        case ChangeGame(game=game):
+            _change_game(turn, game)
+        case CallSupervisor(reason=reason):
+            turn.alarm("supervisor_called", reason)
+        case AcknowledgeAlarm(number=number):
+            _acknowledge(turn, number)
         case _:
             _accept_shoe(turn, order.serial)
+
+
+def _refuse_unapproved(turn: Turn, order: Order) -> None:
+    if order.kind in turn.state.settings.approval:
+        second = getattr(order, "approved_by", None)
+        if second is None or second == order.who:
+            raise RefusedError(
+                "needs_approval",
+                "this table's settings ask for a second person's approval: let another supervisor sign it, with "
+                "their own name and password",
+            )
 
 
 def _refuse_while_stopped(turn: Turn) -> None:
@@ -153,6 +189,8 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
         )
     before = coup.cards[order.position - 1]
     if order.card == before:
+        if turn.state.settings.game.reveal == "dealer":
+            return  # a refusal would tell what the card is
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
     if surplus(turn, order.card):
         raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
@@ -160,7 +198,7 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
     side = coup.side_of(order.position - 1)
     turn.change(
         coup=corrected,
-        drawn=_replace_last(turn.state.drawn, before, order.card),
+        drawn=replace_last(turn.state.drawn, before, order.card),
         corrections=(
             *turn.state.corrections,
             Correction(order.position, side, before, order.card, order.who, order.reason),
@@ -181,8 +219,11 @@ def _corrected(turn: Turn, coup: Coup, order: CorrectCard) -> Coup:
     try:
         corrected = Coup(cards)
     except SurplusCardError as error:
+        # What is said of the other cards would tell hidden ones.
+        hidden = turn.state.settings.game.reveal == "dealer"
+        why = "more cards were dealt than the coup would have had" if hidden else str(error)
         raise RefusedError(
-            "cards_disagree", f"with {order.card} there {error}: void the coup instead"
+            "cards_disagree", f"with {order.card} there {why}: void the coup instead"
         ) from error
     if corrected.over and turn.state.doubt is not None:
         raise RefusedError(
@@ -190,11 +231,6 @@ def _corrected(turn: Turn, coup: Coup, order: CorrectCard) -> Coup:
             f"with {order.card} there the coup is over, and yet a card more has left the shoe: void the coup instead",
         )
     return corrected
-
-
-def _replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:
-    at = len(cards) - 1 - cards[::-1].index(before)
-    return (*cards[:at], after, *cards[at + 1 :])
 
 
 # --- the supervisor
@@ -224,6 +260,50 @@ def _accept_shoe(turn: Turn, serial: str) -> None:
     if turn.state.link.online:
         turn.change_link(reason="connected")
     let_in(turn, offered, f"shoe {serial} accepted")
+
+
+def _acknowledge(turn: Turn, number: int) -> None:
+    found = next((each for each in turn.state.alarms if each.number == number), None)
+    if found is None:
+        raise RefusedError(
+            "no_such_alarm",
+            f"no alarm {number} stands: it was acknowledged, or came again under another number",
+        )
+    turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
+    turn.say(AlarmAcknowledged(number, found.code))
+
+
+def _change_game(turn: Turn, game: Game) -> None:
+    try:
+        settings = replace(turn.state.settings, game=game)
+    except ValueError as error:
+        raise RefusedError("game_not_allowed", str(error)) from error
+    leave_the_shoe(turn)
+    turn.change(settings=settings, last=None)
+    turn.say(GameChanged(game.name, game.title))
+
+
+# --- who came in
+
+
+def on_access(turn: Turn, event: Access) -> None:
+    """Take note of who signed on, off or was refused. An account that is locked out is an alarm.
+
+    Nothing at the table is done any more in the name of an operator who has signed off; play goes on.
+    """
+    if isinstance(event, SessionEnded) and event.who == turn.state.operator:
+        turn.change(operator=None)
+    if isinstance(event, AccessRefused) and event.code == "locked_out":
+        turn.alarm(
+            "locked_out", f"{event.who} is locked out after too many wrong passwords: find out who tried"
+        )
+
+
+def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
+    """Take note of whether it is plugged in; nothing that is pressed on it comes here."""
+    before = turn.state
+    turn.change(configuration_keypad=event.path if event.attached else None)
+    turn.watch_keypad(before)
 
 
 # --- seats
@@ -276,7 +356,7 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
             "other_table",
             f"this record is of table {state.settings.table!r} and the configuration is of {event.settings.table!r}",
         )
-    if event.settings != state.settings:
+    if event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
             raise RefusedError(
                 "settings_in_play",
@@ -284,5 +364,8 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
                 "table, and then start with this one",
             )
         leave_the_shoe(turn)
-        turn.change(settings=event.settings, link=put_aside(state.link))
+        turn.change(settings=event.settings, link=put_aside(state.link), last=None)
+        if event.settings.game != state.settings.game:
+            turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
+    turn.change(configured=event.settings, configuration_keypad=None)
     turn.change_link(online=False, reason="the service has just started")

@@ -13,6 +13,12 @@ FACE_UP_ONLY = (
 """Approval letter of 23 February 2012, second requirement (sheet 001)."""
 
 
+ApprovedOrder = Literal[
+    "void_coup", "correct_card", "correct_round", "void_round", "resume_play", "accept_shoe", "change_game"
+]
+"""An order that a house may want a second person's approval of."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One table's settings; times and devices are not among them.
@@ -24,6 +30,7 @@ class Settings:
     - `burn`: nothing, by the first card (an ace burns `burn_ace`), or `burn_cards`.
     - `coups_after_cut_card`: how many more are dealt when the cut card comes in mid-coup.
     - `overdraw`: what becomes of a card too many once a supervisor has seen to it.
+    - `approval`: the orders that a second person must approve.
 
     Raises:
         ValueError: the settings contradict each other or the approval letter.
@@ -46,6 +53,7 @@ class Settings:
     burn_cards: int = 3
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+    approval: tuple[ApprovedOrder, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
@@ -29,6 +29,10 @@ class Phase(StrEnum):
     DEALING = "dealing"
     REVEAL = "reveal"
     SETTLED = "settled"
+
+
+CONFIGURABLE: Final = frozenset({Phase.LOCKED, Phase.CLOSED})
+"""Where no shoe is in use, so that the score display may be configured (approval letter, 5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,16 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Alarm:
+    """An alarm that nobody has acknowledged: the number of its last public event, and how often it was raised."""
+
+    number: int
+    code: str
+    text: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """A card corrected before settlement."""
 
@@ -103,12 +117,16 @@ class RoundRecord:
     """A round as it ended: the coup with its wagers and settlements. `winner` is None of a void coup.
 
     `round` counts over the table's life, `coup` within the shoe. Totals are of the cards there were.
+
+    A `correction` is an entry of its own, for nothing on the record is changed: it has the cards that the round
+    `corrects` really had, and as settlements the differences, with no stake. So sums over all entries are right.
+    `hidden` cards were never shown to the public: of a hand voided before the reveal.
     """
 
     round: int
     shoe: int
     coup: int
-    status: Literal["played", "void", "dummy"]
+    status: Literal["played", "void", "dummy", "correction"]
     player: tuple[Card, ...]
     banker: tuple[Card, ...]
     player_total: int
@@ -121,6 +139,9 @@ class RoundRecord:
     corrections: tuple[Correction, ...] = ()
     who: str | None = None
     reason: str | None = None
+    approved_by: str | None = None
+    corrects: int | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +156,11 @@ class TableState:
     - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
     - `carried`: cards drawn too soon that begin the next coup.
     - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
+    - `alarms`: those that nobody has acknowledged, one of each code.
+    - `last`: the last coup, as corrected since.
+    - `configuration_keypad`: where the score display's is plugged in, None while it is not.
+    - `configured`: the settings that the service was last started with; `settings` are those in force, which a
+      supervisor may have changed.
     - `happenings`: how many public events there have been, for their numbers.
     """
 
@@ -158,7 +184,10 @@ class TableState:
     doubt: Doubt | None = None
     stops: tuple[Stop, ...] = ()
     backlog: tuple[CardDrawn | CardUnread | CardOverdrawn | CutCardSeen, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
     last: RoundRecord | None = None
+    configuration_keypad: str | None = None
+    configured: Settings | None = None
     happenings: int = 0
 
     def but(self, **fields: Any) -> Self:
@@ -180,6 +209,11 @@ class TableState:
     def waiting(self) -> bool:
         """Whether a person must act before a further card counts."""
         return bool(self.stops) or self.doubt is not None
+
+    @property
+    def keypad_in_play(self) -> bool:
+        """Whether the configuration keypad is plugged in while a shoe is in use."""
+        return self.configuration_keypad is not None and self.phase not in CONFIGURABLE
 
     @property
     def dummy_next(self) -> bool:

@@ -11,10 +11,16 @@ from typing import Final, get_args
 from controller.table.effects import Effect
 from controller.table.events import (
     AcceptShoe,
+    Access,
+    AcknowledgeAlarm,
+    CallSupervisor,
+    ChangeGame,
     ChangeShoe,
     CloseBetting,
     CloseTable,
+    ConfigurationKeypad,
     CorrectCard,
+    CorrectRound,
     Event,
     KeyCard,
     OpenBetting,
@@ -26,8 +32,9 @@ from controller.table.events import (
     SignOff,
     SignOn,
     VoidCoup,
+    VoidRound,
 )
-from controller.table.orders import on_order, on_started, on_wager
+from controller.table.orders import on_access, on_configuration_keypad, on_order, on_started, on_wager
 from controller.table.settings import Settings
 from controller.table.shoe_events import on_shoe_event
 from controller.table.state import Phase, TableState
@@ -36,6 +43,7 @@ from controller.table.turn import RefusedError, Turn
 LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
 
 _SHOE: Final = "shoe"
+_ACCESS: Final = "access"
 # A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for.
 _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
 # What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
@@ -44,20 +52,32 @@ _INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
 TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     LOCKED: {
         _SHOE: frozenset({LOCKED}),
+        _ACCESS: frozenset({LOCKED}),
+        ConfigurationKeypad: frozenset({LOCKED}),
         ServiceStarted: frozenset({LOCKED}),
         SignOn: frozenset({CLOSED}),
     },
     CLOSED: {
         _SHOE: frozenset({CLOSED}),
+        _ACCESS: frozenset({CLOSED}),
+        ConfigurationKeypad: frozenset({CLOSED}),
         ServiceStarted: frozenset({CLOSED}),
         SignOff: frozenset({LOCKED}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         OpenBetting: frozenset({BETTING, DEALING}),
         ResumePlay: frozenset({CLOSED}),
         AcceptShoe: frozenset({CLOSED}),
+        SignOn: frozenset({CLOSED}),
+        CallSupervisor: frozenset({CLOSED}),
+        AcknowledgeAlarm: frozenset({CLOSED}),
+        CorrectRound: frozenset({CLOSED}),
+        VoidRound: frozenset({CLOSED}),
+        ChangeGame: frozenset({CLOSED}),
     },
     SHOE_CHANGE: {
         _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        _ACCESS: frozenset({SHOE_CHANGE}),
+        ConfigurationKeypad: frozenset({SHOE_CHANGE}),
         ServiceStarted: frozenset({SHOE_CHANGE}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
@@ -65,9 +85,16 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         KeyCard: frozenset({SHOE_CHANGE, BETTING}),
         ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
         AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
+        SignOn: frozenset({SHOE_CHANGE}),
+        CallSupervisor: frozenset({SHOE_CHANGE}),
+        AcknowledgeAlarm: frozenset({SHOE_CHANGE}),
+        CorrectRound: frozenset({SHOE_CHANGE}),
+        VoidRound: frozenset({SHOE_CHANGE}),
     },
     BETTING: {
         _SHOE: _INTO_A_COUP,
+        _ACCESS: frozenset({BETTING}),
+        ConfigurationKeypad: frozenset({BETTING}),
         ServiceStarted: frozenset({BETTING}),
         SetWager: frozenset({BETTING}),
         CloseBetting: frozenset({DEALING}),
@@ -76,38 +103,63 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         KeyCard: frozenset({DEALING}),
         ResumePlay: _INTO_A_COUP,
         AcceptShoe: frozenset({BETTING}),
+        SignOn: frozenset({BETTING}),
+        CallSupervisor: frozenset({BETTING}),
+        AcknowledgeAlarm: frozenset({BETTING}),
+        CorrectRound: frozenset({BETTING}),
+        VoidRound: frozenset({BETTING}),
     },
     DEALING: {
         _SHOE: _INTO_A_COUP,
+        _ACCESS: frozenset({DEALING}),
+        ConfigurationKeypad: frozenset({DEALING}),
         ServiceStarted: frozenset({DEALING}),
         KeyCard: _INTO_A_COUP,
         CorrectCard: _INTO_A_COUP,
         VoidCoup: _AFTER_A_COUP,
         ResumePlay: _INTO_A_COUP,
         AcceptShoe: _INTO_A_COUP,
+        SignOn: frozenset({DEALING}),
+        CallSupervisor: frozenset({DEALING}),
+        AcknowledgeAlarm: frozenset({DEALING}),
     },
     REVEAL: {
         _SHOE: frozenset({REVEAL}),
+        _ACCESS: frozenset({REVEAL}),
+        ConfigurationKeypad: frozenset({REVEAL}),
         ServiceStarted: frozenset({REVEAL}),
         Reveal: _AFTER_A_COUP,
         CorrectCard: frozenset({REVEAL, DEALING}),
         VoidCoup: _AFTER_A_COUP,
         ResumePlay: frozenset({REVEAL}),
         AcceptShoe: frozenset({REVEAL}),
+        SignOn: frozenset({REVEAL}),
+        CallSupervisor: frozenset({REVEAL}),
+        AcknowledgeAlarm: frozenset({REVEAL}),
     },
     SETTLED: {
         _SHOE: frozenset({SETTLED}),
+        _ACCESS: frozenset({SETTLED}),
+        ConfigurationKeypad: frozenset({SETTLED}),
         ServiceStarted: frozenset({SETTLED}),
         OpenBetting: frozenset({BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
         ResumePlay: frozenset({SETTLED, DEALING, REVEAL}),
         AcceptShoe: frozenset({SETTLED}),
+        SignOn: frozenset({SETTLED}),
+        CallSupervisor: frozenset({SETTLED}),
+        AcknowledgeAlarm: frozenset({SETTLED}),
+        CorrectRound: frozenset({SETTLED}),
+        VoidRound: frozenset({SETTLED}),
     },
 }
 """Phase -> event -> the phases it may lead to."""
 
-_PERSONAL: Final[tuple[type, ...]] = (*get_args(Order), SetWager, ServiceStarted)
+_BY_TYPE: Final[tuple[type, ...]] = (*get_args(Order), SetWager, ServiceStarted, ConfigurationKeypad)
+
+_ANYTIME: Final[frozenset[type]] = frozenset({SignOn, CallSupervisor, AcknowledgeAlarm})
+"""Possible in any phase once the table is unlocked, so not worth saying where something else is not."""
 
 _WHAT: Final[dict[type, str]] = {
     SignOn: "sign on",
@@ -119,9 +171,14 @@ _WHAT: Final[dict[type, str]] = {
     Reveal: "reveal",
     VoidCoup: "void the coup",
     CorrectCard: "correct a card",
+    CorrectRound: "correct a settled round",
+    VoidRound: "void a settled round",
     KeyCard: "key a card",
     ResumePlay: "resume play",
     AcceptShoe: "accept a shoe",
+    ChangeGame: "change the game",
+    CallSupervisor: "call a supervisor",
+    AcknowledgeAlarm: "acknowledge an alarm",
     SetWager: "take a wager",
     ServiceStarted: "start",
 }
@@ -136,7 +193,7 @@ class Table:
     @classmethod
     def new(cls, settings: Settings) -> "Table":
         """A table on its first day: locked, with no shoe."""
-        return cls(TableState(settings=settings))
+        return cls(TableState(settings=settings, configured=settings))
 
     def handle(self, event: Event) -> list[Effect]:
         """Handle one event and return what came of it, in order.
@@ -145,7 +202,7 @@ class Table:
             RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
         """
         before = self.state.phase
-        key = type(event) if isinstance(event, _PERSONAL) else _SHOE
+        key = type(event) if isinstance(event, _BY_TYPE) else _ACCESS if isinstance(event, Access) else _SHOE
         allowed = TRANSITIONS[before].get(key)
         if allowed is None:
             raise _refusal(before, event)
@@ -156,6 +213,10 @@ class Table:
             on_started(turn, event)
         elif isinstance(event, Order):
             on_order(turn, event)
+        elif isinstance(event, Access):
+            on_access(turn, event)
+        elif isinstance(event, ConfigurationKeypad):
+            on_configuration_keypad(turn, event)
         else:
             on_shoe_event(turn, event)
         after = turn.state.phase
@@ -170,8 +231,11 @@ class Table:
 def _refusal(phase: Phase, event: Event) -> RefusedError:
     if isinstance(event, SetWager):
         return RefusedError("betting_closed", f"no wagers now: the table is in {phase.value}, not in betting")
+    always = frozenset[type]() if phase is LOCKED else _ANYTIME
     legal = sorted(
-        name for kind, name in _WHAT.items() if kind in TRANSITIONS[phase] and kind is not ServiceStarted
+        name
+        for kind, name in _WHAT.items()
+        if kind in TRANSITIONS[phase] and kind not in {ServiceStarted, *always}
     )
     return RefusedError(
         "not_now",

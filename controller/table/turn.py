@@ -5,7 +5,7 @@ changed nothing.
 """
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from controller.baccarat.coup import Coup
 from controller.table.effects import (
@@ -17,7 +17,7 @@ from controller.table.effects import (
     PhaseEntered,
     RoundEnded,
 )
-from controller.table.state import Phase, Stop, TableState
+from controller.table.state import Alarm, Phase, Stop, TableState
 
 
 class RefusedError(Exception):
@@ -67,14 +67,37 @@ class Turn:
 
     def enter(self, phase: Phase) -> None:
         """Go into a phase, and say so."""
+        before = self.state
         self.change(phase=phase)
         self.say(PhaseEntered(phase, self.state.round, self.state.shoe))
+        self.watch_keypad(before)
+
+    def watch_keypad(self, before: TableState) -> None:
+        """Raise an alarm if the configuration keypad has come into play since the state `before`."""
+        if self.state.keypad_in_play and not before.keypad_in_play:
+            self.alarm(
+                "configuration_keypad",
+                f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} while a "
+                "shoe is in use: take it away; what is pressed on it is ignored",
+            )
 
     def alarm(self, code: str, text: str) -> None:
-        """Raise an alarm that does not stop play."""
+        """Raise an alarm that does not stop play and stands until it is acknowledged."""
         self.say(AlarmRaised(code, text, stops=False))
+        before = next((each for each in self.state.alarms if _the_same(each, code, text)), None)
+        others = tuple(each for each in self.state.alarms if each is not before)
+        raised = Alarm(self.state.happenings, code, text, 1 if before is None else before.times + 1)
+        self.change(alarms=(*others, raised))
 
     def stop(self, stop: Stop) -> None:
         """Stop play until a supervisor resumes it."""
         self.change(stops=(*self.state.stops, stop))
         self.say(AlarmRaised(stop.code, stop.text, stops=True))
+
+
+_OF_SOMEBODY: Final = frozenset({"supervisor_called", "locked_out"})
+"""Alarms that are about whom or what their text says; of the others the latest text is enough."""
+
+
+def _the_same(alarm: Alarm, code: str, text: str) -> bool:
+    return alarm.code == code and (alarm.text == text or code not in _OF_SOMEBODY)

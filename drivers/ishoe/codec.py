@@ -1,127 +1,16 @@
-"""Bytes in, frames out, and back: COBS framing and CRC-32 around the frames of `frames`.
+"""The shoe's frames in a stream of bytes: `drivers.framing` with the frames of `frames`."""
 
-Pure, bounded in memory, and deaf to noise: whatever bytes come, `Decoder.feed` raises nothing, keeps at most one frame's
-length of them, counts what it threw away and finds the next whole frame.
-"""
+from typing import Final
 
-from dataclasses import dataclass
-from struct import Struct
-from zlib import crc32
+from drivers import framing
+from drivers.framing import Counters
+from drivers.ishoe.frames import FRAMES, AnyFrame
 
-from cobs import cobs  # type: ignore[import-untyped]
-
-from drivers.ishoe.frames import FRAMES, VERSION, AnyFrame, Frame
-
-DELIMITER = b"\0"
-LONGEST = 1024  # bytes of a frame before COBS: the longest hello has 841
-LONGEST_ENCODED = cobs.max_encoded_length(LONGEST)
-
-_HEADER = Struct(">BBI")  # version, type, sequence number
-_CRC = Struct(">I")
-_SHORTEST = _HEADER.size + _CRC.size
-_TYPES = {frame.TYPE: frame for frame in FRAMES}
+_TYPES: Final = {frame.TYPE: frame.parse for frame in FRAMES}
 
 
-def encode(frame: Frame) -> bytes:
-    """Give the bytes on the wire, with a delimiter before and after.
-
-    The one before cuts off whatever noise the idle line has gathered since the last frame.
-    """
-    body = _HEADER.pack(VERSION, frame.TYPE, frame.sequence) + frame.payload()
-    stuffed: bytes = cobs.encode(body + _CRC.pack(crc32(body)))
-    return DELIMITER + stuffed + DELIMITER
-
-
-@dataclass(slots=True)
-class Counters:
-    """What a decoder has seen since it was made.
-
-    The first four are broken frames, as noise, another baud rate or half frames give them. Frames of unknown
-    types and other versions arrived whole, but this program does not know them.
-    """
-
-    bad_framing: int = 0  # not COBS, or too short for a frame
-    bad_crc: int = 0  # the checksum is wrong
-    oversize: int = 0  # longer than any frame, with the delimiter or without
-    malformed: int = 0  # the checksum is right and the content is not: a fault of the other end's program
-    unknown_type: int = 0
-    other_version: int = 0
-    version_seen: int = 0  # the last other version, 0 if none
-    frames: int = 0  # good ones
-
-    @property
-    def broken(self) -> int:
-        """How many frames came and could not be used at all."""
-        return self.bad_framing + self.bad_crc + self.oversize + self.malformed
-
-
-class Decoder:
-    """Finds the frames in a stream of bytes, however it is cut into pieces."""
+class Decoder(framing.Decoder[AnyFrame]):
+    """Finds the shoe's frames, and those of its host, in a stream of bytes."""
 
     def __init__(self, counters: Counters | None = None) -> None:
-        self.counters = Counters() if counters is None else counters
-        self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
-        self._skipping = False  # the run grew too long: everything up to the next delimiter is thrown away
-
-    def feed(self, data: bytes) -> list[AnyFrame]:
-        """Take the next bytes of the stream and return the frames that they complete, in order."""
-        frames: list[AnyFrame] = []
-        *ended, rest = data.split(DELIMITER)
-        for piece in ended:
-            self._extend(piece)
-            frame = self._end_run()
-            if frame is not None:
-                frames.append(frame)
-        self._extend(rest)
-        return frames
-
-    def _extend(self, piece: bytes) -> None:
-        if self._skipping:
-            return
-        if len(self._run) + len(piece) > LONGEST_ENCODED:
-            self.counters.oversize += 1
-            self._skipping = True
-            self._run.clear()
-            return
-        self._run += piece
-
-    def _end_run(self) -> AnyFrame | None:
-        run = bytes(self._run)
-        self._run.clear()
-        self._skipping = False
-        return self._frame(run) if run else None
-
-    def _frame(self, run: bytes) -> AnyFrame | None:
-        try:
-            decoded = cobs.decode(run)
-        except cobs.DecodeError:
-            self.counters.bad_framing += 1
-            return None
-        if len(decoded) < _SHORTEST:
-            self.counters.bad_framing += 1
-            return None
-        if len(decoded) > LONGEST:
-            self.counters.oversize += 1
-            return None
-        body = decoded[: -_CRC.size]
-        if crc32(body) != _CRC.unpack_from(decoded, len(body))[0]:
-            self.counters.bad_crc += 1
-            return None
-        return self._known(body)
-
-    def _known(self, body: bytes) -> AnyFrame | None:
-        version, number, sequence = _HEADER.unpack_from(body)
-        if version != VERSION:
-            self.counters.other_version += 1
-            self.counters.version_seen = version
-            return None
-        if number not in _TYPES:
-            self.counters.unknown_type += 1
-            return None
-        try:
-            frame = _TYPES[number].parse(sequence, body[_HEADER.size :])
-        except ValueError:
-            self.counters.malformed += 1
-            return None
-        self.counters.frames += 1
-        return frame
+        super().__init__(_TYPES, counters)

@@ -1,7 +1,7 @@
 """The frames of the shoe's link, version 1, with their bytes both ways; docs/ishoe-link.md is the law of this file.
 
 A frame is a header, a payload and a checksum, all big-endian. This module knows the header's numbers and the payloads;
-`codec` adds the checksum and the framing. Every frame checks its own values when it is made, so the same
+`drivers.framing` adds the checksum and the framing. Every frame checks its own values when it is made, so the same
 rule refuses a wrong value that is about to be sent and one that has arrived.
 """
 
@@ -16,7 +16,6 @@ from controller.baccarat.cards import Card
 from controller.table.events import Component
 from controller.table.shoe_orders import Lamps
 
-VERSION = 1  # the first byte of every frame; another number means that nothing after it may be understood
 HIGHEST = 0xFFFF_FFFF  # sequence numbers and logs are 32 bits and never wrap: at one card a second, 136 years
 WINDOW = (
     64  # records that a shoe sends ahead of the acknowledgement: some 1.3 kB, a tenth of a second at 115200

@@ -30,8 +30,9 @@ from controller.table.events import (
     ShoeRecord,
 )
 from controller.table.shoe_orders import Lamps, ShoeOrders
+from drivers.framing import VERSION, Counters, encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Counters, Decoder, encode
+from drivers.ishoe.codec import Decoder
 
 ASK_AGAIN_SECONDS = 0.25  # between two requests for a hello
 REPEAT_SECONDS = (
@@ -139,7 +140,7 @@ class HostLink:
             return f"no sign of life for {frames.SILENCE_SECONDS} s: check the shoe's power and its cable"
         if self.counters.other_version > self._versions_before:
             theirs = self.counters.version_seen
-            return f"the shoe speaks version {theirs} of the link and this host version {frames.VERSION}: update the older"
+            return f"the shoe speaks version {theirs} of the link and this host version {VERSION}: update the older"
         if self.counters.echoes > self._echoes_before:
             return "the line gives back what the host sends: its two directions are joined, check the plug"
         if self._bytes_unheard:

@@ -12,8 +12,9 @@ from pathlib import Path
 from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.table.events import Component
 from controller.table.shoe_orders import Lamps
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 from simulators.shoe.store import Inside, Store
 
 CONFIDENCE = 99  # of a card that is read as it should be

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import SystemRandom
 
 from controller.baccarat.cards import Card
-from drivers.ishoe.codec import encode
+from drivers.framing import encode
 from drivers.ishoe.frames import HIGHEST, Record
 
 _APPLICATION = 0x53484F45  # "SHOE", in the header of the file

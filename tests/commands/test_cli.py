@@ -73,7 +73,11 @@ def test_a_filter_loads_nothing_of_the_service(arguments):
     loaded = loaded_by(*arguments)
 
     assert loaded.isdisjoint({"asyncio", "aiomqtt", "paho", "serial", "sqlite3", "structlog", "starlette"})
-    assert loaded.isdisjoint({"amqtt", "simulators", "displays", "drivers", "controller.messages"})
+    assert loaded.isdisjoint({"amqtt", "simulators", "displays", "controller.messages"})
+    # what a keypad's keys may mean is part of a configuration, and nothing else of a device is
+    assert loaded.isdisjoint(
+        {"drivers.framing", "drivers.serial_port", "drivers.ishoe", "drivers.keypad.link"}
+    )
 
 
 def test_the_service_loads_no_display_and_no_simulator():
@@ -110,6 +114,8 @@ def test_version():
         (["score", "--game", "mini-bacarat"], "did you mean mini-baccarat?"),
         (["score", "--game", "no/such.toml"], "there is no game file no/such.toml"),
         (["score", "--game", "/"], "/: cannot be read: Is a directory"),
+        (["score", "--game", "a" * 5000], f"there is no game '{'a' * 60}…'"),
+        (["demo", "--seed", "9" * 5000], f"invalid int value: '{'9' * 59}…"),
     ],
 )
 def test_a_call_that_cannot_begin_ends_with_2_and_says_why(arguments, said):
@@ -125,7 +131,7 @@ def test_a_missing_extra_is_named(tmp_path):
         "raise ModuleNotFoundError('gone', name='starlette')", encoding="utf-8"
     )
     path = os.pathsep.join([str(tmp_path), str(REPOSITORY)])
-    ran = punto("display", "--help", PYTHONPATH=path)
+    ran = punto("display", "--table", "table-1", PYTHONPATH=path)
 
     assert ran.returncode == 2
     assert ran.stderr == "punto display needs starlette, which is not installed: install punto[display]\n"
@@ -150,6 +156,64 @@ def test_it_ends_quietly_when_nobody_reads_on():
         ran.stdout.close()
         ran.stdin.write(line)
         ran.stdin.close()
+
+        assert ran.wait(30) == 128 + signal.SIGPIPE
+        assert ran.stderr.read() == ""
+
+
+@pytest.mark.parametrize("environment", [BUFFERED, {**BUFFERED, "PYTHONUNBUFFERED": "1"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["score", "--help"],
+        ["games"],
+        ["odds", "--game", "mini-baccarat"],
+        ["odds", "--game", "dragon-bonus-1", "--json"],
+        ["demo", "--rounds", "1", "--port", "0", "--console-port", "0"],
+    ],
+)
+def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environment):
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        ran = subprocess.run(
+            [*PUNTO, *arguments],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=30,
+            env=environment,
+        )
+
+    assert ran.returncode == 1
+    assert ran.stderr == "punto: the standard output cannot be written: No space left on device\n"
+
+
+def test_a_closed_output_is_told_in_a_line():
+    ran = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *PUNTO, "games"],
+        check=False,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=30,
+    )
+
+    assert ran.returncode == 2
+    assert ran.stderr == "punto: the standard output is closed: send it to a file, or to /dev/null\n"
+
+
+def test_the_demo_ends_quietly_when_nobody_reads_on():
+    with subprocess.Popen(
+        [*PUNTO, "demo", "--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=BUFFERED,
+    ) as ran:
+        assert ran.stdout is not None
+        assert ran.stderr is not None
+        ran.stdout.readline()
+        ran.stdout.close()
 
         assert ran.wait(30) == 128 + signal.SIGPIPE
         assert ran.stderr.read() == ""

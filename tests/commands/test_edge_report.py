@@ -353,8 +353,49 @@ def test_files_that_cannot_be_opened_are_named(shoe, tmp_path, report):
     assert report(shoe, "--game", "mini-baccarat", "--out", nowhere) == (
         1,
         "",
-        f"{nowhere}: No such file or directory\n",
+        f"{nowhere}: cannot be written: No such file or directory\n",
     )
+
+
+def test_a_drawing_is_written_whole_or_not_at_all(shoe, tmp_path, report):
+    full = tmp_path / "full.svg"
+    full.symlink_to("/dev/full")
+    folder = tmp_path / "folder.svg"
+    folder.mkdir()
+    before = sorted(tmp_path.iterdir())
+    drawn = [report(shoe, "--game", "mini-baccarat", "--out", path) for path in (full, folder)]
+
+    assert drawn == [
+        (1, "", f"{full}: cannot be written: No space left on device\n"),
+        (1, "", f"{folder}: cannot be written: Is a directory\n"),
+    ]
+    assert sorted(tmp_path.iterdir()) == before
+    resource = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "from controller.cli import main; sys.exit(main())"
+    )
+    out = tmp_path / "new.svg"
+    ran = subprocess.run(
+        [sys.executable, "-c", resource, "edge-report", shoe, "--game", "mini-baccarat", "--out", out],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=REPOSITORY,
+    )
+
+    assert (ran.returncode, ran.stderr) == (1, f"{out}: cannot be written: File too large\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_drawing_goes_where_a_link_leads(shoe, tmp_path, report):
+    link = tmp_path / "link.svg"
+    link.symlink_to(tmp_path / "drawn.svg")
+
+    assert report(shoe, "--game", "mini-baccarat", "--out", link)[0] == 0
+    assert link.is_symlink()
+    assert (tmp_path / "drawn.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path):

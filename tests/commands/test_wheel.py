@@ -65,14 +65,14 @@ def test_it_scores_a_line_from_the_wheel(unpacked):
 
 def test_it_holds_the_printed_figures_and_checks_them(unpacked):
     program = (
-        "from controller.odds import published; "
-        "report = published.check(); "
-        "print(published.__file__, report.as_marked, len(report.figures))"
+        "from controller.odds.published import check; "
+        "report = check.check(); "
+        "print(check.__file__, report.as_marked, len(report.figures))"
     )
     ran = run(unpacked, "-c", program)
 
     where, as_marked, count = ran.stdout.split()
-    assert Path(where).parent == unpacked / "controller" / "odds"
+    assert Path(where).parent == unpacked / "controller" / "odds" / "published"
     assert (as_marked, ran.stderr) == ("True", "")
     assert int(count) > 50
 

@@ -81,6 +81,42 @@ def test_a_configuration_becomes_a_tables_settings(config_file):
     assert settings.game.wager("banker") == load_game("dragon-bonus-1").wager("banker")
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
+def test_consoles_on_this_machine_alone_need_no_certificate(host, config_file):
+    changed(config_file, "[operator]", f'[console]\naccounts = "operators.db"\nhost = "{host}"\n[operator]')
+    console = load_config(config_file).console
+
+    assert console is not None
+    assert console.on_loopback
+    assert console.accounts == config_file.parent / "operators.db"
+    assert (console.port, console.idle_minutes, console.lock_out_after, console.lock_out_minutes) == (
+        8090,
+        15,
+        5,
+        15,
+    )
+
+
+def test_consoles_beyond_this_machine_have_a_certificate_and_its_key(config_file):
+    tls = 'certificate = "table-1.pem"\nkey = "table-1.key"'
+    changed(config_file, "[operator]", f'[console]\naccounts = "a.db"\nhost = "0.0.0.0"\n{tls}\n[operator]')
+    console = load_config(config_file).console
+
+    assert console is not None
+    assert (console.certificate, console.key) == (
+        config_file.parent / "table-1.pem",
+        config_file.parent / "table-1.key",
+    )
+
+
+def test_a_house_says_which_orders_a_second_person_must_approve(config_file):
+    changed(
+        config_file, 'name = "Baccarat 1"', 'name = "Baccarat 1"\napproval = ["void_round", "correct_round"]'
+    )
+
+    assert load_config(config_file).settings().approval == ("void_round", "correct_round")
+
+
 def test_relative_paths_are_relative_to_the_file(config_file, monkeypatch):
     changed(config_file, "/dev/serial/by-id/usb-ishoe", "shoe")
     changed(config_file, "/run/punto/table-1.sock", "run/table-1.sock")
@@ -127,6 +163,37 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
 @pytest.mark.parametrize(
     ("good", "bad", "told"),
     [
+        ("[operator]", "[console]\n[operator]", "20: console.accounts: is missing"),
+        (
+            "[operator]",
+            '[console]\naccounts = "a.db"\nhost = "0.0.0.0"\n[operator]',
+            "22: console.host: host '0.0.0.0' is not this machine alone, and passwords would cross the network unprotected",
+        ),
+        (
+            "[operator]",
+            '[console]\naccounts = "a.db"\nhost = "table-1.example"\n[operator]',
+            "22: console.host: host 'table-1.example' is not this machine alone",
+        ),
+        (
+            "[operator]",
+            '[console]\naccounts = "a.db"\nhost = "::"\nkey = "key.pem"\n[operator]',
+            "23: console.key: key is given and no certificate: TLS needs both",
+        ),
+        (
+            "[operator]",
+            '[console]\naccounts = "a.db"\nidle_minutes = 0\n[operator]',
+            "22: console.idle_minutes: must be greater than or equal to 1, not 0",
+        ),
+        (
+            'name = "B',
+            'approval = ["void_cuop"]\nname = "B',
+            '(did you mean "void_coup"?)',
+        ),
+        (
+            'name = "B',
+            'approval = "void_coup"\nname = "B',
+            '4: table.approval: must be a list: ["void_coup"]',
+        ),
         ("version = 1", "version = 2", "1: version: must be 1, not 2"),
         ("version = 1", "", "1: version: is missing"),
         ('name = "Baccarat 1"', 'nam = "Baccarat 1"', "4: table.nam: no such key (did you mean name?)"),

@@ -49,7 +49,9 @@ def test_a_path_is_relative_to_the_folder_given(tmp_path):
         ("dai-bac", "(did you mean dai-bacc?)"),
         ("own.toml", "there is no game file"),
         ("./dai-bacc", "there is no game file"),
-        ("", "cannot be read: Is a directory"),
+        ("", "there is no game ''; these ship"),
+        ("a" * 5000, f"there is no game '{'a' * 60}…'; these ship"),
+        ("a/" + "b" * 5000, "there is no game file "),
     ],
 )
 def test_a_game_that_is_not_there(name, said, tmp_path):
@@ -283,6 +285,19 @@ TOP = "wagers[6].rules[1]"
             'pays = "10% of the meter"',
             'pays = "5.5 to 1"',
             ":{line}: wagers[6].rules[2].pays: pays = '5.5 to 1' is not in whole numbers: write \"11 to 2\"",
+        ),
+        (
+            'pays = "10% of the meter"',
+            'pays = "1 for 1"',
+            ':{line}: wagers[6].rules[2].pays: "1 for 1" returns the stake and nothing more: write "push"',
+        ),
+        (
+            'pays = "10% of the meter"',
+            'pays = "1 for 2"',
+            (
+                ':{line}: wagers[6].rules[2].pays: "1 for 2" returns less than the stake, which is no win: write "push" '
+                'where the whole stake goes back, "lose" where nothing does; a part of it cannot be returned'
+            ),
         ),
         (
             'pays = "100% of the meter"',

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import aiomqtt
 
@@ -97,9 +98,9 @@ class Publisher:
     def __init__(self, client: aiomqtt.Client) -> None:
         self._client = client
 
-    async def send(self, name: str, payload: Message | bytes) -> None:
+    async def send(self, name: str, payload: Message | bytes, table: str = "table-1") -> None:
         wire = payload.wire() if isinstance(payload, Message) else payload
-        await self._client.publish(f"punto/table-1/{name}", wire, qos=1, retain=True)
+        await self._client.publish(f"punto/{table}/{name}", wire, qos=1, retain=True)
 
 
 @contextlib.asynccontextmanager
@@ -108,18 +109,17 @@ async def publisher(broker: Broker, username: str | None = None, password: str |
         yield Publisher(client)
 
 
-def options(broker: Broker, **mqtt: str | Path) -> DisplayOptions:
-    return DisplayOptions(
-        mqtt=MqttOptions.model_validate({"port": broker.port, **mqtt}),
-        display=PageOptions(table="table-1", port=0),
-    )
-
-
 @contextlib.asynccontextmanager
-async def display(broker: Broker, **mqtt: str | Path) -> AsyncIterator[str]:
-    """A display in this process; gives its address."""
+async def display(
+    broker: Broker, *, page: dict[str, Any] | None = None, **mqtt: str | Path
+) -> AsyncIterator[str]:
+    """A display in this process; gives its address. `page` has options of its pages, `mqtt` those of its connection."""
+    options = DisplayOptions(
+        mqtt=MqttOptions.model_validate({"port": broker.port, **mqtt}),
+        display=PageOptions.model_validate({"tables": ["table-1"], "port": 0, **(page or {})}),
+    )
     address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(serve(options(broker, **mqtt), address.set_result))
+    serving = asyncio.create_task(serve(options, address.set_result))
     try:
         yield await address
     finally:

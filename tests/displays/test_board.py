@@ -7,7 +7,7 @@ import pytest
 
 from controller.messages.building import timestamp
 from controller.messages.models import State
-from displays.board import LIVE, NO_BROKER, NO_STATE, Board
+from displays.board import LIVE, NO_BROKER, NO_STATE, Board, follow
 from tests.displays.played import PlayedTable, availability
 
 
@@ -25,7 +25,7 @@ def clock():
 
 @pytest.fixture
 def board(clock):
-    return Board(clock)
+    return Board("table-1", clock)
 
 
 @pytest.fixture
@@ -118,34 +118,45 @@ async def test_a_browser_gets_the_latest_of_everything_and_then_each_change_live
     board.take(table.state(), retained=False)
     board.take(table.scoreboard(), retained=False)
     clock.now += 1
-    stream = board.follow()
+    news = follow(board)
 
-    first = [await anext(stream) for _ in range(3)]
-
-    assert [name for name, _ in first] == ["state", "scoreboard", LIVE]
-    assert json.loads(first[2][1]) == {"milliseconds": 1500, "reason": NO_STATE}
+    assert [await anext(news) for _ in range(3)] == [(board, "state"), (board, "scoreboard"), (board, LIVE)]
+    assert json.loads(board.json(LIVE)) == {"milliseconds": 1500, "reason": NO_STATE}
 
     table.play(1)
     state = table.state()
     board.take(state, retained=False)
-    changes = [await anext(stream) for _ in range(2)]
 
-    assert changes[0] == ("state", state.wire().decode())
-    assert json.loads(changes[1][1])["milliseconds"] == 2500
+    assert [await anext(news) for _ in range(2)] == [(board, "state"), (board, LIVE)]
+    assert board.json("state") == state.wire().decode()
+    assert json.loads(board.json(LIVE))["milliseconds"] == 2500
 
 
 async def test_a_slow_browser_gets_the_latest_and_nothing_is_queued_for_it(board, table):
-    stream = board.follow()
-    await anext(stream)
+    news = follow(board)
+    await anext(news)
     for _ in range(50):
         table.play(1)
         board.take(table.state(), retained=False)
         board.take(table.scoreboard(), retained=False)
 
-    told = [await anext(stream) for _ in range(3)]
-
-    assert [name for name, _ in told] == ["state", LIVE, "scoreboard"]
-    assert json.loads(told[0][1])["round"] == 51
+    assert [await anext(news) for _ in range(3)] == [(board, "state"), (board, LIVE), (board, "scoreboard")]
+    assert json.loads(board.json("state"))["round"] == 51
 
     board.close()
-    assert [name async for name, _ in stream] == []
+    assert [name async for _, name in news] == []
+
+
+async def test_who_follows_several_tables_hears_of_each_and_of_one_that_never_speaks_that_it_is_not_live(
+    board, clock, table
+):
+    silent = Board("table-2", clock)
+    news = follow(board, silent)
+    assert [await anext(news) for _ in range(2)] == [(board, LIVE), (silent, LIVE)]
+
+    for each in (board, silent):
+        each.connected()
+    board.take(table.state(), retained=False)
+
+    assert [await anext(news) for _ in range(3)] == [(silent, LIVE), (board, "state"), (board, LIVE)]
+    assert json.loads(silent.json(LIVE)) == {"milliseconds": 0, "reason": NO_STATE}

@@ -7,7 +7,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from displays.options import DisplayOptions, MqttOptions, OptionsError, PageOptions, read_options
+from displays.checked import OptionsError
+from displays.options import DisplayOptions, MqttOptions, PageOptions, read_options
 from tests.displays.parts import DisplayProcess, free_port
 
 SHIPPED = Path(__file__).parents[2] / "configs" / "display.toml"
@@ -15,36 +16,57 @@ SHIPPED = Path(__file__).parents[2] / "configs" / "display.toml"
 
 def test_the_shipped_configuration_is_all_defaults():
     assert read_options(SHIPPED, {}) == DisplayOptions(
-        mqtt=MqttOptions(), display=PageOptions(table="table-1")
+        mqtt=MqttOptions(), display=PageOptions(tables=("table-1",))
     )
-    assert PageOptions(table="table-1").host == "127.0.0.1"
+    assert PageOptions(tables=("table-1",)).host == "127.0.0.1"
 
 
 def test_options_go_over_the_file():
     read = read_options(
-        SHIPPED, {("mqtt", "host"): "broker", ("display", "table"): "vip-2", ("display", "port"): 80}
+        SHIPPED, {("mqtt", "host"): "broker", ("display", "tables"): ["vip-2"], ("display", "port"): 80}
     )
 
-    assert (read.mqtt.host, read.display.table, read.display.port) == ("broker", "vip-2", 80)
+    assert (read.mqtt.host, read.display.tables, read.display.port) == ("broker", ("vip-2",), 80)
 
 
 def test_a_table_is_enough():
-    assert read_options(None, {("display", "table"): "vip-2"}).mqtt == MqttOptions()
+    assert read_options(None, {("display", "tables"): ["vip-2"]}).mqtt == MqttOptions()
 
 
 @pytest.mark.parametrize(
     ("toml", "says"),
     [
         ("", "display: Field required"),
-        ("[display]\nport = 8080", "display.table: Field required"),
-        ("[display]\ntable = 'Table 1'", "display.table: String should match"),
-        ("[display]\ntable = 't'\nport = 70000", "display.port: Input should be less than or equal to 65535"),
-        ("[display]\ntable = 't'\nprot = 80", "display.prot: Extra inputs are not permitted"),
-        ("[display]\ntable = 't'\n[mqtt]\nbase = 'punto/#'", "mqtt.base: String should match"),
-        ("[display]\ntable = 't'\n[mqtt]\npassword = 'x'", "mqtt.password: Extra inputs are not permitted"),
-        ("[display]\ntable = 't'\n[mqtt]\npassword_file = 'x'", "mqtt.password_file needs mqtt.username"),
+        ("[display]\nport = 8080", "display.tables: Field required"),
+        ("[display]\ntables = ['Table 1']", "display.tables.0: String should match"),
+        ("[display]\ntables = []", "display.tables: Tuple should have at least 1 item"),
         (
-            "[display]\ntable = 't'\n[mqtt]\nusername = 'u'\npassword_file = 'no-such-file'",
+            "[display]\ntables = ['t', 'u', 't']",
+            "display.tables: t is there more than once: name each table once",
+        ),
+        (
+            "[display]\ntables = ['t']\nlayout = 'circle'",
+            "display.layout: Input should be 'landscape', 'portrait'",
+        ),
+        ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: Input should be 'dark' or 'light'"),
+        (
+            "[display]\ntables = ['t']\nlang = '../en'",
+            "display.lang: there is no catalogue for it: choose one of",
+        ),
+        ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "cannot read the configuration no-such-file"),
+        (
+            "[display]\ntables = ['t']\nport = 70000",
+            "display.port: Input should be less than or equal to 65535",
+        ),
+        ("[display]\ntables = ['t']\nprot = 80", "display.prot: Extra inputs are not permitted"),
+        ("[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'", "mqtt.base: String should match"),
+        (
+            "[display]\ntables = ['t']\n[mqtt]\npassword = 'x'",
+            "mqtt.password: Extra inputs are not permitted",
+        ),
+        ("[display]\ntables = ['t']\n[mqtt]\npassword_file = 'x'", "mqtt.password_file needs mqtt.username"),
+        (
+            "[display]\ntables = ['t']\n[mqtt]\nusername = 'u'\npassword_file = 'no-such-file'",
             "cannot read no-such-file",
         ),
         ("display = 3", "display: Input should be a valid dictionary"),

@@ -11,12 +11,18 @@ from typing import Any
 
 import pytest
 
+from displays.server import STATIC
 from tests.displays.parts import Broker, display, publisher
 from tests.displays.played import PlayedTable
 
 PATHS = [
     "",
     "tables/table-1/i-score",
+    "split?tables=table-1,table-2",
+    "wall",
+    "tables",
+    "settings.json",
+    "theme.css",
     "healthz",
     "static/i-score.js",
     "static/i-score.css",
@@ -35,11 +41,13 @@ async def get(url: str) -> tuple[int, Message, bytes]:
 
 
 @asynccontextmanager
-async def event_stream(address: str) -> AsyncIterator[tuple[AsyncIterator[tuple[str, Any]], bytearray]]:
+async def event_stream(
+    address: str, path: str = "tables/table-1/events"
+) -> AsyncIterator[tuple[AsyncIterator[tuple[str, Any]], bytearray]]:
     """The stream's events as (name, data), and all that was read of it."""
     host, port = address.removeprefix("http://").rstrip("/").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(b"GET /tables/table-1/events HTTP/1.1\r\nHost: display\r\n\r\n")
+    writer.write(f"GET /{path} HTTP/1.1\r\nHost: display\r\n\r\n".encode())
     read = bytearray()
 
     async def events() -> AsyncIterator[tuple[str, Any]]:
@@ -77,7 +85,7 @@ async def test_what_is_published_is_what_browsers_get(broker):
         assert 2000 < live["milliseconds"] <= 2500
 
         health = json.loads((await get(address + "healthz"))[2])
-        assert health == {"table": "table-1", "live": True, "reason": None, "refused": {}}
+        assert health == {"table-1": {"live": True, "reason": None, "refused": {}}}
 
 
 async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
@@ -115,14 +123,14 @@ async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(
 
         assert await anext(events) == ("state", json.loads(state.wire()))
         health = json.loads((await get(address + "healthz"))[2])
-        assert health["refused"] == {"state": 2 * len(bad)}
+        assert health["table-1"]["refused"] == {"state": 2 * len(bad)}
 
     kinds = [line for line in capsys.readouterr().out.splitlines() if "payload_refused" in line]
     assert 0 < len(kinds) <= len(bad)
 
 
 async def test_every_answer_has_its_headers_and_other_tables_have_none(broker):
-    async with display(broker) as address:
+    async with display(broker, page={"tables": ["table-1", "table-2"]}) as address:
         for path in PATHS:
             status, headers, _ = await get(address + path)
 
@@ -131,9 +139,125 @@ async def test_every_answer_has_its_headers_and_other_tables_have_none(broker):
             assert headers["X-Content-Type-Options"] == "nosniff"
             assert headers["Server"] is None
 
-        for path in ("tables/table-2/i-score", "tables/table-2/events", "static/../options.py", "kiosk.html"):
+        for path in (
+            "tables/table-3/i-score",
+            "tables/table-3/events",
+            "wall?tables=table-1,table-3",
+            "static/../options.py",
+            "kiosk.html",
+        ):
             with pytest.raises(urllib.error.HTTPError, match="404"):
                 await get(address + path)
+
+
+async def test_several_tables_come_in_one_stream_and_one_that_never_speaks_is_not_live(broker):
+    first, second = PlayedTable(), PlayedTable(name="VIP 2", seed=9)
+    first.play(3)
+    tables = ["table-1", "vip-2", "silent"]
+    async with (
+        display(broker, page={"tables": tables}) as address,
+        publisher(broker) as out,
+        event_stream(address, "events?tables=vip-2,silent,table-1,vip-2") as (events, _),
+    ):
+        async for name, data in events:  # until the display has its broker
+            if name == "table-1/live" and data["reason"] == "Nothing new from the table":
+                break
+        states = {"table-1": first.state(), "vip-2": second.state()}
+        for table, state in states.items():
+            await out.send("state", state, table)
+        heard: dict[str, Any] = {}
+        async for name, data in events:
+            heard[name] = data
+            if all(heard.get(f"{table}/live", {"milliseconds": 0})["milliseconds"] for table in states):
+                break
+
+        assert {name: heard[name] for name in ("table-1/state", "vip-2/state")} == {
+            f"{table}/state": json.loads(state.wire()) for table, state in states.items()
+        }
+        assert min(heard[f"{table}/live"]["milliseconds"] for table in states) > 2000
+        assert json.loads((await get(address + "tables"))[2]) == [
+            {"id": "table-1", "name": "Dragon Room 8"},
+            {"id": "vip-2", "name": "VIP 2"},
+            {"id": "silent", "name": None},
+        ]
+        health = json.loads((await get(address + "healthz"))[2])
+        assert [health[table]["live"] for table in tables] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("tables", "asked", "leads_to"),
+    [
+        (["a"], "", "tables/a/i-score"),
+        (["a"], "?theme=light", "tables/a/i-score?theme=light"),
+        (["a", "b", "c"], "", "wall?tables=a,b,c"),
+        (["a", "b", "c"], "?lang=zh-Hant", "wall?lang=zh-Hant&tables=a,b,c"),
+        (["a", "b", "c"], "wall?tables=c,a", "wall?tables=c,a"),
+        (["a", "b", "c"], "split", "split?tables=a,b"),
+        (["a", "b", "c"], "split?theme=light%26x=1", "split?theme=light%26x%3D1&tables=a,b"),
+        (["a", "b", "c"], "split?tables=c,b", "split?tables=c,b"),
+    ],
+)
+async def test_each_address_leads_to_the_page_with_its_tables_in_its_address(broker, tables, asked, leads_to):
+    async with display(broker, page={"tables": tables}) as address:
+        arrived, body = await asyncio.to_thread(_arrive, address + asked)
+
+        assert arrived == address + leads_to
+        assert body == (STATIC / "i-score.html").read_bytes()
+
+
+def _arrive(url: str) -> tuple[str, bytes]:
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310  an http address of this test's own
+        return answer.url, answer.read()
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "says"),
+    [
+        ("wall?tables=a,x", 404, b"This display has no such table: it has a, b"),
+        ("wall?tables=", 404, b"This display has no such table: it has a, b"),
+        ("split?tables=a", 400, b"A split shows two tables: write /split?tables=a,b"),
+        ("split?tables=a,a", 400, b"A split shows two tables: write /split?tables=a,b"),
+        ("events?tables=x", 404, b"This display has no such table: it has a, b"),
+        ("catalog/xx.json", 404, b"There is no such language: choose one of "),
+        ("theme/logo", 404, b"The house has no logo"),
+    ],
+)
+async def test_what_is_not_there_is_said(broker, asked, status, says):
+    async with display(broker, page={"tables": ["a", "b"]}) as address:
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            await get(address + asked)
+
+        assert refused.value.code == status
+        assert refused.value.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert refused.value.read().startswith(says)
+
+
+async def test_the_house_and_the_look_are_served(broker, tmp_path):
+    logo = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    (tmp_path / "crane.svg").write_bytes(logo)
+    (tmp_path / "house.toml").write_text(
+        'logo = "crane.svg"\n[names]\nen = "The <b>Golden</b> Crane"\n[dark]\ngold = "#c9a227"\n',
+        encoding="utf-8",
+    )
+    page = {"layout": "portrait", "theme": "light", "house": tmp_path / "house.toml"}
+    async with display(broker, page=page) as address:
+        _, headers, css = await get(address + "theme.css")
+        assert headers["Content-Type"] == "text/css; charset=utf-8"
+        assert css == (
+            b':root[data-theme="dark"] { --gold: #c9a227; }\n:root { --logo: url("/theme/logo"); }\n'
+        )
+
+        _, headers, picture = await get(address + "theme/logo")
+        assert (headers["Content-Type"], picture) == ("image/svg+xml", logo)
+        assert headers["Content-Security-Policy"].startswith("default-src 'self'")  # its script never runs
+
+        assert json.loads((await get(address + "settings.json"))[2]) == {
+            "layout": "portrait",
+            "theme": "light",
+            "lang": "en",
+            "names": {"en": "The <b>Golden</b> Crane"},
+            "logo": "/theme/logo",
+        }
 
 
 async def test_no_answer_holds_credentials(tmp_path):
@@ -144,7 +268,12 @@ async def test_no_answer_holds_credentials(tmp_path):
     await broker.start()
     try:
         async with (
-            display(broker, username="display-user", password_file=password_file) as address,
+            display(
+                broker,
+                page={"tables": ["table-1", "table-2"]},
+                username="display-user",
+                password_file=password_file,
+            ) as address,
             publisher(broker, "table", users["table"]) as out,
             event_stream(address) as (events, read),
         ):
@@ -172,6 +301,6 @@ async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are
                 {"milliseconds": 0, "reason": "The display has no connection to the message broker"},
             )
             await asyncio.sleep(1)
-            assert json.loads((await get(address + "healthz"))[2])["live"] is False
+            assert json.loads((await get(address + "healthz"))[2])["table-1"]["live"] is False
     finally:
         broker.kill()

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 from controller.table.shoe_orders import Lamps
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 from tests.ishoe.examples import LOG, SERIAL
 
 

@@ -6,8 +6,8 @@ import pytest
 from controller.baccarat.cards import Card
 from controller.table.events import Component
 from controller.table.shoe_orders import Lamps
+from drivers.framing import LONGEST, encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import LONGEST, encode
 from tests.ishoe.examples import EXAMPLES, LOG, READER
 
 HELLO = frames.Hello("IS-1", LOG, 3, 5, 8, (READER,))

@@ -20,8 +20,9 @@ from controller.table.events import (
     ShoeLost,
 )
 from controller.table.shoe_orders import Lamps, ShoeOrders
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 from drivers.ishoe.link import HostLink
 from tests.ishoe.examples import LOG, READER, SERIAL, raw
 

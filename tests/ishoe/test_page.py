@@ -10,8 +10,9 @@ from cobs import cobs  # type: ignore[import-untyped]
 
 from controller.baccarat.cards import Card
 from controller.table.shoe_orders import Lamps, ShoeOrders
+from drivers.framing import LONGEST, LONGEST_ENCODED, encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import LONGEST, LONGEST_ENCODED, Decoder, encode
+from drivers.ishoe.codec import Decoder
 from drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, HostLink
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 

@@ -21,10 +21,12 @@ import structlog
 from controller.baccarat.cards import Card
 from controller.table.events import CardDrawn, ShoeEvent, ShoeHello, ShoeLost, ShoeRecord
 from controller.table.shoe_orders import Lamps, ShoeOrders
+from drivers import serial_port
 from drivers.base import ShoeDriver
+from drivers.framing import encode
 from drivers.ishoe import frames, transport
-from drivers.ishoe.codec import encode
-from drivers.ishoe.transport import UNSENT_BYTES, Port, PortLostError, Shoe
+from drivers.ishoe.transport import Shoe
+from drivers.serial_port import UNSENT_BYTES, Port, PortLostError
 from tests.ishoe.examples import LOG, SERIAL
 from tests.ishoe.model import ModelShoe
 
@@ -211,7 +213,7 @@ async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(cable
         cable.draws(Card.KH)
 
         assert driver._port is not None
-        assert len(driver._port._came) < 2 * transport.READ_BYTES
+        assert len(driver._port._came) < 2 * serial_port.READ_BYTES
         table.busy = 0
         await until(lambda: table.cards == [Card.NINE_S, Card.KH])
         assert table.reasons == []
@@ -330,8 +332,8 @@ async def test_the_driver_keeps_others_out(cable, table):
     async with driving(cable.link, table):
         await until(table.says_hello())
         with pytest.raises(PortLostError, match="another program holds"):
-            Port(str(cable.link), transport.BAUD)
-    Port(str(cable.link), transport.BAUD).close()
+            Port(str(cable.link), transport.BAUD, "shoe")
+    Port(str(cable.link), transport.BAUD, "shoe").close()
 
 
 @pytest.mark.parametrize(
@@ -358,7 +360,7 @@ async def test_what_is_not_a_port_says_so_and_what_to_do(tmp_path, table, path, 
 async def test_a_baud_rate_that_cannot_be(cable):
     cable.plug()
     with pytest.raises(PortLostError, match=r"^cannot open .* at -5 baud: "):
-        Port(str(cable.link), -5)
+        Port(str(cable.link), -5, "shoe")
 
 
 @pytest.mark.parametrize(
@@ -377,20 +379,22 @@ def test_what_the_system_says_becomes_what_to_do(tmp_path, code, reason):
     path.touch()
     error = OSError(getattr(errno, code), "")
 
-    assert transport._why_not_open(str(path), 9600, error) == reason.format(path=path, group=path.group())
+    assert serial_port.why_not_open(str(path), 9600, "shoe", error) == reason.format(
+        path=path, group=path.group()
+    )
 
 
 def test_the_group_of_a_port_that_cannot_even_be_looked_at(tmp_path):
-    assert transport._group(str(tmp_path / "absent")) == "that owns it"
-    assert not transport._is_terminal(str(tmp_path / "absent"))
+    assert serial_port._group(str(tmp_path / "absent")) == "that owns it"
+    assert not serial_port._is_terminal(str(tmp_path / "absent"))
 
 
 def test_the_ports_that_there_are_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(transport, "BY_ID", tmp_path)
+    monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
     (tmp_path / "usb-B").touch()
     (tmp_path / "usb-A").touch()
 
-    assert transport._ports_here() == f"in {tmp_path} there is usb-A, usb-B"
+    assert serial_port._ports_here() == f"in {tmp_path} there is usb-A, usb-B"
 
 
 async def test_what_submit_raises_escapes_and_gives_the_port_back(cable):
@@ -400,12 +404,12 @@ async def test_what_submit_raises_escapes_and_gives_the_port_back(cable):
     cable.plug()
     with pytest.raises(RuntimeError, match="disk is full"):
         await asyncio.wait_for(Shoe(str(cable.link)).run(submit), 3)
-    Port(str(cable.link), transport.BAUD).close()
+    Port(str(cable.link), transport.BAUD, "shoe").close()
 
 
 async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(cable, table):
     cable.plug()
-    port = Port(str(cable.link), transport.BAUD)
+    port = Port(str(cable.link), transport.BAUD, "shoe")
     asyncio.get_running_loop().remove_reader(cable._master)
     frame = encode(frames.SetLamps(1, Lamps(next="burn")))
     start = time.perf_counter()
@@ -424,7 +428,7 @@ async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(cable, tab
 
 async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(cable):
     cable.plug()
-    port = Port(str(cable.link), transport.BAUD)
+    port = Port(str(cable.link), transport.BAUD, "shoe")
     cable.pull()
     port.write(b"\0")
 
@@ -444,7 +448,7 @@ async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_
         raise error
 
     cable.plug()
-    port = Port(str(cable.link), transport.BAUD)
+    port = Port(str(cable.link), transport.BAUD, "shoe")
     monkeypatch.setattr(os, "read", fails)  # an adapter's error, which a pseudo-terminal does not give
     os.write(cable._master, b"x")
     if lost:

@@ -7,7 +7,13 @@ from random import Random
 from controller.baccarat.cards import Card
 from controller.games import load_game
 from controller.messages import models
-from controller.messages.building import scoreboard_message, shoe_message, state_message, timestamp
+from controller.messages.building import (
+    public_round,
+    scoreboard_message,
+    shoe_message,
+    state_message,
+    timestamp,
+)
 from controller.messages.models import Payload
 from controller.table import events as ev
 from controller.table.effects import CardHeld, Effect, Happened
@@ -38,7 +44,8 @@ def _onwards(dice: Random, table: Table) -> ev.Event:
         return ev.ResumePlay("ana", "seen to it")
     if state.doubt is not None:
         return ev.KeyCard("mei", dice.choice(CARDS))
-    if state.shoe_over and state.phase in {Phase.CLOSED, Phase.BETTING, Phase.SETTLED}:
+    none_to_open = state.phase is Phase.CLOSED and state.burn_left != 0
+    if none_to_open or (state.shoe_over and state.phase in {Phase.CLOSED, Phase.BETTING, Phase.SETTLED}):
         return ev.ChangeShoe("mei")
     draw = ev.CardDrawn(state.link.expected, dice.choice(CARDS), 99)
     steps: dict[Phase, ev.Event] = {
@@ -56,6 +63,10 @@ def _wager(dice: Random, table: Table) -> ev.Event:
     return ev.SetWager(str(dice.random()), dice.randint(1, 7), wager, 1000, table.state.round)
 
 
+def _last(table: Table) -> int:
+    return table.state.last.round if table.state.last else 0
+
+
 # How often each thing comes next; the table refuses what it may not do then.
 _NEXT: list[tuple[int, Callable[[Random, Table], ev.Event]]] = [
     (100, _onwards),
@@ -70,6 +81,15 @@ _NEXT: list[tuple[int, Callable[[Random, Table], ev.Event]]] = [
     (2, lambda dice, table: hello(table.state.link.expected, dice.choice([1, 1, 1, 2]))),
     (35, lambda dice, _: ev.CorrectCard("mei", dice.randint(1, 6), dice.choice(CARDS), "misread")),
     (1, lambda *_: ev.VoidCoup("mei", "misdeal")),
+    (2, lambda _, table: ev.VoidRound("mei", _last(table), "misdeal")),
+    (2, lambda *_: ev.CallSupervisor("mei", "a dispute")),
+    (
+        2,
+        lambda _, table: ev.AcknowledgeAlarm(
+            "ana", max((each.number for each in table.state.alarms), default=0)
+        ),
+    ),
+    (3, lambda _, table: ev.ChangeGame("ana", table.state.settings.game)),
     (4, lambda *_: ev.CloseTable("mei")),
     (40, _wager),
 ]
@@ -117,7 +137,9 @@ def _of_effect(effect: Effect, seq: int, game: str) -> Payload:
     if isinstance(effect, CardHeld):
         return models.RestrictedCard(id=f"table-1/card/{seq}", seq=seq, ts=ts, card=effect)
     record = effect.record
-    return models.Round(id=f"table-1/round/{record.round}", seq=record.round, ts=ts, game=game, round=record)
+    return models.Round(
+        id=f"table-1/round/{record.round}", seq=record.round, ts=ts, game=game, round=public_round(record)
+    )
 
 
 def _request(event: ev.SetWager) -> Payload:

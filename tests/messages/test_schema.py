@@ -53,7 +53,7 @@ def on_the_wire(message: Payload) -> dict[str, Any]:
 def sent() -> dict[type[Payload], list[Payload]]:
     """Every message of two driven tables, by model."""
     found: dict[type[Payload], list[Payload]] = defaultdict(list)
-    for game, seed in (("dragon-bonus-1", 7), ("midi-baccarat", 8)):
+    for game, seed in (("dragon-bonus-1", 8), ("midi-baccarat", 9)):
         for message in messages(game, seed):
             found[type(message)].append(message)
     rounds = [each for each in found[Round] if isinstance(each, Round)]
@@ -148,9 +148,9 @@ def test_every_topic_of_the_program_has_a_channel():
     constants = {value for name, value in vars(topics).items() if name.isupper()}
     answers = {topics.response("snapshot"), topics.response("rounds")}
 
-    assert constants - {topics.DEVICE_SHOE} | answers <= names
-    assert topics.DEVICE_SHOE == "devices/ishoe"
-    assert asyncapi()["components"]["parameters"]["device"]["enum"] == ["ishoe"]
+    assert constants - {topics.DEVICE_SHOE, topics.DEVICE_KEYPAD} | answers <= names
+    assert (topics.DEVICE_SHOE, topics.DEVICE_KEYPAD) == ("devices/ishoe", "devices/keypad")
+    assert asyncapi()["components"]["parameters"]["device"]["enum"] == ["ishoe", "keypad"]
     assert topics.wager_result(5) == "wagers/5/result"
 
 

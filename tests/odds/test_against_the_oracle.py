@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.games import load_game, shipped_games
 from controller.odds.composition import Composition, CompositionError
+from controller.odds.coups import coups_for
+from controller.odds.deciding import features_of, terms
 from controller.odds.exact import GameOdds, Position
 from controller.wagers.definition import Game, Wager
 from tests.odds import games, oracle
@@ -192,6 +194,33 @@ def test_a_hand_of_one_suit_in_a_coup_of_another_counts_nothing():
 
     for shoe, cards in SHOES.items():
         assert_agrees(game, odds, of(cards), lambda *_, shoe=shoe: cards_of(shoe))
+
+
+MANY_SUITS = games.wager(
+    "many_suits",
+    *(
+        ("1 to 1", {name: suits, pair: holds})
+        for pair, holds in (("player_perfect_pair", True), ("banker_perfect_pair", False), ("natural", True))
+        for name in ("winning_suit", "coup_suit")
+        for suits in (("S", "H"), ("H", "D"), ("D", "C"), ("C",))
+    ),
+)
+
+
+def test_many_rules_on_suits_in_one_wager_count_as_the_oracle_says():
+    game = games.game(MANY_SUITS)
+    odds = GameOdds(game)
+
+    for shoe, cards in SHOES.items():
+        assert_agrees(game, odds, of(cards), lambda *_, shoe=shoe: cards_of(shoe))
+
+
+def test_what_rules_on_suits_ask_together_does_not_grow_with_their_number():
+    conditions = [rule.when for rule in MANY_SUITS.rules]
+    found = terms(coups_for(features_of(conditions)), conditions)
+
+    # For each set of suits one for the coup; and one for either hand, with the other's pair or without.
+    assert max(map(len, found)) <= 15 + 2 * 2 * 15 + 4
 
 
 def test_pairs_and_ranks_count_as_the_oracle_says_in_a_large_shoe():

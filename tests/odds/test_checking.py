@@ -6,6 +6,7 @@ import pytest
 
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
+from controller.wagers.completeness import Fault
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 HEAD = """
@@ -20,6 +21,28 @@ title = "Own"
 base = true
 side = "player"
 rules = [
+"""
+
+
+BASE = """
+[[wagers]]
+name = "{side}"
+title = "{side}"
+base = true
+side = "{side}"
+rules = [
+    {{ name = "wins", pays = "1 to 1", when = {{ winner = ["{side}"] }} }},
+    {{ name = "lose", pays = "lose" }},
+]
+"""
+BESIDE = """
+[[wagers]]
+name = "odd"
+title = "Odd"
+side = "player"
+requires_base = "{base}"
+requires_base_win = true
+rules = [{rules}, {{ name = "lose", pays = "lose" }}]
 """
 
 
@@ -145,6 +168,30 @@ def test_a_value_that_an_earlier_rule_has_decided_is_no_fault(tmp_path):
     diamonds, suited = rule("diamonds", 'winning_suit = ["D"]'), rule("suited", 'winning_suit = ["S", "D"]')
 
     assert found(tmp_path, diamonds, suited) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "when", "hands"),
+    [
+        ("same_side", 'winner = ["banker"], player_pair = true', "Player"),
+        ("same_side", 'winner = ["tie"], player_pair = true', "Player"),
+        ("any", "margin = [0], player_pair = true", "Player or Banker"),
+    ],
+)
+def test_a_win_that_no_base_wager_shares_is_found(tmp_path, base, when, hands):
+    path = tmp_path / "own.toml"
+    rules = ", ".join([rule("odd", when), rule("pair", "player_pair = true")])
+    path.write_text(
+        'name = "own"\ntitle = "Own"\nsheet = "none"\n'
+        + BASE.format(side="player")
+        + BASE.format(side="banker")
+        + BESIDE.format(base=base, rules=rules),
+        encoding="utf-8",
+    )
+
+    assert [fault for _, fault in never_deciding(load_game(str(path)))] == [
+        Fault(0, f"odd can never win: it needs a base wager that wins, on {hands}, and none wins then")
+    ]
 
 
 def test_what_is_found_is_told_in_the_order_of_the_rules(tmp_path):

@@ -10,7 +10,7 @@ from controller.games import load_game, shipped_games
 from controller.games_page import games, page
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
-from controller.odds.printed import FiguresFile
+from controller.odds.published.figures_file import FiguresFile
 from controller.table.settings import FACE_UP_ONLY
 from controller.wagers.words import words
 

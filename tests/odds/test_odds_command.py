@@ -119,7 +119,9 @@ def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, 
     assert "every figure is as the file marks it" in out
 
     path = tmp_path / "printed.toml"
-    own = (SHIPPED.parents[1] / "controller" / "odds" / "published-figures.toml").read_text(encoding="utf-8")
+    own = (SHIPPED.parents[1] / "controller" / "odds" / "published" / "published-figures.toml").read_text(
+        encoding="utf-8"
+    )
     assert "player = 2.70" in own
     path.write_text(own.replace("player = 2.70", "player = 2.71"), encoding="utf-8")
     status, out, _ = punto("odds", "--published", str(path), "--json")
@@ -174,6 +176,11 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--countable", "--threshold", "9" * 400 + "%"], "is not a percentage"),
         (["--game", "mini-baccarat", "--countable", "--shoes", "1"], "deal at least 100 shoes, not 1"),
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
+        (
+            ["--game", "progressive-3", "--meter", "progressive=1", "--meter", "progressive=2"],
+            "--meter: progressive is there twice: give one amount",
+        ),
+        (["--published", ""], "argument --published: the file's name is empty: write one"),
         (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),
         (
             ["--game", "progressive-3", "--meter", "tie=1"],
@@ -186,6 +193,36 @@ def test_what_cannot_be_counted_is_refused_with_what_to_do(punto, arguments, sai
 
     assert (status, out) == (2, "")
     assert said in err
+
+
+@pytest.mark.parametrize("long", ["a" * 5000, "9" * 5000, "9" * 4000])
+@pytest.mark.parametrize(
+    "option",
+    ["--game", "--decks", "--removed", "--meter", "--shoes", "--seed", "--cut-card", "--burn", "--threshold"],
+)
+def test_what_is_too_long_is_refused_in_few_words(punto, option, long):
+    status, out, err = punto("odds", "--game", "mini-baccarat", option, long)
+
+    assert (status, out) == (2, "")
+    assert len(err.splitlines()[-1]) < 500
+
+
+def test_the_table_says_where_each_meter_stood(punto, odds):
+    asked = ["--game", "progressive-2"]
+    usual = odds(*asked)["wagers"]["progressive:player"]
+    found = odds(*asked, "--meter", "progressive=9810062")["wagers"]["progressive:player"]
+    average = usual["average_top_award"]
+
+    assert (usual["meter"], found["meter"], found["average_top_award"]) == (average, 9810062, average)
+    _, table, _ = punto("odds", *asked)
+    assert (
+        f"\nprogressive:player: its meter at the average top award {average / 100:,.2f}, of a seed of "
+        in table
+    )
+    _, table, _ = punto("odds", *asked, "--meter", "progressive=9810062")
+    assert (
+        f"\nprogressive:player: its meter at 98,100.62, as given; average top award {average / 100:,.2f}, of a seed of "
+    ) in table
 
 
 def test_a_pay_changed_in_a_file_changes_both_settlement_and_odds(punto, odds, tmp_path, monkeypatch):

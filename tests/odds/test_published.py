@@ -12,16 +12,16 @@ import pytest
 
 from controller.baccarat.coup import Side, Winner
 from controller.games import load_game
-from controller.odds import published
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
-from controller.odds.published import Figure, Report, check
-from controller.odds.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
+from controller.odds.published import check as published
+from controller.odds.published.check import Figure, Report, check
+from controller.odds.published.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
 from controller.problems import ConfigError
 from controller.wagers.condition import Condition
 from controller.wagers.definition import Game, Rule, Wager
 
-SHIPPED = (files("controller.odds") / "published-figures.toml").read_text(encoding="utf-8")
+SHIPPED = (files("controller.odds.published") / "published-figures.toml").read_text(encoding="utf-8")
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 PAGE = Path(__file__).parents[2] / "docs" / "published-figures.md"
 
@@ -651,7 +651,8 @@ def test_other_decks_can_be_given(tmp_path):
         (DAI_BACC.format("dragon-bonus-1"), "3: dai_bacc.game: Mini Baccarat, Dragon Bonus 1 has no maximum_wagers"),
         (EXACTLY.format("dai-bacc"), "10: progressive[1].game: Dai Bacc must have one wager that pays from a meter, and has 0"),
         (EXACTLY.format("").replace("denomination = 1", "denomination = 5"), "2: progressive[1].table: table 3 for $5 has no game file, and these have: 1 for $1, 1 for $5, 2 for $1, 3 for $1; or name one"),
-        (EXACTLY.format("").replace("171375", "0"), "6: progressive[1].one_in: one_in must be more than 0, not 0"),
+        (EXACTLY.format("").replace("171375", "0"), "6: progressive[1].one_in: one_in must be at least 1, not 0"),
+        (EXACTLY.format("").replace("171375", "0.99"), "6: progressive[1].one_in: one_in must be at least 1, not 0.99"),
         (EXACTLY.format("") + "decks = 0\n", "11: progressive[1].decks: decks must be from 1 to 12, not 0"),
         (EXACTLY.format("") + 'side = "tie"\n', "11: progressive[1].side: must be 'player' or 'banker', not 'tie'"),
     ],

@@ -3,7 +3,9 @@
 import asyncio
 import gc
 import getpass
+import json
 import os
+import re
 import signal
 import socket
 import stat
@@ -17,7 +19,7 @@ from typing import Any
 import pytest
 
 from controller.outbox import MOST_WAITING
-from controller.table.events import CloseTable
+from controller.table.events import CloseTable, VoidCoup, VoidRound
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -522,6 +524,53 @@ async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_
     assert {"wagers/3/set", "request/rounds", "restricted/card", "event", "round"} <= listening.names()
     assert contiguous(numbers(listening.of("event")))
     assert all(state["seq"] <= on_record for state in listening.of("state"))
+
+
+async def test_a_hand_voided_before_the_reveal_is_shown_to_nobody(tmp_path, mosquitto):
+    record = tmp_path / "table.db"
+    async with (
+        table(record, settings("midi-baccarat")) as here,
+        ear(mosquitto.port) as listening,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        await here.begin_shoe()
+        await here.draw(4)
+        await here.order(VoidCoup("bob", "misdeal"))
+        await listening.publish("request/rounds", {"id": "r", "after": 0})
+        await eventually(
+            lambda: listening.of("response/rounds") and listening.of("round"), "the round, twice"
+        )
+        await eventually(
+            lambda: (listening.of("state")[-1]["result"] or {}).get("status") == "void", "the result"
+        )
+    (recorded,) = rows(record, "SELECT record FROM rounds")
+    heard = json.dumps([payload for _, payload, _ in listening.heard])
+    (sent,) = {json.dumps(each["round"]) for each in listening.of("round")}
+
+    assert len(json.loads(recorded[0])["player"]) == 2
+    assert json.loads(sent)["hidden"]
+    assert not re.search(r'"[A2-9TJQK][SHDC]"', heard)
+
+
+async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitto):
+    async with (
+        table(tmp_path / "table.db") as here,
+        ear(mosquitto.port) as listening,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        await here.begin_shoe()
+        await here.play(1, seats=[1])
+        await here.order(VoidRound("bob", 1, "misdeal", "eve"))
+        await eventually(lambda: len(listening.of("round")) == 2, "the correction")
+        await eventually(lambda: listening.of("state")[-1]["round"] == 3, "the state after it")
+        await eventually(lambda: listening.of("scoreboard")[-1]["counts"]["hands"] == 0, "the empty roads")
+
+    first, entry = (each["round"] for each in listening.of("round"))
+    assert (entry["status"], entry["corrects"], entry["round"]) == ("correction", 1, 2)
+    assert sum(each["net"] for record in (first, entry) for each in record["settlements"]) == 0
+    assert all(documented(name, payload) for name, payload, _ in listening.heard)
 
 
 # --- passwords

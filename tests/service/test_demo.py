@@ -2,11 +2,12 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from controller.journal.recovery import replay
 from controller.wagers.definition import Game, Limits
 from controller.wagers.settlement import check_wagers
 from simulators.players import Players, PlayersOptions
+from tests.operators.consoles import Browser
 from tests.service.table_in_this_process import HERE, rows
 
-QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0")
+QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0")
 
 
 @contextmanager
@@ -74,6 +76,27 @@ def test_the_same_seed_deals_the_same_cards_again():
     hands = [[line[: line.index(" wagers")][:75] for line in rounds_of(out)] for out, _ in said]
     assert hands[0] == hands[1]
     assert len(hands[0]) == 3
+
+
+async def test_its_consoles_let_in_who_has_read_the_terminal_and_its_table_is_theirs_if_they_want():
+    passwords = set()
+    for _ in range(2):
+        with demo("--attended") as process:
+            assert process.stdout is not None
+            line = next(line for line in process.stdout if line.startswith("  consoles "))
+            port, password = int(line.partition("/ as ")[0].rpartition(":")[2]), line.split()[-1]
+            passwords.add(password)
+            browser = Browser(port)
+            assert (await browser.sign_on("supervisor", "supervisor")).status == 401
+            assert (await browser.sign_on("dealer", password)).json["roles"] == ["dealer"]
+            assert (await browser.view())["operator"] == "dealer"
+            assert (await browser.sign_on("supervisor", password)).status == 200
+            assert (await browser.order("change_shoe")).status == 200
+            process.send_signal(signal.SIGINT)
+            _, noise = process.communicate(timeout=10)
+        assert (process.returncode, noise) == (0, "")
+
+    assert len(passwords) == 2
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -203,6 +226,51 @@ def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
         assert (process.returncode, noise) == (0, "")
         assert rows(tmp_path / "table.db", "SELECT max(round) FROM rounds")[0][0] >= so_far
         assert len(rounds_of(said)) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            "UPDATE inputs SET payload = payload || ' ' WHERE seq = 1",
+            "was changed after it was written",
+        ),
+        ("DROP TABLE inputs", "no such table: inputs"),
+    ],
+)
+def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(tmp_path, change, said):
+    with demo("--rounds", "1", "--dir", tmp_path) as process:
+        process.communicate(timeout=30)
+    with closing(sqlite3.connect(tmp_path / "table.db")) as connection, connection:
+        connection.execute("DROP TRIGGER inputs_no_update")
+        connection.execute("DELETE FROM snapshots")
+        connection.execute(change)
+    with demo("--rounds", "1", "--dir", tmp_path) as process:
+        _, noise = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert said in noise
+    assert noise.startswith("punto demo: ")
+    assert noise.count("\n") == 1
+
+
+def test_another_games_record_is_refused_in_mid_shoe(tmp_path):
+    with demo("--rounds", "2", "--dir", tmp_path) as process:
+        process.communicate(timeout=30)
+    with demo("--rounds", "1", "--dir", tmp_path, "--game", "mini-baccarat") as process:
+        _, noise = process.communicate(timeout=30)
+
+    assert process.returncode == 1
+    assert noise.startswith("punto demo: ")
+    assert noise.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with demo("--rounds", "1", "--dir", tmp_path / "file") as process:
+        _, noise = process.communicate(timeout=30)
+
+    assert (process.returncode, noise) == (2, f"--dir: {tmp_path / 'file'}: File exists\n")
 
 
 # --- the players

@@ -36,7 +36,7 @@ from tests.service.table_on_a_machine import Table as Service
 
 REFUSED: list[tuple[Event, str]] = [
     (Reveal("mei"), "not_now"),
-    (SignOn("mei"), "not_now"),
+    (SignOff("mei"), "not_now"),
     (ResumePlay("mei", "seen to"), "not_stopped"),
     (KeyCard("mei", Card("9S")), "no_card_awaited"),
     (SetWager("w", 1, "player", 777, 1), "betting_closed"),

@@ -217,6 +217,24 @@ def test_cards_drawn_too_soon_and_dealt_later_are_told_of():
     assert (dealt.round, dealt.carried, dealt.cards_left) == (2, 0, 408)
 
 
+@pytest.mark.parametrize(
+    ("commands", "carried", "cards_left"),
+    [
+        ([f"draw {PLAYER_NATURAL}", "draw 9D"], 1, 411),
+        ([f"draw {PLAYER_NATURAL}", "draw 9D", "draw 8D", "unread", "cut card"], 3, 409),
+        ([f"draw {PLAYER_NATURAL}", "draw 9D", "resume"], 0, 411),
+        (["draw KS 2S", "lid open", "draw 9H"], 0, 416),
+    ],
+    ids=["one", "more after it", "seen to", "of the coup being dealt"],
+)
+def test_cards_that_wait_for_a_supervisor_may_begin_the_next_coup(commands, carried, cards_left):
+    croupier = Croupier(next_coup="order").do("hello", "sign on", "change shoe", "open", *commands)
+    found = left_of(croupier.state)
+
+    assert found is not None
+    assert (found.carried, found.cards_left) == (carried, cards_left)
+
+
 # --- a table in this process, and its worker
 
 ONE_DECK = replace(settings().game, decks=1)
@@ -231,7 +249,7 @@ def of_one_deck(**changes: Any) -> Settings:
 async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[Ear]:
     """The table with live edges as the service has them, and surveillance, which hears everything."""
     edge = LiveEdge(here.state.settings, percentage(alarm), here.outbox)
-    here.engine.see_change = edge.see
+    here.engine.watchers.append(edge.see)
     edge.see(here.state, here.engine.seq)
     async with ear(port) as surveillance, connected(here, port) as broker:
         broker.retain(EDGE, edge.message)
@@ -418,16 +436,23 @@ async def test_a_coup_that_begins_with_cards_drawn_too_soon_is_not_valued(tmp_pa
     async with table(tmp_path / "table.db", settings(overdraw="next_coup")) as here:
         await here.begin_shoe()
         async with surveyed(here, mosquitto.port) as surveillance:
+            await here.play(1)
+            await of_round(surveillance, 1)  # so the worker is there, and would answer at once
+            before = len(seen(here))
             await here.shoe(CardOverdrawn(here.state.link.expected, here._cards.pop(0), 99))
-            await here.order(ResumePlay("bob", "seen to"))
             message = await surveillance.last(EDGE, lambda last: last["unavailable"])
 
-            assert message["unavailable"] == "the next coup begins with cards that were drawn too soon"
+            assert message["unavailable"] == "the next coup may begin with cards that were drawn too soon"
             assert (message["positions"], message["alarms"]) == ([], [])
-            assert (message["round"], message["cards_left"]) == (0, 415)
+            assert (message["round"], message["cards_left"]) == (1, 416 - before - 1)
+
+            await here.order(ResumePlay("bob", "seen to"))
+            await here.draw(1)
+            await asyncio.sleep(0.5)
+            assert (await surveillance.last(EDGE, lambda _: True))["unavailable"] == message["unavailable"]
 
             await here.play(1)
-            assert edges(await of_round(surveillance, 1)) == exact(here.state.settings.game, seen(here))
+            assert edges(await of_round(surveillance, 2)) == exact(here.state.settings.game, seen(here))
 
 
 async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on(tmp_path, mosquitto):

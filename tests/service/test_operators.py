@@ -31,7 +31,9 @@ ME = pwd.getpwuid(os.getuid()).pw_name
 @asynccontextmanager
 async def door(own: Table, path: Path, mode: int = 0o600) -> AsyncIterator[Path]:
     """The door to a table in this process."""
-    serving = asyncio.create_task(socket_door.serve(socket_door.open_at(path, mode), Desk(own.engine)))
+    serving = asyncio.create_task(
+        socket_door.serve(socket_door.open_at(path, mode), Desk(own.engine, path.parent))
+    )
     try:
         yield path
     finally:
@@ -238,6 +240,28 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"order": "correct_card", "position": 1e999, "card": "9S", "reason": "x"}', "correct_card: "),
     (b'{"order": "correct_card", "position": NaN, "card": "9S", "reason": "x"}', "correct_card: "),
     (b'{"order": "status", "deep": true}', "status has no 'deep': it takes nothing"),
+    (b'{"order": "void_coup", "reason": "x", "approved_by": "eve"}', "void_coup has no 'approved_by'"),
+    (
+        b'{"order": "change_game", "game": "../table.toml"}',
+        "change_game: game: there is no game '../table.toml'",
+    ),
+    (b'{"order": "change_game", "game": ["mini-baccarat"]}', "change_game: game: there is no game "),
+    (
+        b'{"order": "change_game", "game": "mini-bacarat"}',
+        "change_game: game: there is no game 'mini-bacarat' (did you mean mini-baccarat?)",
+    ),
+    (
+        b'{"order": "change_game", "game": "mini-baccarat", "limits": {"plaier": {}}}',
+        "change_game: limits.plaier: Mini Baccarat has no wager 'plaier'; it has player, banker, tie (did you mean",
+    ),
+    (
+        b'{"order": "change_game", "game": "mini-baccarat", "limits": {"player": {"minimum": "5"}}}',
+        "change_game: limits: player.minimum: Input should be a valid integer",
+    ),
+    (
+        b'{"order": "change_game", "game": "dragon-bonus-1", "limits": {"dragon_bonus_player": {"minimum": 1}}}',
+        "change_game: limits.dragon_bonus_player.minimum: 1 is below the game file's minimum of 500",
+    ),
 ]
 
 
@@ -338,10 +362,19 @@ async def test_every_order_of_the_table_can_be_given(tmp_path):
         await own.shoe(CardOverdrawn(own.state.link.expected, Card("5C"), 99))
         await give("resume_play", reason="seen to")
         await give("reveal")
+        last = own.state.last
+        assert last is not None
+        hands = {"player": list(last.player), "banker": list(last.banker)}
+        await give("correct_round", round=last.round, **{**hands, "player": ["KS", "9D"]}, reason="misread")
+        await give("void_round", round=last.round, reason="misdeal")
         await own.shoe(ShoeHello("IS-2", 5, 1, 1, 8))
         await give("accept_shoe", serial="IS-2")
+        await give("call_supervisor", reason="a dispute at seat 3")
+        await give("acknowledge_alarm", number=own.state.alarms[0].number)
         await give("close_table")
+        await give("change_game", game="mini-baccarat", limits={"player": {"minimum": 500}})
         await give("sign_off")
+        assert own.state.settings.game.wager("player").limits.minimum == 500
 
     assert set(given) == KINDS.keys()
 

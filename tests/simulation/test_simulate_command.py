@@ -419,3 +419,14 @@ def test_a_bar_is_shown_where_somebody_watches():
     assert b"20,000,000 rounds" in out
     assert "/20.0M" in shown
     assert "rounds/s" in shown
+
+
+@pytest.mark.parametrize("option", ["--csv", "--parquet"])
+@pytest.mark.parametrize(
+    ("name", "said"), [("", "'' is no name"), (".", "'.' is a folder"), ("/", "'/' is a folder")]
+)
+def test_a_file_of_rounds_needs_a_name_that_is_no_folder(punto, option, name, said):
+    status, out, err = punto(*asked(option, name))
+
+    assert (status, out) == (2, "")
+    assert f"argument {option}: {said}: write the name of a file, such as rounds.csv" in err

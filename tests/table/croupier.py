@@ -10,13 +10,19 @@ from controller.games import load_game
 from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
 from controller.table.events import (
     AcceptShoe,
+    AccessRefused,
+    AcknowledgeAlarm,
+    CallSupervisor,
     CardDrawn,
     CardOverdrawn,
     CardUnread,
+    ChangeGame,
     ChangeShoe,
     CloseBetting,
     CloseTable,
+    ConfigurationKeypad,
     CorrectCard,
+    CorrectRound,
     CutCardSeen,
     Event,
     KeyCard,
@@ -28,6 +34,7 @@ from controller.table.events import (
     Reveal,
     ReverseMovement,
     ServiceStarted,
+    SessionBegun,
     SetWager,
     ShoeFault,
     ShoeHello,
@@ -35,6 +42,7 @@ from controller.table.events import (
     SignOff,
     SignOn,
     VoidCoup,
+    VoidRound,
 )
 from controller.table.settings import Settings
 from controller.table.state import Phase, RoundRecord, TableState
@@ -121,6 +129,10 @@ class Croupier:
         return [stop.code for stop in self.state.stops]
 
     @property
+    def last_round(self) -> int:
+        return self.state.last.round if self.state.last else 0
+
+    @property
     def rounds(self) -> list[RoundRecord]:
         return [effect.record for effect in self.effects if isinstance(effect, RoundEnded)]
 
@@ -172,6 +184,18 @@ def _wager(croupier: Croupier, words: list[str]) -> list[Event]:
     return [SetWager("w", int(seat), wager, int(amount), croupier.state.round)]
 
 
+def _correct_round(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`correct round KS 9H over 2S 3S`: the last round's hands, Player's first."""
+    over = words.index("over")
+    player, banker = cards(" ".join(words[:over])), cards(" ".join(words[over + 1 :]))
+    return [CorrectRound("bob", croupier.last_round, player, banker, "misread", "eve")]
+
+
+def _acknowledge(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`acknowledge link_noise`."""
+    return [AcknowledgeAlarm("bob", each.number) for each in croupier.state.alarms if each.code == words[0]]
+
+
 COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     # the shoe
     "draw": lambda c, words: [CardDrawn(c.next_record(), Card(word), 99) for word in words],
@@ -197,12 +221,23 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "no more bets": lambda _, __: [CloseBetting("ann")],
     "close table": lambda _, __: [CloseTable("ann")],
     "reveal": lambda _, __: [Reveal("ann")],
+    "void round": lambda c, _: [VoidRound("bob", c.last_round, "misdeal", "eve")],
     "void": lambda _, __: [VoidCoup("bob", "misdeal")],
+    "correct round": _correct_round,
     "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread")],
     "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],
+    "game": lambda _, words: [ChangeGame("bob", game(words[0]))],
+    "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
+    "acknowledge": _acknowledge,
     "wager": _wager,
+    # who came in
+    "come in": lambda _, __: [SessionBegun("ann", ("dealer",), "192.0.2.7")],
+    "lock out": lambda _, __: [AccessRefused("ann", "sign_on", "locked_out", "192.0.2.7")],
+    # what else is plugged in
+    "plug keypad": lambda _, __: [ConfigurationKeypad(attached=True, path="/dev/keypad")],
+    "pull keypad": lambda _, __: [ConfigurationKeypad(attached=False, path="/dev/keypad")],
     # the service
     "start": lambda c, _: [ServiceStarted("0.1.0", c.settings)],
 }

@@ -16,13 +16,18 @@ from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.table.effects import CardHeld, Effect, Happened, RoundEnded
 from controller.table.events import (
     AcceptShoe,
+    AccessRefused,
+    AcknowledgeAlarm,
+    CallSupervisor,
     CardDrawn,
     CardOverdrawn,
     CardUnread,
+    ChangeGame,
     ChangeShoe,
     CloseBetting,
     CloseTable,
     CorrectCard,
+    CorrectRound,
     CutCardSeen,
     Event,
     KeyCard,
@@ -34,6 +39,7 @@ from controller.table.events import (
     Reveal,
     ReverseMovement,
     ServiceStarted,
+    SessionBegun,
     SetWager,
     ShoeFault,
     ShoeHello,
@@ -41,16 +47,17 @@ from controller.table.events import (
     SignOff,
     SignOn,
     VoidCoup,
+    VoidRound,
 )
 from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase, TableState
+from controller.table.state import Phase, RoundRecord, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
-from tests.table.croupier import settings
+from tests.table.croupier import game, settings
 
 STATE: TypeAdapter[TableState] = TypeAdapter(TableState)
 CARD_CODE = re.compile(r"\b[A2-9TJQK][SHDC]\b")
-PUBLIC_CARDS = {"burn_card_turned", "cards_revealed"}
+PUBLIC_CARDS = {"burn_card_turned", "cards_revealed", "round_corrected"}
 
 CARDS = st.sampled_from(STANDARD_DECK)
 CONFIDENCES = st.sampled_from((99, 99, 50))
@@ -93,6 +100,7 @@ class AnyDay(RuleBasedStateMachine):
         self.happened = 0
         self.round = 0
         self.on_roads = 0
+        self.owed: dict[tuple[int, str], int] = {}  # by the last round that was played, corrections included
         while not asleep and self.state.phase is not Phase.BETTING:
             self.submit(self.wanted(Card.TWO_S))
 
@@ -157,6 +165,11 @@ class AnyDay(RuleBasedStateMachine):
             case RoundEnded(record):
                 self.round += 1
                 assert record.round == self.round
+                if record.status == "correction":
+                    self.see_correction(record)
+                    return
+                self.owed = {(each.seat, each.wager): each.net for each in record.settlements}
+                self.corrected = record
                 self.in_hands.update(record.player + record.banker)
                 self.on_roads += record.status == "played"
                 stakes = {(each.seat, each.wager): each.stake for each in record.settlements}
@@ -166,6 +179,22 @@ class AnyDay(RuleBasedStateMachine):
                 self.wagers = {}
             case _:
                 pass
+
+    def see_correction(self, record: RoundRecord) -> None:
+        """A correction adds differences to what was settled, and changes neither the cards' number nor wagers."""
+        assert record.corrects == self.corrected.round
+        for each in record.settlements:
+            assert (each.stake, each.net) == (0, each.returned)
+            assert each.net
+            self.owed[each.seat, each.wager] += each.net
+        last = self.state.last
+        assert last is not None
+        assert {(each.seat, each.wager): each.net for each in last.settlements} == self.owed
+        if record.shoe == self.state.shoe:
+            self.in_hands -= Counter(self.corrected.player + self.corrected.banker)
+            self.in_hands += Counter(record.player + record.banker)
+            self.on_roads -= record.winner is None
+        self.corrected = record = replace(record, round=self.corrected.round)
 
     @rule(coming=st.lists(CARDS, min_size=1, max_size=3))
     def play_on(self, coming: list[Card]) -> None:
@@ -237,7 +266,7 @@ class AnyDay(RuleBasedStateMachine):
         before = self.state
         self.submit(event)
         if record != before.link.expected:
-            assert self.state == replace(before, happenings=self.state.happenings)
+            assert self.state == replace(before, happenings=self.state.happenings, alarms=self.state.alarms)
 
     @rule(
         serial=st.sampled_from("AAAB"),
@@ -275,12 +304,42 @@ class AnyDay(RuleBasedStateMachine):
                     AcceptShoe("bob", "B"),
                 )
             ),
+            st.sampled_from(
+                (
+                    SessionBegun("bob", ("supervisor",), "here"),
+                    AccessRefused(None, "sign_on", "refused", "there"),
+                    AccessRefused("bob", "sign_on", "locked_out", "there"),
+                    CallSupervisor("ann", "a question"),
+                    ChangeGame("bob", game("dragon-bonus-1")),
+                )
+            ),
+            st.builds(AcknowledgeAlarm, st.just("bob"), st.integers(1, 60)),
             st.builds(KeyCard, st.just("ann"), CARDS),
             st.builds(CorrectCard, st.just("bob"), st.integers(0, 7), CARDS, st.just("misread")),
         )
     )
     def somebody_orders(self, order: Event) -> None:
         self.submit(order)
+
+    @precondition(lambda self: self.state.last is not None)
+    @rule(
+        place=st.integers(0, 5),
+        card=CARDS,
+        late=st.sampled_from((0, 0, 0, 1)),
+        void=st.sampled_from((False, False, False, True)),
+    )
+    def somebody_corrects_the_last_round(self, place: int, card: Card, late: int, void: bool) -> None:
+        last = self.state.last
+        assert last is not None
+        hands = [*last.player], [*last.banker]
+        hand = hands[place % 2]
+        if place // 2 < len(hand):
+            hand[place // 2] = card
+        player, banker = map(tuple, hands)
+        if void:
+            self.submit(VoidRound("bob", last.round - late, "misdeal"))
+        else:
+            self.submit(CorrectRound("bob", last.round - late, player, banker, "misread"))
 
     @precondition(lambda self: self.state.phase is Phase.BETTING)
     @rule(

@@ -56,6 +56,25 @@ def test_a_corrected_card_stays_hidden_too():
     assert (croupier.said, croupier.held) == ([], [("QS", "corrected")])
 
 
+def test_a_hidden_card_cannot_be_guessed_by_correcting_it():
+    croupier = Croupier.at_betting("draw KS", **MIDI)
+    before = croupier.state
+
+    croupier.do("correct 1 KS")
+
+    assert croupier.state == before
+
+
+def test_a_correction_that_cannot_be_tells_nothing_of_the_other_cards():
+    croupier = Croupier.at_betting("draw 2D KS 3D 7H 4D", **MIDI)
+
+    with pytest.raises(RefusedError) as refused:
+        croupier.do("correct 1 6S")
+
+    assert refused.value.code == "cards_disagree"
+    assert re.findall(r"\b[A2-9TJQK][SHDC]\b", str(refused.value)) == ["6S"]
+
+
 def test_the_reveal_shows_both_hands_and_settles():
     croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", **MIDI)
     assert croupier.phase is Phase.REVEAL

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.table.events import Order, ServiceStarted, SetWager, ShoeEvent
+from controller.table.events import Access, ConfigurationKeypad, Order, ServiceStarted, SetWager, ShoeEvent
 from controller.table.state import Phase
 from controller.table.table import TRANSITIONS
 from controller.table.turn import RefusedError
@@ -29,6 +29,17 @@ OVERDRAWN: list[str] = ["overdraw KD", "resume"]
 # Play is stopped and the last card of the coup has come; then the shoe is exchanged as well.
 STOPPED: list[str] = ["lid open", "draw 3S"]
 EXCHANGED: list[str] = ["hello B", "resume"]
+
+# How a table comes into each phase.
+IN_PHASE: dict[str, tuple[House, list[str]]] = {
+    "locked": ({}, []),
+    "closed": ({}, ON),
+    "shoe_change": (BURN, SHOE),
+    "betting": ({}, [*BET, "wager 1 player 500"]),
+    "dealing": ({}, [*BET, "wager 1 player 500", "draw KS 2S"]),
+    "reveal": (MIDI, [*BET, f"draw {PLAYER_NATURAL}"]),
+    "settled": (BY_ORDER, [*BET, f"draw {PLAYER_NATURAL}"]),
+}
 
 # The house, what happened so far, and the event: the word that says it, of which phase it is, and what it leads to.
 SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
@@ -128,14 +139,37 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
         "reveal",
     ),
     (BY_ORDER, [*COUP, "draw 3S", "hello B"], "accept B", "settled", "settled"),
+    # corrections of the round before
+    *(
+        (house, so_far, order, phase, phase)
+        for order in ("correct round KS 9H over 2S 7D", "void round")
+        for house, so_far, phase in (
+            ({}, [*COUP, "draw 3S", "close table"], "closed"),
+            (BURN, [*SHOE, "draw AS 2S", "draw KS 2S 9H 3S", "change shoe"], "shoe_change"),
+            ({}, [*COUP, "draw 3S"], "betting"),
+            (BY_ORDER, [*COUP, "draw 3S"], "settled"),
+        )
+    ),
+    ({}, ON, "game canberra", "closed", "closed"),
+    # at any time
+    *(
+        (house, [*so_far, "noise"], command, phase, phase)
+        for phase, (house, so_far) in IN_PHASE.items()
+        for command in ("sign on", "call a question", "acknowledge link_noise", "come in", "plug keypad")
+        if phase != "locked" or command in {"come in", "plug keypad"}
+    ),
 ]
 
 
 def kind_of(command: str) -> type | str:
     """The event that a command says, as the transition table names it."""
     verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
-    (event,) = COMMANDS[verb](Croupier(), command.removeprefix(verb).split())
-    return type(event) if isinstance(event, Order | SetWager | ServiceStarted) else "shoe"
+    (event,) = COMMANDS[verb](Croupier().do("noise"), command.removeprefix(verb).split())
+    if isinstance(event, Access):
+        return "access"
+    return (
+        type(event) if isinstance(event, Order | SetWager | ServiceStarted | ConfigurationKeypad) else "shoe"
+    )
 
 
 @pytest.mark.parametrize(("house", "so_far", "command", "before", "after"), SCENARIOS)
@@ -158,19 +192,10 @@ def test_every_way_that_the_transition_table_lists_is_gone_by_a_scenario():
     }
 
 
-# How a table comes into each phase.
-IN_PHASE: dict[str, tuple[House, list[str]]] = {
-    "locked": ({}, []),
-    "closed": ({}, ON),
-    "shoe_change": (BURN, SHOE),
-    "betting": ({}, [*BET, "wager 1 player 500"]),
-    "dealing": ({}, [*BET, "wager 1 player 500", "draw KS 2S"]),
-    "reveal": (MIDI, [*BET, f"draw {PLAYER_NATURAL}"]),
-    "settled": (BY_ORDER, [*BET, f"draw {PLAYER_NATURAL}"]),
-}
 PERSONAL = [
     "sign on", "sign off", "change shoe", "open", "no more bets", "close table", "reveal", "void", "correct 1 QS",
-    "key QS", "resume", "accept A", "wager 1 player 500", "start",
+    "key QS", "resume", "accept A", "wager 1 player 500", "start", "correct round QS 9H over 2S 3S", "void round",
+    "game canberra", "call a question", "acknowledge link_noise",
 ]  # fmt: skip
 OF_THE_SHOE = [
     "draw 7C", "unsure 7C", "unread", "overdraw 7C", "overdraw ?", "cut card", "lid open", "lid closed", "push back",
@@ -205,7 +230,7 @@ def _shoe_commands() -> list[tuple[str, str]]:
 )
 def test_what_the_phase_does_not_allow_is_refused_and_changes_nothing(phase, command):
     house, so_far = IN_PHASE[phase]
-    croupier = Croupier(**house).do(*so_far)
+    croupier = Croupier(**house).do(*so_far, "noise")
     before = croupier.state
     assert before.phase is phase
 
@@ -226,8 +251,8 @@ def test_a_refusal_says_what_is_possible_instead():
         Croupier().do("sign on", "reveal")
 
     assert str(refused.value) == (
-        "cannot reveal while the table is in closed; possible now: accept a shoe, change the shoe, open betting, "
-        "resume play, sign off"
+        "cannot reveal while the table is in closed; possible now: accept a shoe, change the game, change the shoe, "
+        "correct a settled round, open betting, resume play, sign off, void a settled round"
     )
 
 

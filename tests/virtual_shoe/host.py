@@ -10,8 +10,9 @@ from pathlib import Path
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.table.shoe_orders import Lamps
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 
 
 class Table:

@@ -7,8 +7,9 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.table.shoe_orders import Lamps
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 from simulators.shoe.dealer import Dealer
 from simulators.shoe.device import ShoeDevice
 from simulators.shoe.faults import Faults

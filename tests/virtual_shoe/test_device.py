@@ -8,8 +8,9 @@ import pytest
 
 from controller.baccarat.cards import STANDARD_DECK, Card
 from controller.table.shoe_orders import Lamps
+from drivers.framing import encode
 from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder, encode
+from drivers.ishoe.codec import Decoder
 from simulators.shoe import device
 from simulators.shoe.device import ShoeDevice
 from simulators.shoe.store import Store

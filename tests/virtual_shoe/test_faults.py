@@ -1,6 +1,7 @@
 import pytest
 
-from drivers.ishoe.codec import Decoder, encode
+from drivers.framing import encode
+from drivers.ishoe.codec import Decoder
 from drivers.ishoe.frames import UnreadRecord
 from simulators.shoe.faults import Faults, Interval, Line, OptionError, card_chances, parse_faults
 

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from controller.baccarat.cards import Card
-from drivers.ishoe.codec import encode
+from drivers.framing import encode
 from drivers.ishoe.frames import CardRecord, CutCardRecord, UnreadRecord
 from simulators.shoe.store import Inside, Store, StoreError
 

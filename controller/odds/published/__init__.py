@@ -1,0 +1,1 @@
+"""The figures that regulators' sheets print, held against the exact ones."""

@@ -1,0 +1,281 @@
+"""Operators' accounts, in an SQLite file of their own: names, roles and Argon2id hashes, never on the record.
+
+`punto operators` writes it on the table's PC, and the service reads it while that goes on. There is no account that
+nobody made.
+"""
+
+import os
+import sqlite3
+import unicodedata
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from controller.operators.roles import Role
+
+SHORTEST_PASSWORD: Final = 8
+LONGEST_PASSWORD: Final = 1024
+LONGEST_NAME: Final = 40
+_APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
+_FORMAT: Final = 1
+_TABLE: Final = """
+CREATE TABLE accounts (
+    folded TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    roles TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    disabled INTEGER NOT NULL DEFAULT 0,
+    created TEXT NOT NULL,
+    last_sign_on TEXT,
+    version INTEGER NOT NULL DEFAULT 1
+) STRICT
+"""
+_HASHER: Final = PasswordHasher()
+
+
+class AccountsError(Exception):
+    """The accounts cannot be read or changed so; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An operator's account. `version` counts the changes of password, roles and standing; times are UTC."""
+
+    name: str
+    roles: tuple[Role, ...]
+    disabled: bool
+    created: str
+    last_sign_on: str | None
+    version: int
+
+
+class Accounts:
+    """The accounts' file, open."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self._path = path
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open the file, or begin it where there is none; nobody but its owner may read it.
+
+        Raises:
+            AccountsError: it cannot be opened, or is another file.
+        """
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            connection = sqlite3.connect(path, isolation_level=None)
+        except (OSError, sqlite3.Error) as error:
+            raise _cannot("opened", path, error) from error
+        try:
+            _check_or_begin(connection, path)
+        except sqlite3.Error as error:
+            connection.close()
+            raise _cannot("opened", path, error) from error
+        except AccountsError:
+            connection.close()
+            raise
+        return cls(connection, path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    # --- reading
+
+    def find(self, name: str) -> Account | None:
+        """The account of this name, however its letters are written, small or capital; None where there is none.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        found = self._read("WHERE folded = ?", folded(name))
+        return found[0] if found else None
+
+    def all(self) -> list[Account]:
+        """Every account, by name.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        return self._read("ORDER BY folded")
+
+    def hash_of(self, account: Account) -> str:
+        """The hash of an account's password.
+
+        Raises:
+            AccountsError: the file cannot be read, or the account is not there any more.
+        """
+        rows = self._do("SELECT hash FROM accounts WHERE folded = ?", folded(account.name)).fetchall()
+        if not rows:
+            raise AccountsError(f"there is no account {account.name!r} any more")
+        found: str = rows[0][0]
+        return found
+
+    def _read(self, where: str, *values: str) -> list[Account]:
+        columns = "name, roles, disabled, created, last_sign_on, version"
+        rows = self._do(f"SELECT {columns} FROM accounts {where}", *values).fetchall()  # noqa: S608 - two literals
+        return [
+            Account(name, tuple(Role(role) for role in roles.split()), bool(disabled), created, last, version)
+            for name, roles, disabled, created, last, version in rows
+        ]
+
+    # --- changing
+
+    def add(self, name: str, roles: Iterable[Role], password: str, now: str) -> None:
+        """Make an account.
+
+        Raises:
+            AccountsError: the name or the password cannot be used, or the name is taken.
+        """
+        name = checked_name(name)
+        hash_ = hashed(password)
+        if (other := self.find(name)) is not None:
+            raise AccountsError(f"there is an account {other.name!r} already: take another name")
+        self._do(
+            "INSERT INTO accounts (folded, name, roles, hash, created) VALUES (?, ?, ?, ?, ?)",
+            folded(name),
+            name,
+            _written(roles),
+            hash_,
+            now,
+        )
+
+    def set_disabled(self, name: str, *, disabled: bool) -> None:
+        """Let an account in no more, or again.
+
+        Raises:
+            AccountsError: there is no such account.
+        """
+        self._change(name, "disabled", int(disabled))
+
+    def set_password(self, name: str, password: str) -> None:
+        """Give an account another password.
+
+        Raises:
+            AccountsError: there is no such account, or the password cannot be used.
+        """
+        self._change(name, "hash", hashed(password))
+
+    def set_roles(self, name: str, roles: Iterable[Role]) -> None:
+        """Give an account these roles in place of those that it had.
+
+        Raises:
+            AccountsError: there is no such account.
+        """
+        self._change(name, "roles", _written(roles))
+
+    def signed_on(self, account: Account, now: str) -> None:
+        """Note when an account last signed on.
+
+        Raises:
+            AccountsError: the file cannot be written.
+        """
+        self._do("UPDATE accounts SET last_sign_on = ? WHERE folded = ?", now, folded(account.name))
+
+    def _change(self, name: str, column: str, value: str | int) -> None:
+        changed = self._do(
+            f"UPDATE accounts SET {column} = ?, version = version + 1 WHERE folded = ?",  # noqa: S608 - three literals
+            value,
+            folded(name),
+        )
+        if not changed.rowcount:
+            known = ", ".join(repr(each.name) for each in self.all()) or "none"
+            raise AccountsError(f"there is no account {name!r}; there are: {known}")
+
+    def _do(self, statement: str, *values: str | int) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
+
+
+# --- names and passwords
+
+
+def folded(name: str) -> str:
+    """A name as it is compared: two accounts that a person could take for one another have the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def checked_name(name: str) -> str:
+    """A new account's name in composed form.
+
+    Raises:
+        AccountsError: it cannot be a name.
+    """
+    name = unicodedata.normalize("NFC", name)
+    if not name or len(name) > LONGEST_NAME or not name.isprintable() or name != " ".join(name.split()):
+        raise AccountsError(
+            f"{name[:100]!r} cannot be a name: write 1 to {LONGEST_NAME} letters, single spaces between words"
+        )
+    return name
+
+
+def checked_password(password: str) -> str:
+    """A new password.
+
+    Raises:
+        AccountsError: it is too short or too long.
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise AccountsError(
+            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; this one has {len(password)}"
+        )
+    return password
+
+
+def hashed(password: str) -> str:
+    """The Argon2id hash of a new password.
+
+    Raises:
+        AccountsError: the password cannot be used.
+    """
+    return _HASHER.hash(_composed(checked_password(password)))
+
+
+def verified(hash_: str, password: str) -> bool:
+    """Whether the hash is this password's. It takes tens of milliseconds, for which it holds no lock of the interpreter."""
+    with suppress(VerificationError, InvalidHashError):
+        return _HASHER.verify(hash_, _composed(password))
+    return False
+
+
+def _composed(password: str) -> str:
+    return unicodedata.normalize("NFC", password)
+
+
+# --- the file
+
+
+def _check_or_begin(connection: sqlite3.Connection, path: Path) -> None:
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute("PRAGMA journal_mode = WAL")  # the service reads while the command writes
+        connection.executescript(
+            f"BEGIN IMMEDIATE; {_TABLE}; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_FORMAT}; COMMIT;"
+        )
+    application = connection.execute("PRAGMA application_id").fetchone()[0]
+    if application != _APPLICATION_ID:
+        raise AccountsError(f"{path} is an SQLite file and holds no accounts: give another path")
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found != _FORMAT:
+        raise AccountsError(
+            f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the program that wrote it"
+        )
+
+
+def _written(roles: Iterable[Role]) -> str:
+    return " ".join(dict.fromkeys(roles))
+
+
+def _cannot(what: str, path: Path, error: Exception) -> AccountsError:
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return AccountsError(
+        f"the accounts {path} cannot be {what}: {reason}; check the path, its owner and the disk"
+    )

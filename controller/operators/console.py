@@ -1,0 +1,160 @@
+"""The consoles' service: accounts and sessions, and the web server at the configured address."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+import uvicorn
+
+from controller.config import ConsoleConfig
+from controller.engine import Engine
+from controller.operators.accounts import Accounts, AccountsError
+from controller.operators.desk import Desk
+from controller.operators.gate import Gate, Policy
+from controller.operators.guard import Guard
+from controller.operators.reports import Reports
+from controller.operators.web import Changes, Parts, application
+from controller.problems import ConfigError, Problem
+
+_TEND_SECONDS: Final = 1
+_PACE_SECONDS: Final = 10
+_MOST_CONNECTIONS: Final = 100
+
+_log = structlog.get_logger("controller.operators")
+
+
+class Console:
+    """The consoles of one table. What is opened here is served by `serve` and closed with it."""
+
+    def __init__(self, config: ConsoleConfig, engine: Engine, desk: Desk, record: Path, folder: Path) -> None:
+        """Open accounts, certificate and address.
+
+        Raises:
+            ConfigError: one of them cannot be used.
+        """
+        tls = _tls(config)
+        try:
+            self._accounts = Accounts.open(config.accounts)
+        except AccountsError as error:
+            raise _problem("accounts", str(error)) from error
+        self._listener = _listen(config.host, config.port)
+        policy = Policy(
+            config.idle_minutes, config.lock_out_after, config.lock_out_minutes, config.refusals_per_minute
+        )
+        self._engine = engine
+        self._gate = Gate(self._accounts, engine, policy)
+        self._reports = Reports(record)
+        self._changes = Changes()
+        self._pace: float | None = None
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        parts = Parts(
+            engine=engine,
+            gate=self._gate,
+            desk=desk,
+            reports=self._reports,
+            folder=folder,
+            changes=self._changes,
+            idle_seconds=60 * config.idle_minutes,
+            tls=tls is not None,
+            pace=lambda: self._pace,
+        )
+        self._server = _Server(
+            uvicorn.Config(
+                Guard(application(parts), tls=tls is not None, failed=self._fail),
+                server_header=False,
+                lifespan="off",
+                ws="none",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,  # who asks is who the connection is from
+                limit_concurrency=_MOST_CONNECTIONS,
+                timeout_graceful_shutdown=2,
+                ssl_context_factory=None if tls is None else lambda *_: tls,
+            )
+        )
+
+    async def serve(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            RecordError: an order, or who came in, could not be put on the record.
+        """
+        self._engine.watchers.append(lambda *_: self._changes.notify())
+        serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+        tending = asyncio.create_task(self._tend())
+        try:
+            await asyncio.wait([serving, tending, self._failure], return_when=asyncio.FIRST_COMPLETED)
+            for ended in (self._failure, tending, serving):
+                if ended.done():
+                    ended.result()
+        finally:
+            # The streams first, so that the server can end in order.
+            self._changes.close()
+            self._server.should_exit = True
+            tending.cancel()
+            await asyncio.wait([serving, tending])
+            self._accounts.close()
+
+    def _fail(self, error: Exception) -> None:
+        if not self._failure.done():
+            self._failure.set_exception(error)
+
+    async def _tend(self) -> None:
+        """End what sessions are to end, and keep the pace of the hands."""
+        last_round, looked = -1, 0
+        while True:
+            try:
+                await self._gate.sweep()
+            except AccountsError as error:
+                _log.warning("accounts cannot be read", reason=str(error))
+            looked += 1
+            if self._engine.state.round != last_round or looked >= _PACE_SECONDS:
+                last_round, looked = self._engine.state.round, 0
+                self._pace = await asyncio.to_thread(self._reports.hands_an_hour, datetime.now(UTC))
+            await asyncio.sleep(_TEND_SECONDS)
+
+
+class _Server(uvicorn.Server):
+    """A server whose program minds the signals itself."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave them alone."""
+        yield
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        raise _problem(
+            "port", f"cannot listen on {host} port {port}: {error.strerror or error}; name another"
+        ) from error
+
+
+def _tls(config: ConsoleConfig) -> ssl.SSLContext | None:
+    if config.certificate is None or config.key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(config.certificate, config.key, password=lambda: "")
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        raise _problem(
+            "certificate",
+            f"{config.certificate} and {config.key} cannot be used ({error}): name readable files in PEM form, a "
+            "certificate and its key without a passphrase",
+        ) from error
+    return context
+
+
+def _problem(key: str, message: str) -> ConfigError:
+    return ConfigError([Problem(message, key=f"console.{key}")])

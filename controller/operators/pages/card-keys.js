@@ -1,0 +1,53 @@
+// Keying a card: rank and suit, by touch or by keyboard (A 2–9 T J Q K, and S H D C).
+
+import { RANKS, SUITS, cardWords, rankSign, rankWord, suitSign, suitWord } from "./cards.js";
+import { element } from "./elements.js";
+
+/** Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not. */
+export function cardKeys(changed) {
+  let rank = null;
+  let suit = null;
+  const keys = new Map();
+  const key = (name, sign, words) => {
+    const made = element("button", { type: "button", class: "card-key", "aria-label": words, "aria-pressed": "false", "data-key": name }, sign);
+    made.addEventListener("click", () => choose(name));
+    keys.set(name, made);
+    return made;
+  };
+  const node = element(
+    "div",
+    { class: "card-keys", role: "group", "aria-label": "Rank and suit" },
+    element("div", { class: "ranks" }, ...RANKS.map((each) => key(each, rankSign(each), rankWord(each)))),
+    element("div", { class: "suits" }, ...SUITS.map((each) => key(each, suitSign(each), suitWord(each)))),
+  );
+  node.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const name = event.key === "0" ? "T" : event.key.toUpperCase();
+    if (event.key === "Backspace") clear();
+    else if (keys.has(name)) choose(name);
+    else return;
+    event.preventDefault();
+  });
+
+  function choose(name) {
+    if (RANKS.includes(name)) rank = name;
+    else suit = name;
+    show();
+  }
+
+  function clear() {
+    rank = suit = null;
+    show();
+  }
+
+  function show() {
+    for (const [name, made] of keys) made.setAttribute("aria-pressed", String(name === rank || name === suit));
+    changed(rank !== null && suit !== null ? rank + suit : null, rank);
+  }
+
+  return { node, clear, focus: () => keys.get("A").focus() };
+}
+
+/** What has been chosen so far, in words. */
+export const chosenWords = (code, rank) =>
+  code !== null ? cardWords(code) : rank !== null ? `${rankWord(rank)} of …` : "rank, then suit";

@@ -1,0 +1,271 @@
+// The dealer's page: what to do now, and the few orders that are the dealer's.
+
+import { cardKeys, chosenWords } from "./card-keys.js";
+import { askOrder, give, reasonField, say, show } from "./dialogs.js";
+import { byId, button, element, refresh } from "./elements.js";
+import { showPrompt } from "./prompt.js";
+import { hand, titlesOf, wholeRound } from "./rounds.js";
+import { active, ask, follow, live } from "./service.js";
+import { begin, showTop } from "./top.js";
+import { OUTCOMES, headline, moneyIn, remarks } from "./words.js";
+
+const HANDS_SHOWN = 10;
+const SECOND_PRESS_MILLISECONDS = 6000;
+const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
+
+const session = await begin();
+byId("to-supervisor").hidden = session.roles.every((role) => role === "dealer");
+let view;
+
+// --- orders: pressed once they say what they will do, pressed again they do it
+
+const MAIN = {
+  open_betting: { label: "Open betting", again: "Press again: open betting" },
+  close_betting: { label: "No more wagers", again: "Press again: no more wagers" },
+  reveal: { label: "Reveal", again: "Press again: reveal both hands" },
+};
+let armed = null;
+let armedAt = 0;
+let disarm;
+
+const mainOrder = button("", pressMain, { key: "F2", id: "main-order", class: "go", disabled: true });
+const callOrder = button("Call supervisor", callSupervisor, { key: "F8", id: "call", disabled: true });
+const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
+const handsButton = button("Ten hands", () => showHands(), { key: "F9", id: "show-hands" });
+byId("orders").append(mainOrder, askKeys, callOrder, handsButton);
+
+const possible = () => Object.keys(MAIN).find((order) => view.orders.includes(order)) ?? null;
+
+function pressMain() {
+  const order = possible();
+  if (order === null || !live()) return;
+  if (armed !== order) {
+    armed = order;
+    armedAt = Date.now();
+    clearTimeout(disarm);
+    disarm = setTimeout(rest, SECOND_PRESS_MILLISECONDS);
+    showOrders();
+    return;
+  }
+  if (Date.now() - armedAt < DOUBLE_TAP_MILLISECONDS) return;
+  rest();
+  give(order);
+}
+
+function rest() {
+  armed = null;
+  showOrders();
+}
+
+function showOrders() {
+  const order = possible();
+  if (armed !== order) armed = null;
+  const words = order === null ? "Nothing now" : armed ? MAIN[order].again : MAIN[order].label;
+  mainOrder.firstChild.textContent = words;
+  mainOrder.classList.toggle("armed", armed !== null);
+  mainOrder.disabled = order === null || !live();
+  callOrder.disabled = !live() || !view.orders.includes("call_supervisor");
+}
+
+function callSupervisor() {
+  if (callOrder.disabled) return;
+  const reason = reasonField(["A card is not known", "A dispute at the table", "A mistake was made", "Fill or credit", "Help at the table"]);
+  askOrder({
+    order: "call_supervisor",
+    view,
+    text: "Raises an alarm that stands until a supervisor has seen to it.",
+    parts: [reason.node],
+    read: () => ({ reason: reason.read() }),
+    confirm: "Call",
+  });
+}
+
+// --- keying a card: rank, suit, and then the key that says which card it is
+
+const AWAITS_A_CARD = new Set(["key_card", "turn_first_card"]);
+let asked = false;
+let code = null;
+let chosen = "";
+const keyOrder = button("", keyCard, { key: "Enter", id: "key-order", class: "go" });
+const keys = cardKeys((whole, rank) => {
+  code = whole;
+  chosen = chosenWords(whole, rank);
+  showKeyOrder();
+});
+keys.node.append(keyOrder);
+byId("keying").append(keys.node);
+keys.clear();
+keys.node.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || code === null) return; // with no card yet, Enter presses the key that has the focus
+  event.preventDefault();
+  keyCard();
+});
+
+function showKeyOrder() {
+  keyOrder.firstChild.textContent = code ? `Key ${chosen}` : chosen;
+  keyOrder.disabled = code === null || !live() || !view?.orders.includes("key_card");
+}
+
+async function keyCard() {
+  if (keyOrder.disabled) return;
+  const keyed = code;
+  keys.clear();
+  await give("key_card", { card: keyed });
+  if (!byId("keying").hidden) keys.focus();
+}
+
+/** The card keys come by themselves while a card is awaited; before the first card they are asked for. */
+function showKeying() {
+  const may = view.orders.includes("key_card");
+  if (!may || view.prompt.code !== "place_wagers") asked = false;
+  const wanted = may && (asked || AWAITS_A_CARD.has(view.prompt.code));
+  askKeys.hidden = !may || wanted;
+  const box = byId("keying");
+  if (box.hidden === !wanted) return;
+  box.hidden = !wanted;
+  keys.clear();
+  if (wanted && document.querySelector("dialog") === null) keys.focus();
+}
+
+function askForKeys() {
+  if (!byId("keying").hidden) keys.focus();
+  else if (view.orders.includes("key_card")) {
+    asked = true;
+    showKeying();
+    showPays();
+  }
+}
+
+// --- the table
+
+function showCoup() {
+  const { state, last } = view;
+  const shown = state.hands ?? state.result ?? { player: [], banker: [], player_total: null, banker_total: null };
+  // While a hand is dealt there is nothing to pay, and so room for larger cards.
+  byId("coup").classList.toggle("large", state.hands !== null && byId("keying").hidden);
+  refresh(byId("coup"), [shown, state.hands === null], () => ["player", "banker"].map((side) => {
+    const made = hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null);
+    const lost = state.hands === null && last?.round.winner && last.round.winner !== "tie" && last.round.winner !== side;
+    made.classList.toggle("lost", Boolean(lost));
+    return made;
+  }));
+}
+
+/** What every wager of the game pays by the last hand, from when it ends until the next is dealt. */
+function showPays() {
+  const { last, state } = view;
+  byId("outcome").hidden = !byId("keying").hidden;
+  const over = state.hands === null && last !== null && last.round.shoe === state.shoe.number ? last : null;
+  const result = byId("result");
+  result.className = over?.round.winner ?? "";
+  result.textContent = over === null ? "" : [headline(over.round), ...(over.round.winner === null ? [] : remarks(over.round))].join(" · ");
+  const pays = over?.pays ?? [];
+  refresh(byId("pays"), pays, () => pays.map(({ title, pays: odds, outcome }) =>
+    element("div", { class: `pay ${outcome}` }, element("span", {}, title), element("strong", {}, outcome === "win" ? odds : OUTCOMES[outcome])),
+  ));
+}
+
+function showSeats() {
+  const { seats, last, state } = view;
+  const dealing = state.hands !== null;
+  const owed = dealing || last === null ? [] : last.seats;
+  refresh(byId("seat-list"), [seats, owed, dealing, state.seats, state.limits], () => {
+    const money = moneyIn(state.currency);
+    const title = titlesOf(state);
+    const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
+    const due = new Map(owed.map((each) => [each.seat, each]));
+    return Array.from({ length: state.seats }, (_, at) => at + 1)
+      .filter((seat) => state.seats <= 9 || standing.has(seat) || due.has(seat))
+      .map((seat) => element(
+        "article",
+        { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
+        element("h3", {}, String(seat)),
+        element("ul", { class: "wagers", "aria-label": "Wagers" }, ...(standing.get(seat) ?? []).map((each) =>
+          element("li", {}, element("span", {}, each.title ?? title(each.wager)), " ", element("b", {}, money(each.amount))))),
+        owedTo(due.get(seat), money, title),
+      ));
+  });
+}
+
+// What is done with a wager where it is not an amount: an award is paid from its meter, once it is shared out.
+const DUE = { push: "Push", void: "Return", award: "Award" };
+
+/** What a seat is owed for the last hand: pay, take, or leave. */
+function owedTo(settled, money, title) {
+  if (settled === undefined) return element("div", { class: "owed" });
+  const lines = settled.wagers.map(({ wager, outcome, net }) => {
+    const text = DUE[outcome] ?? (net < 0 ? `Take ${money(-net)}` : `Pay ${money(net)}`);
+    return element("li", { class: outcome }, element("span", {}, title(wager)), " ", element("b", {}, text));
+  });
+  const sum = settled.returned > 0 ? `Owed ${money(settled.returned)}` : "Owed nothing";
+  return element("div", { class: "owed" }, element("ul", { "aria-label": "Last hand" }, ...lines), element("p", {}, sum));
+}
+
+// --- the last ten hands
+
+let rounds = [];
+let fetched = null;
+
+async function fetchHands() {
+  const round = view.state.round;
+  if (fetched === round) return;
+  if (fetched !== null && view.operator === view.you) active(); // a hand was dealt, and that is the dealer's work
+  fetched = round;
+  const { status, body } = await ask("GET", `/api/rounds?limit=${HANDS_SHOWN}`);
+  if (status !== 200) {
+    if (status === 0) fetched = null; // with the next view again
+    return;
+  }
+  rounds = body.rounds;
+  const letter = ({ status: how, winner }) => (how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : how === "void" ? "V" : "C");
+  byId("hand-strip").replaceChildren(...rounds.map(({ round: each }) => {
+    const made = element(
+      "button",
+      { type: "button", class: `past ${each.winner ?? "void"}`, "aria-label": `Round ${each.round}: ${headline(each)}` },
+      element("b", {}, letter(each)),
+      element("span", {}, each.status === "void" ? "–" : `${each.player_total}–${each.banker_total}`),
+    );
+    made.addEventListener("click", () => showHands(each.round));
+    return made;
+  }));
+}
+
+function showHands(which = null) {
+  if (rounds.length === 0) {
+    say("No hand has been dealt yet.");
+    return;
+  }
+  const dialog = show("Last ten hands", ...rounds.map((each) => wholeRound(each, view.state)));
+  const first = dialog.querySelector(which === null ? "article" : `[data-round="${which}"]`);
+  first.scrollIntoView();
+  first.focus({ preventScroll: true });
+}
+
+// --- keyboard
+
+const SHORTCUTS = {
+  F2: pressMain,
+  F4: askForKeys,
+  F8: callSupervisor,
+  F9: () => showHands(),
+};
+
+document.addEventListener("keydown", (event) => {
+  const act = SHORTCUTS[event.key];
+  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog") !== null) return;
+  event.preventDefault();
+  act();
+});
+
+follow((latest) => {
+  view = latest;
+  showTop(view, "dealer");
+  showPrompt(byId("now"), view);
+  showKeying();
+  showCoup();
+  showKeyOrder();
+  showPays();
+  showSeats();
+  showOrders();
+  fetchHands();
+});

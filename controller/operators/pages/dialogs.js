@@ -1,0 +1,196 @@
+// Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
+
+import { byId, button, element } from "./elements.js";
+import { ask, follow, goToSignOn, live, reasonOf, unfollow } from "./service.js";
+import { ORDERS } from "./words.js";
+
+/** Give an order at once; a refusal is shown. Returns whether it was accepted. */
+export async function give(order, fields = {}) {
+  if (!live()) {
+    say("The page is not live: no order can be given.", true);
+    return false;
+  }
+  const answer = await ask("POST", "/api/orders", { order, ...fields });
+  if (answer.status === 401) goToSignOn("ended");
+  const accepted = answer.status === 200 && answer.body.accepted;
+  if (!accepted) say(`${ORDERS[order]}: ${reasonOf(answer)}`, true); // what was done is seen at the table
+  return accepted;
+}
+
+let hush;
+
+/** Say something at the foot of the page: what was done goes by itself, a refusal stays until it is put away. */
+export function say(text, refused = false) {
+  const line = byId("said");
+  clearTimeout(hush);
+  byId("said-text").textContent = text;
+  line.className = refused ? "refused" : "done";
+  line.hidden = false;
+  if (!refused) hush = setTimeout(() => { line.hidden = true; }, 4000);
+}
+
+export function wireSaid() {
+  byId("said-away").addEventListener("click", () => { byId("said").hidden = true; });
+}
+
+// Orders that mean this hand and no other: they are off when the table has gone on.
+const OF_THIS_HAND = new Set(["close_betting", "reveal", "key_card", "void_coup", "correct_card", "correct_round", "void_round", "change_shoe"]);
+const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again.";
+
+/**
+ * Ask before an order is given.
+ *
+ * - `parts`: what the person fills in; `read` gives the order's fields, or says what is missing by throwing an Error.
+ * - `preview`: if given, the order can be confirmed only when the service has said what it would do with just these
+ *   fields; the answer is given to `preview`, which returns elements.
+ * - `view`: the table as the person sees it. When it has gone on to another hand, what means this hand is off.
+ */
+export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title }) {
+  const second = view.approval.includes(order) ? secondPerson() : null;
+  const shown = element("div", { class: "preview", "aria-live": "polite" });
+  const fault = element("p", { class: "fault", role: "alert" });
+  const go = element("button", { type: "submit", class: "go" }, confirm);
+  const form = element(
+    "form",
+    {},
+    element("p", { class: "consequence" }, text),
+    element("div", { class: "asked" }, ...parts),
+    element("div", { class: "told" }, shown, ...(second ? [second.node] : [])),
+    fault,
+    element("p", { class: "fault not-live-line" }, NOT_LIVE),
+    element("div", { class: "choices" }, button("Cancel", () => dialog.close(), { class: "cancel" }), go),
+  );
+  const dialog = open(title, form, () => unfollow(watch));
+  if (form.querySelector(".picks") !== null) dialog.classList.add("wide");
+  let previewed = null;
+  let turn = 0;
+  let busy = false;
+
+  const fields = () => {
+    try {
+      return read();
+    } catch (missing) {
+      return missing.message;
+    }
+  };
+
+  async function check() {
+    const now = fields();
+    const asked = ++turn;
+    previewed = null;
+    settle();
+    if (typeof now === "string") {
+      shown.replaceChildren(element("p", { class: "hint" }, now));
+      return;
+    }
+    if (preview === null) {
+      shown.replaceChildren();
+      return;
+    }
+    const answer = await ask("POST", "/api/preview", { order, ...now });
+    if (asked !== turn) return;
+    const { accepted, code } = answer.body;
+    if (answer.status === 200 && (accepted || code === "not_revealed")) {
+      previewed = JSON.stringify(now); // of cards that lie face down nothing is said beforehand, whatever the order
+      shown.replaceChildren(...(accepted ? preview(answer.body) : [element("p", { class: "hint" }, reasonOf(answer))]));
+    } else {
+      shown.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
+    }
+    settle();
+  }
+
+  function settle() {
+    const now = fields();
+    const ready = preview === null ? typeof now !== "string" : previewed !== null && previewed === JSON.stringify(now);
+    go.disabled = busy || off || !live() || !ready;
+  }
+
+  let off = false;
+  let seq = view.seq;
+  function watch(latest) {
+    const same = latest.state.round === view.state.round && latest.state.shoe.number === view.state.shoe.number;
+    if (OF_THIS_HAND.has(order) && !same) {
+      off = true;
+      fault.textContent = "The table has gone on since. Cancel, and begin again if it is still to be done.";
+    } else if (preview !== null && latest.seq !== seq) {
+      check();
+    }
+    seq = latest.seq;
+    settle();
+  }
+
+  form.addEventListener("input", check);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const now = fields();
+    if (go.disabled || typeof now === "string") return;
+    busy = true;
+    settle();
+    const approval = second ? { approval: second.read() } : {};
+    const answer = await ask("POST", "/api/orders", { order, ...now, ...approval });
+    busy = false;
+    if (answer.status === 200 && answer.body.accepted) {
+      dialog.close();
+      say(`${ORDERS[order]}: done`);
+    } else if (answer.status === 401 && second === null) {
+      goToSignOn("ended");
+    } else {
+      fault.textContent = reasonOf(answer);
+      settle();
+    }
+  });
+  follow(watch);
+  check();
+  return { dialog, check };
+}
+
+function secondPerson() {
+  const name = element("input", { name: "approval-name", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
+  const password = element("input", { name: "approval-password", type: "password", autocomplete: "off", required: true });
+  const node = element(
+    "fieldset",
+    { class: "second" },
+    element("legend", {}, "Second person's approval"),
+    element("p", { class: "hint" }, "Another supervisor signs this order here, with their own name and password."),
+    element("label", {}, "Name", name),
+    element("label", {}, "Password", password),
+  );
+  node.addEventListener("input", (event) => event.stopPropagation()); // a signature changes nothing of the order
+  return { node, read: () => ({ name: name.value.trim(), password: password.value }) };
+}
+
+/** Reasons to touch, and words of one's own; every one is on the record. */
+export function reasonField(usual) {
+  const words = element("input", { name: "reason", maxlength: 200, autocomplete: "off" });
+  const keys = usual.map((text) =>
+    button(text, () => {
+      words.value = text;
+      words.dispatchEvent(new Event("input", { bubbles: true }));
+    }, { class: "usual" }),
+  );
+  const node = element("div", { class: "reason" }, element("label", {}, "Reason", words), element("div", { class: "usuals" }, ...keys));
+  const read = () => {
+    if (!words.value.trim()) throw new Error("Say why: the reason goes on the record.");
+    return words.value.trim();
+  };
+  return { node, read };
+}
+
+/** Show something that only wants reading. */
+export function show(title, ...content) {
+  const dialog = open(title, element("div", { class: "reading" }, ...content, element("div", { class: "choices" }, button("Close", () => dialog.close(), { key: "Esc" }))));
+  dialog.classList.add("wide");
+  return dialog;
+}
+
+function open(title, content, closed = () => {}) {
+  const heading = element("h2", { id: `dialog-title-${document.querySelectorAll("dialog").length}` }, title);
+  const dialog = element("dialog", { "aria-labelledby": heading.id }, heading, content);
+  dialog.addEventListener("close", () => {
+    closed();
+    dialog.remove();
+  });
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}

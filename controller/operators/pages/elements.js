@@ -1,0 +1,60 @@
+// Elements made by hand. Whatever comes from the service goes in as text, never as HTML.
+
+export const byId = (id) => document.getElementById(id);
+
+export function put(id, text) {
+  byId(id).textContent = text;
+}
+
+/** An element with attributes (null ones left out) and children, of which strings become text. */
+export function element(name, attributes = {}, ...children) {
+  return dressed(document.createElement(name), attributes, children);
+}
+
+export function svg(name, attributes = {}, ...children) {
+  return dressed(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+}
+
+function dressed(made, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value !== null && value !== false) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children);
+  return made;
+}
+
+/** A button that does something, with the key that does it too, if there is one. */
+export function button(label, act, { key = null, ...attributes } = {}) {
+  const made = element("button", { type: "button", ...attributes }, element("span", {}, label));
+  if (key) made.append(element("kbd", { "aria-hidden": true }, key));
+  if (key) made.setAttribute("aria-keyshortcuts", key);
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** A table with a heading for each column; rows are arrays of text or elements. A column named ">…" has numbers. */
+export function table(caption, columns, rows) {
+  const numbers = columns.map((column) => column.startsWith(">"));
+  const cell = (name, content, at) => element(name, { class: numbers[at] ? "number" : null }, content);
+  return element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element("thead", {}, element("tr", {}, ...columns.map((column, at) => {
+      const made = cell("th", column.replace(/^>/, ""), at);
+      made.scope = "col";
+      return made;
+    }))),
+    element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, at) => cell("td", content, at))))),
+  );
+}
+
+const shown = new WeakMap();
+
+/** Replace an element's children only when what they show has changed, so that focus and scrolling stay. */
+export function refresh(box, value, draw) {
+  const now = JSON.stringify(value);
+  if (shown.get(box) === now) return;
+  shown.set(box, now);
+  box.replaceChildren(...[draw(value)].flat());
+}

@@ -1,0 +1,106 @@
+// Another game, or other limits: between shoes only.
+
+import { askOrder } from "./dialogs.js";
+import { byId, element, table } from "./elements.js";
+import { ask, live, reasonOf } from "./service.js";
+import { moneyIn } from "./words.js";
+
+const LIMITS = { minimum: "Minimum", maximum: "Maximum", step: "Step" };
+let view;
+let games = null;
+
+export async function showGames(latest, { opened }) {
+  view = latest;
+  if (opened) await fetchGames();
+  const may = view.orders.includes("change_game");
+  byId("games-when").textContent = may
+    ? "What the table plays from the next shoe on, within the limits that the game's file has."
+    : "The game and its limits change between shoes only: the table must be closed.";
+  byId("change-game").disabled = !may || !live() || games === null;
+}
+
+byId("game-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  change();
+});
+byId("game-choice").addEventListener("change", showLimits);
+
+async function fetchGames() {
+  const answer = await ask("GET", "/api/games");
+  if (answer.status !== 200) {
+    byId("game-limits").replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
+    return;
+  }
+  games = answer.body;
+  byId("game-choice").replaceChildren(...games.map(({ name, title, dealt }) =>
+    element("option", { value: name, selected: title === view.state.game }, dealt === "face_down" ? `${title} (face down)` : title),
+  ));
+  showLimits();
+}
+
+const chosen = () => games.find(({ name }) => name === byId("game-choice").value);
+
+/** The limits in force where the game is the one being played, else those of its file. */
+function showLimits() {
+  const { title, wagers } = chosen();
+  const inForce = new Map(title === view.state.game ? view.state.limits.map((each) => [each.wager, each]) : []);
+  byId("game-limits").replaceChildren(table(
+    "Limits",
+    ["Wager", ...Object.values(LIMITS)],
+    wagers.map((wager) => [
+      wager.title,
+      ...Object.entries(LIMITS).map(([limit, word]) => element("input", {
+        name: `${wager.wager}.${limit}`,
+        "aria-label": `${wager.title}: ${word}`,
+        inputmode: "decimal",
+        autocomplete: "off",
+        placeholder: "none",
+        value: amount((inForce.get(wager.wager) ?? wager)[limit]),
+      })),
+    ]),
+  ));
+}
+
+const amount = (minor) => (minor === null ? "" : minor % 100 === 0 ? String(minor / 100) : (minor / 100).toFixed(2));
+
+/** The limits as they are typed, where they are other than the file's. */
+function typed() {
+  const limits = {};
+  for (const wager of chosen().wagers) {
+    for (const [limit, word] of Object.entries(LIMITS)) {
+      const text = byId("game-form").elements[`${wager.wager}.${limit}`].value.trim();
+      if (text === "" && wager[limit] === null) continue;
+      if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new Error(`${wager.title}, ${word.toLowerCase()}: write an amount such as 25 or 2.50.`);
+      const minor = Math.round(Number(text) * 100);
+      if (minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
+    }
+  }
+  return limits;
+}
+
+function change() {
+  if (byId("change-game").disabled) return;
+  let limits;
+  try {
+    limits = typed();
+  } catch (fault) {
+    byId("game-fault").textContent = fault.message;
+    return;
+  }
+  byId("game-fault").textContent = "";
+  const game = chosen();
+  const money = moneyIn(view.state.currency);
+  const narrowed = game.wagers.filter(({ wager }) => wager in limits).map(({ wager, title, ...of }) => {
+    const { minimum, maximum, step } = { ...of, ...limits[wager] };
+    return [title, money(minimum), maximum === null ? "none" : money(maximum), money(step)];
+  });
+  askOrder({
+    order: "change_game",
+    view,
+    text: `From the next shoe on the table plays ${game.title}. The shoe in play is over with it.`,
+    parts: [narrowed.length ? table("Limits other than the game's own", ["Wager", ">Minimum", ">Maximum", ">Step"], narrowed) : element("p", { class: "hint" }, "With the limits of the game's file.")],
+    read: () => ({ game: game.name, limits }),
+    preview: () => [element("p", { class: "good" }, "The game and these limits can be played at this table.")],
+    confirm: "Change the game",
+  });
+}

@@ -1,0 +1,80 @@
+// The rounds on the record, and any one of them with everything that made it.
+
+import { byId, button, element, table } from "./elements.js";
+
+import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
+import { wholeRound } from "./rounds.js";
+import { ask, reasonOf } from "./service.js";
+
+const AT_ONCE = 20;
+let view;
+let fetched = null; // the coming round when the list was fetched
+
+byId("find-round").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const number = byId("round-number").value.trim();
+  if (/^\d+$/.test(number)) location.hash = `hands/${number}`;
+});
+
+export function showHandList(latest, { opened, which }) {
+  view = latest;
+  if (opened && which) showRound(Number(which));
+  if (view.state.round !== fetched) {
+    fetched = view.state.round;
+    byId("hand-list").replaceChildren();
+    addHands(null);
+  }
+}
+
+async function addHands(before) {
+  const answer = await ask("GET", `/api/rounds?limit=${AT_ONCE}${before === null ? "" : `&before=${before}`}`);
+  const list = byId("hand-list");
+  list.querySelector(".older")?.remove();
+  if (answer.status !== 200) {
+    if (answer.status === 0) fetched = null; // with the next view again
+    list.append(element("p", { class: "fault" }, reasonOf(answer)));
+    return;
+  }
+  const { rounds, more } = answer.body;
+  if (before === null && rounds.length === 0) list.append(element("p", { class: "quiet" }, "No hand has been dealt yet."));
+  for (const { ts, round } of rounds) {
+    list.append(element(
+      "a",
+      { class: `past ${round.winner ?? "void"}`, href: `#hands/${round.round}` },
+      element("b", {}, String(round.round)),
+      element("span", {}, headline(round)),
+      element("time", {}, clock(ts)),
+    ));
+  }
+  if (more) list.append(button("Older", () => addHands(rounds.at(-1).round.round), { class: "older" }));
+}
+
+async function showRound(number) {
+  const box = byId("hand-shown");
+  const answer = await ask("GET", `/api/rounds/${number}`);
+  if (answer.status !== 200) {
+    box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
+    return;
+  }
+  const { inputs, ts, game } = answer.body;
+  box.replaceChildren(
+    wholeRound(answer.body, view.state),
+    element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
+    element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": "Events" }, table(
+      "Events",
+      ["Number", "Time", "From", "What"],
+      inputs.map(({ seq, ts: when, source, event }) => [String(seq), clock(when), source, inWords(event)]),
+    )),
+  );
+  box.focus({ preventScroll: true });
+  const { top } = box.getBoundingClientRect();
+  if (top < 0 || top > innerHeight / 2) box.scrollIntoView();
+}
+
+/** An event of the record: what it is and whatever else it says. */
+function inWords({ kind, ...rest }) {
+  const money = moneyIn(view.state.currency);
+  const words = (name, value) => (name === "amount" ? money(value) : typeof value === "object" ? JSON.stringify(value) : value);
+  const said = Object.entries(rest).filter(([, value]) => value !== null && value !== "").map(([name, value]) => `${plain(name)} ${words(name, value)}`);
+  return [plain(kind), said.join(", ")].filter(Boolean).join(": ");
+}

@@ -1,0 +1,147 @@
+// The console's service: the session, requests and their answers, and the stream that keeps the page up to date.
+
+import { byId, put } from "./elements.js";
+import { sentence } from "./words.js";
+
+const STALE_MILLISECONDS = 2500; // a view comes every second, and a page says NOT LIVE within three
+const AGAIN_MILLISECONDS = 1000;
+const ANSWER_MILLISECONDS = 10_000;
+const ACTIVITY_MILLISECONDS = 20_000;
+const WARNING_SECONDS = 60;
+const NO_SERVICE = "No connection to the table's service";
+
+let csrf = null;
+let idleSeconds = Infinity;
+let lastActive = Date.now(); // as the service knows it
+
+/** Ask the service. An answer always has a status and a body; status 0 means that none came. */
+export async function ask(method, path, body) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (csrf !== null && method !== "GET") headers["X-CSRF-Token"] = csrf;
+  try {
+    const answer = await fetch(path, {
+      method,
+      headers,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: text ? JSON.parse(text) : null };
+  } catch {
+    return { status: 0, body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` } };
+  }
+}
+
+/** What a refusal says of itself, as a sentence. */
+export const reasonOf = ({ status, body }) => sentence(body?.reason || `the service answered ${status}`);
+
+let leaving = false;
+
+export function goToSignOn(why = "") {
+  if (leaving) return;
+  leaving = true;
+  location.replace(why ? `/#${why}` : "/");
+}
+
+/** Who is signed on; goes to the sign-on page if nobody is, and then never comes back. */
+export async function whoIsThere() {
+  for (;;) {
+    const { status, body } = await ask("GET", "/api/session");
+    if (status === 200) {
+      remember(body);
+      watchActivity();
+      return body;
+    }
+    if (status === 401) {
+      goToSignOn();
+      return new Promise(() => {});
+    }
+    put("not-live-reason", NO_SERVICE);
+    await new Promise((go) => setTimeout(go, AGAIN_MILLISECONDS));
+  }
+}
+
+function remember(session) {
+  csrf = session.csrf;
+  idleSeconds = session.idle_seconds;
+}
+
+export async function signOff(why) {
+  if (leaving) return;
+  leaving = true; // for this reason: the stream ends before the answer comes, and would name another
+  const { status } = await ask("DELETE", "/api/session");
+  leaving = false;
+  if (status !== 0) goToSignOn(why);
+}
+
+// --- activity: somebody who works stays signed on, whatever the work is. What a page asks for by itself is no work, and
+// the service cannot tell: so the page ends the session of somebody who is gone.
+
+function watchActivity() {
+  lastActive = Date.now();
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, active, { capture: true });
+  setInterval(() => {
+    const left = Math.round(idleSeconds - (Date.now() - lastActive) / 1000);
+    byId("idle").hidden = left > Math.min(WARNING_SECONDS, idleSeconds / 2);
+    put("idle-seconds", Math.max(0, left));
+    if (left <= 0) signOff("ended");
+  }, 1000);
+}
+
+/** Somebody is at work: the service is told, every now and then. */
+export async function active() {
+  if (Date.now() - lastActive < ACTIVITY_MILLISECONDS) return;
+  lastActive = Date.now();
+  const { status } = await ask("GET", "/api/session");
+  if (status === 401) goToSignOn("ended");
+}
+
+// --- the stream: opened, and opened again whenever it ends, fails or falls silent
+
+let stream;
+let timer;
+let watchers = [];
+let latest = null;
+
+/** Call this with every view, from now on. The page is live while views come. */
+export function follow(show) {
+  watchers.push(show);
+  if (stream === undefined) open();
+  else if (latest !== null) show(latest);
+}
+
+/** Stop calling this. */
+export function unfollow(show) {
+  watchers = watchers.filter((each) => each !== show);
+}
+
+export const live = () => document.body.classList.contains("live");
+
+function open() {
+  stream = new EventSource("/api/table/events");
+  stream.addEventListener("view", (event) => {
+    latest = JSON.parse(event.data);
+    setLive(null);
+    clearTimeout(timer);
+    timer = setTimeout(() => lost("Nothing new from the table"), STALE_MILLISECONDS);
+    for (const show of watchers) show(latest);
+  });
+  stream.onerror = () => lost(NO_SERVICE);
+  timer = setTimeout(() => lost(NO_SERVICE), STALE_MILLISECONDS);
+}
+
+async function lost(reason) {
+  stream.close();
+  clearTimeout(timer);
+  setLive(reason);
+  for (const show of watchers) if (latest !== null) show(latest);
+  const { status } = await ask("GET", "/api/session");
+  if (status === 401) goToSignOn("ended");
+  else timer = setTimeout(open, AGAIN_MILLISECONDS);
+}
+
+function setLive(reason) {
+  if (reason !== null) put("not-live-reason", reason);
+  document.body.classList.toggle("live", reason === null);
+}

@@ -1,0 +1,79 @@
+// The report of the shift: the last hours in figures, and everything out of the ordinary with who and why.
+
+import { byId, element, table } from "./elements.js";
+import { titlesOf } from "./rounds.js";
+import { ask, reasonOf } from "./service.js";
+import { dayAndClock, moneyIn, plain } from "./words.js";
+
+const HOURS = [4, 8, 12, 24];
+let view;
+let hours = 8;
+let fetched = null; // the number of the round coming when the report was made
+
+const keys = HOURS.map((each) => {
+  const made = element("button", { type: "button", "aria-pressed": String(each === hours) }, `${each} hours`);
+  made.addEventListener("click", () => {
+    hours = each;
+    for (const key of keys) key.setAttribute("aria-pressed", String(key === made));
+    report();
+  });
+  return made;
+});
+byId("shift-hours").append(...keys);
+
+export function showShift(latest, { opened }) {
+  view = latest;
+  if (opened || view.state.round !== fetched) report();
+}
+
+async function report() {
+  fetched = view.state.round;
+  const wanted = hours;
+  const answer = await ask("GET", `/api/shift?hours=${wanted}`);
+  if (wanted !== hours) return;
+  byId("shift-report").replaceChildren(...(answer.status === 200 ? drawn(answer.body) : [element("p", { class: "fault" }, reasonOf(answer))]));
+}
+
+function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections, alarms, access }) {
+  const money = moneyIn(view.state.currency, { whole: false });
+  const signed = moneyIn(view.state.currency, { whole: false, sign: true });
+  const title = titlesOf(view.state);
+  const sum = (name) => wagers.reduce((total, each) => total + each[name], 0);
+  const by = ({ who, approved_by }) => (approved_by ? `${who}, approved by ${approved_by}` : (who ?? "–"));
+  return [
+    element("p", { class: "quiet" }, `From ${dayAndClock(since)} to ${dayAndClock(until)}`),
+    element(
+      "dl",
+      { class: "figures" },
+      ...[
+        ["Hands played", rounds.played ?? 0],
+        ["Hands an hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour)],
+        ["Void", rounds.void ?? 0],
+        ["Corrections", rounds.correction ?? 0],
+        ["Dummy hands", rounds.dummy ?? 0],
+        ["Alarms and calls", alarms.length],
+      ].map(([word, figure]) => element("div", {}, element("dt", {}, word), element("dd", {}, String(figure)))),
+    ),
+    listed("Wagers", ["Wager", ">Made", ">Staked", ">Returned", ">Players' net"], [
+      ...wagers.map((each) => [title(each.wager), String(each.wagers), money(each.staked), money(each.returned), signed(each.net)]),
+      ...(wagers.length ? [[element("b", {}, "All"), ...[String(sum("wagers")), money(sum("staked")), money(sum("returned")), signed(sum("net"))].map((text) => element("b", {}, text))]] : []),
+    ]),
+    listed("Void hands", ["Round", "When", "Who", "Why"], voids.map((each) => [round(each.round), dayAndClock(each.ts), by(each), each.reason ?? ""])),
+    listed("Corrections", ["Round", "When", "Of round", "Who", "Why", ">Difference"], corrections.map((each) => [
+      round(each.round), dayAndClock(each.ts), each.corrects === null ? "before settlement" : round(each.corrects), by(each), each.reason ?? "", signed(each.net),
+    ])),
+    listed("Alarms, stops and calls", ["Number", "When", "What", "Who", "Text"], alarms.map((each) => [String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "–", each.text])),
+    listed("Sign-ons and refusals", ["Number", "When", "What", "Who", "Where", "Text"], access.map((each) => [
+      String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "nobody known", each.where ?? "–", each.text,
+    ])),
+  ];
+}
+
+const round = (number) => element("a", { href: `#hands/${number}` }, String(number));
+
+/** A table in a box that scrolls by itself where the screen is narrow. */
+function listed(caption, columns, rows) {
+  const box = element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": caption });
+  box.append(rows.length ? table(caption, columns, rows) : element("p", { class: "quiet" }, `${caption}: none`));
+  return box;
+}

@@ -1,0 +1,32 @@
+// Signing on: who it is decides which page follows.
+
+import { byId, put } from "./elements.js";
+import { ask, reasonOf } from "./service.js";
+
+const WHY = {
+  "#ended": "Your session has ended: you were inactive too long, signed on elsewhere, or your account was changed. Sign on again.",
+  "#signed-off": "You are signed off.",
+};
+
+function go({ roles }) {
+  location.replace(roles.every((role) => role === "dealer") ? "/dealer" : "/supervisor");
+}
+
+byId("form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  put("fault", "");
+  byId("go").disabled = true;
+  const answer = await ask("POST", "/api/session", { name: byId("name").value.trim(), password: byId("password").value });
+  byId("go").disabled = false;
+  if (answer.status === 200) {
+    go(answer.body);
+    return;
+  }
+  put("fault", reasonOf(answer));
+  byId("password").value = "";
+  byId("password").focus();
+});
+
+if (location.hash in WHY) put("why", WHY[location.hash]);
+const { status, body } = await ask("GET", "/api/session");
+if (status === 200) go(body);

@@ -1,0 +1,130 @@
+// The supervisor's page: four parts, of which one is shown.
+
+import { byId, button, element, refresh } from "./elements.js";
+import { showGames } from "./games.js";
+import { showHandList } from "./hands.js";
+import { ORDER_DIALOGS, acknowledge } from "./order-dialogs.js";
+import { showPrompt } from "./prompt.js";
+import { hand, titlesOf } from "./rounds.js";
+import { follow, live } from "./service.js";
+import { showShift } from "./shift.js";
+import { begin, showTop } from "./top.js";
+import { ORDERS, moneyIn, sentence } from "./words.js";
+
+const READS_REPORTS = ["supervisor", "executive", "auditor"];
+
+const session = await begin();
+if (session.roles.every((role) => role === "dealer")) location.replace("/dealer");
+for (const name of ["shift", "games"]) {
+  const readable = session.roles.some((role) => READS_REPORTS.includes(role));
+  document.querySelector(`#parts [href="#${name}"]`).hidden = !readable;
+}
+let view;
+
+// --- orders
+
+const GROUPS = {
+  Play: ["sign_on", "open_betting", "close_betting", "reveal", "key_card", "close_table", "sign_off"],
+  Shoe: ["change_shoe", "accept_shoe", "resume_play"],
+  Mistakes: ["correct_card", "void_coup", "correct_round", "void_round"],
+};
+const keys = new Map();
+byId("orders").append(...Object.entries(GROUPS).map(([title, orders]) => element(
+  "div",
+  { class: "group", role: "group", "aria-label": title },
+  element("h2", {}, title),
+  ...orders.map((order) => {
+    const made = button(order === "sign_on" ? "Unlock the table" : ORDERS[order], () => ORDER_DIALOGS[order](view), { "data-order": order, disabled: true });
+    keys.set(order, made);
+    return made;
+  }),
+)));
+
+function showOrders() {
+  for (const [order, key] of keys) key.disabled = !live() || !view.orders.includes(order);
+  keys.get("sign_on").hidden = view.state.phase !== "locked";
+  keys.get("sign_off").hidden = view.state.phase === "locked";
+}
+
+// --- the table
+
+function showTrouble() {
+  const may = live() && view.orders.includes("acknowledge_alarm");
+  refresh(byId("trouble-list"), [view.stops, view.alarms, may], () => [
+    ...view.stops.map(({ text }) => element("div", { class: "stop" }, element("strong", {}, "Stopped"), element("p", {}, sentence(text)))),
+    ...view.alarms.map((alarm) => element(
+      "div",
+      { class: "alarm", "data-alarm": alarm.number },
+      element("p", {}, alarm.text, alarm.times > 1 ? ` (${alarm.times} times)` : ""),
+      button("Acknowledge", () => acknowledge(view, alarm), { disabled: !may }),
+    )),
+    ...(view.stops.length + view.alarms.length === 0 ? [element("p", { class: "quiet" }, "Nothing stops play, and no alarm stands.")] : []),
+  ]);
+}
+
+function showCoup() {
+  const { state } = view;
+  const shown = state.hands ?? state.result ?? { player: [], banker: [], player_total: null, banker_total: null };
+  refresh(byId("coup"), shown, () => ["player", "banker"].map((side) => hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null)));
+}
+
+function showSeats() {
+  const { seats, last, state } = view;
+  const settled = state.hands === null && last !== null ? last.seats : [];
+  refresh(byId("seat-list"), [seats, settled, state.limits], () => {
+    const money = moneyIn(state.currency);
+    const signed = moneyIn(state.currency, { sign: true });
+    const title = titlesOf(state);
+    const all = [...new Set([...seats, ...settled].map(({ seat }) => seat))].sort((one, other) => one - other);
+    if (all.length === 0) return element("p", { class: "quiet" }, "No wagers.");
+    return all.map((seat) => {
+      const standing = seats.find((each) => each.seat === seat)?.wagers ?? [];
+      const net = settled.find((each) => each.seat === seat)?.net;
+      return element(
+        "div",
+        { class: "seat", "data-seat": seat },
+        element("b", {}, `Seat ${seat}`),
+        element("span", {}, standing.map((each) => `${each.title ?? title(each.wager)} ${money(each.amount)}`).join(" · ")),
+        element("span", { class: "number" }, net === undefined ? "" : `last ${signed(net)}`),
+      );
+    });
+  });
+}
+
+// --- parts
+
+const PARTS = { table: () => {}, hands: showHandList, shift: showShift, games: showGames };
+const KEYS = { F2: "table", F4: "hands", F8: "shift", F9: "games" };
+let part = null;
+
+function showPart() {
+  const [name, which] = location.hash.slice(1).split("/");
+  const links = [...document.querySelectorAll("#parts a")];
+  part = links.some((each) => each.hash === `#${name}` && !each.hidden) ? name : "table";
+  for (const each of document.querySelectorAll("[data-part]")) each.hidden = each.dataset.part !== part;
+  for (const each of links) {
+    if (each.hash === `#${part}`) each.setAttribute("aria-current", "page");
+    else each.removeAttribute("aria-current");
+  }
+  if (view !== undefined) PARTS[part](view, { opened: true, which });
+}
+
+addEventListener("hashchange", showPart);
+document.addEventListener("keydown", (event) => {
+  if (!(event.key in KEYS) || document.querySelector("dialog") !== null) return;
+  event.preventDefault();
+  location.hash = KEYS[event.key];
+});
+
+follow((latest) => {
+  const first = view === undefined;
+  view = latest;
+  showTop(view, "supervisor");
+  showPrompt(byId("now"), view);
+  showTrouble();
+  showCoup();
+  showOrders();
+  showSeats();
+  if (first) showPart();
+  else PARTS[part](view, { opened: false });
+});

@@ -1,0 +1,78 @@
+// What the service says by codes and numbers, in words.
+
+export const SIDES = { player: "Player", banker: "Banker", tie: "Tie" };
+export const OUTCOMES = { win: "Wins", award: "Award", lose: "Loses", push: "Push", void: "Returned" };
+export const PHASES = {
+  locked: "Locked",
+  closed: "Closed",
+  shoe_change: "Shoe change",
+  betting: "Wagers open",
+  dealing: "No more wagers",
+  reveal: "No more wagers",
+  settled: "Hand settled",
+};
+export const ORDERS = {
+  sign_on: "Sign on",
+  sign_off: "Lock the table",
+  change_shoe: "Change the shoe",
+  open_betting: "Open betting",
+  close_betting: "Close betting",
+  close_table: "Close the table",
+  reveal: "Reveal",
+  void_coup: "Void the hand",
+  correct_card: "Correct a card",
+  correct_round: "Correct the last round",
+  void_round: "Void the last round",
+  key_card: "Key a card",
+  resume_play: "Resume play",
+  accept_shoe: "Accept the shoe",
+  change_game: "Change game or limits",
+  call_supervisor: "Call a supervisor",
+  acknowledge_alarm: "Acknowledge",
+};
+
+/** Text of the service as a sentence begins. */
+export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
+
+/** A name of programs in words: `card_outside_play` is "card outside play". */
+export const plain = (name) => String(name).replaceAll("_", " ");
+
+/** Amounts of two-decimal money, from minor units. `whole` leaves out decimals that are nothing. */
+export function moneyIn(currency, { whole = true, sign = false } = {}) {
+  const style = {
+    minimumFractionDigits: 2,
+    trailingZeroDisplay: whole ? "stripIfInteger" : "auto",
+    signDisplay: sign ? "exceptZero" : "auto",
+  };
+  let format;
+  try {
+    format = new Intl.NumberFormat("en", { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
+  } catch {
+    format = new Intl.NumberFormat("en", style); // not a currency's code: the number alone
+  }
+  return (minor) => format.format(minor / 100);
+}
+
+/** Local time of a moment in UTC: screens show local time, the record never does. */
+export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
+export const dayAndClock = (ts) => new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+/** How a round came out, in words. */
+export function headline(round) {
+  if (round.status === "void") return "Void: wagers returned";
+  if (round.status === "correction") {
+    return round.winner === null
+      ? `Round ${round.corrects} voided`
+      : `Round ${round.corrects} corrected: ${result(round)}`;
+  }
+  return round.status === "dummy" ? `Dummy hand: ${result(round)}` : result(round);
+}
+
+function result({ winner, player_total, banker_total }) {
+  if (winner === "tie") return `Tie, ${player_total} all`;
+  const [won, lost] = winner === "player" ? [player_total, banker_total] : [banker_total, player_total];
+  return `${SIDES[winner]} wins, ${won} to ${lost}`;
+}
+
+export const remarks = ({ natural, player_pair, banker_pair }) =>
+  [natural && "Natural", player_pair && "Player pair", banker_pair && "Banker pair"].filter(Boolean);

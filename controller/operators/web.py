@@ -1,0 +1,582 @@
+"""The consoles' pages and HTTP API."""
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import compare_digest
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Path as InPath
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import APIKeyCookie, APIKeyHeader
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, Response
+from starlette.routing import Match
+from starlette.staticfiles import StaticFiles
+
+from controller import __version__
+from controller.config import LimitsConfig
+from controller.engine import Engine
+from controller.messages.models import WagerLimits
+from controller.operators.accounts import AccountsError
+from controller.operators.desk import APPROVABLE, KINDS, Desk, Preview, UnreadableError, read_request, sayable
+from controller.operators.games import games_on_offer
+from controller.operators.gate import Gate, NotLetInError, Session
+from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
+from controller.operators.roles import Read, Role, may_read, orders_of
+from controller.operators.view import Reader, View, view_of
+from controller.table.events import Order
+
+PAGES: Final = Path(__file__).parent / "pages"
+COOKIE: Final = "punto_session"
+VIEW_EVERY_SECONDS: Final = 1
+_SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
+_NUMBER: Final = 2**53  # above every number that a browser takes for exact
+
+
+class Credentials(BaseModel):
+    """An operator's name and password."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(max_length=200)]
+    password: Annotated[str, Field(max_length=2000)]
+
+
+class SessionAnswer(BaseModel):
+    """Who is signed on. `csrf` goes into the header X-CSRF-Token of whatever changes something."""
+
+    name: str
+    roles: tuple[Role, ...]
+    csrf: str
+    idle_seconds: int
+
+
+class Refusal(BaseModel):
+    """Why not: for programs and for people."""
+
+    code: str
+    reason: str
+
+
+class OrderAnswer(BaseModel):
+    """What became of an order that reached the table; `seq` is its number on the record."""
+
+    accepted: bool
+    seq: int
+    code: str | None = None
+    reason: str | None = None
+
+
+class GameOnOffer(BaseModel):
+    """A game that the table can be changed to, with the limits of its file."""
+
+    name: str
+    title: str
+    dealt: str
+    wagers: tuple[WagerLimits, ...]
+
+
+_GAMES: Final = TypeAdapter(tuple[GameOnOffer, ...])
+
+
+class Changes:
+    """Wakes those who show the table when it has changed."""
+
+    def __init__(self) -> None:
+        self._next = asyncio.Event()
+        self.over = False
+
+    def notify(self) -> None:
+        """Something has changed."""
+        before, self._next = self._next, asyncio.Event()
+        before.set()
+
+    def close(self) -> None:
+        """Let everybody who waits go home."""
+        self.over = True
+        self.notify()
+
+    def coming(self) -> asyncio.Event:
+        """What the next change sets."""
+        return self._next
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the consoles of one table work with. `pace` gives the hands an hour; `tls` says whether they are behind TLS."""
+
+    engine: Engine
+    gate: Gate
+    desk: Desk
+    reports: Reports
+    folder: Path
+    changes: Changes
+    idle_seconds: int
+    tls: bool
+    pace: Callable[[], float | None]
+
+
+class _RefusedError(Exception):
+    """An answer that is a refusal."""
+
+    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+
+
+def application(parts: Parts) -> FastAPI:
+    """The consoles of one table."""
+    app = FastAPI(
+        title="Punto operators' consoles",
+        version=__version__,
+        description="Sign on, look at the table, give it orders. Every order and refusal is on the table's record.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # FastAPI's pages fetch their scripts from elsewhere
+        redoc_url=None,
+    )
+    _answer_refusals(app)
+    callers = _Callers(parts)
+    _add_sessions(app, parts, callers)
+    _add_table(app, parts, callers)
+    _add_orders(app, parts, callers)
+    _add_reports(app, parts, callers)
+    _add_pages(app)
+    _say_that_both_are_needed(app.openapi())
+    return app
+
+
+def _say_that_both_are_needed(document: dict[str, Any]) -> None:
+    """Cookie and token: FastAPI writes two of them as if either would do."""
+    for path in document["paths"].values():
+        for operation in path.values():
+            if "security" in operation:
+                operation["security"] = [{name: [] for each in operation["security"] for name in each}]
+
+
+# --- answers
+
+
+def _json(answer: BaseModel, status: int = 200) -> Response:
+    return Response(answer.model_dump_json(by_alias=True), status, media_type="application/json")
+
+
+_WORDS: Final = {
+    401: "nobody is signed on, or the name and password are not accepted",
+    403: "not of your role, not approved, or not from the consoles' own pages",
+    404: "there is none",
+    409: "refused by the table",
+    413: "too long",
+    415: "not JSON",
+    422: "unreadable; the reason says what to write",
+    429: "too many attempts; Retry-After says for how long to wait",
+    503: "the accounts cannot be read",
+}
+
+
+_CODES: Final = {404: "not_found", 413: "too_long"}
+
+
+def _answers(model: Any, *refusals: int) -> dict[int | str, dict[str, Any]]:
+    """What a path answers, for the OpenAPI document."""
+    return {
+        200: {"model": model},
+        **{status: {"model": Refusal, "description": _WORDS[status]} for status in refusals},
+    }
+
+
+def _answer_refusals(app: FastAPI) -> None:
+    def said(status: int, code: str, reason: str) -> Response:
+        return _json(Refusal(code=code, reason=sayable(reason)), status)
+
+    @app.exception_handler(_RefusedError)
+    async def refused(_: Request, refusal: _RefusedError) -> Response:
+        answer = said(refusal.status, refusal.code, str(refusal))
+        if refusal.retry_after is not None:
+            answer.headers["Retry-After"] = str(refusal.retry_after)
+        return answer
+
+    @app.exception_handler(UnreadableError)
+    async def unreadable(_: Request, error: UnreadableError) -> Response:
+        return said(422, "bad_request", str(error))
+
+    @app.exception_handler(RequestValidationError)
+    async def bad_parameter(_: Request, error: RequestValidationError) -> Response:
+        fault = error.errors()[0]
+        return said(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}")
+
+    @app.exception_handler(HTTPException)
+    async def not_served(request: Request, error: HTTPException) -> Response:
+        answer = said(error.status_code, _CODES.get(error.status_code, "not_served"), error.detail)
+        if error.status_code == 405:  # the router names those of the first route at this path alone
+            served = (route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE)
+            methods = {method for route in served for method in getattr(route, "methods", None) or ()}
+            answer.headers["Allow"] = ", ".join(sorted(methods))
+        return answer
+
+    @app.exception_handler(AccountsError)
+    async def no_accounts(_: Request, error: AccountsError) -> Response:
+        return said(503, "no_accounts", str(error))
+
+
+# --- who asks
+
+
+class _Callers:
+    """Who a request is from: what the routes depend on."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._gate = parts.gate
+
+    async def session(
+        self, token: Annotated[str | None, Depends(APIKeyCookie(name=COOKIE, auto_error=False))]
+    ) -> Session:
+        """The session of the one who asks."""
+        session = None if token is None else await self._gate.session_of(token)
+        if session is None:
+            raise _RefusedError(401, "signed_off", "nobody is signed on here: sign on")
+        return session
+
+    async def own_page(
+        self,
+        token: Annotated[str | None, Depends(APIKeyCookie(name=COOKIE, auto_error=False))],
+        csrf: Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))],
+    ) -> Session:
+        """The session of the one who asks, whose page knows what only the sign-on's answer has told."""
+        session = await self.session(token)
+        if not compare_digest((csrf or "").encode(), session.csrf.encode()):
+            raise _RefusedError(
+                403,
+                "csrf",
+                "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
+            )
+        return session
+
+    def reader(self, what: Read) -> Callable[..., Any]:
+        """The session of one who may read this."""
+
+        async def reading(session: Annotated[Session, Depends(self.session)]) -> Session:
+            if not may_read(session.roles, what):
+                await self._gate.refuse(session.name, f"read {what}", "not_of_role", session.where)
+                raise _RefusedError(403, "not_of_role", f"your roles do not let you read {what}")
+            return session
+
+        return reading
+
+
+# --- sessions
+
+
+def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    def answer(session: Session) -> Response:
+        return _json(
+            SessionAnswer(
+                name=session.name, roles=session.roles, csrf=session.csrf, idle_seconds=parts.idle_seconds
+            )
+        )
+
+    @app.post(
+        "/api/session",
+        summary="Sign on",
+        responses=_answers(SessionAnswer, 401, 403, 413, 415, 422, 429, 503),
+        openapi_extra=_body(Credentials.model_json_schema()),
+    )
+    async def sign_on(request: Request) -> Response:
+        given = _credentials(await _json_body(request))
+        before = request.cookies.get(COOKIE)
+        try:
+            token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
+        except NotLetInError as error:
+            status = 401 if error.retry_after is None else 429
+            raise _RefusedError(status, error.code, str(error), error.retry_after) from None
+        signed_on = answer(session)
+        signed_on.set_cookie(COOKIE, token, path="/", secure=parts.tls, httponly=True, samesite="strict")
+        return signed_on
+
+    @app.get("/api/session", summary="Who is signed on", responses=_answers(SessionAnswer, 401, 503))
+    async def session(session: Annotated[Session, Depends(callers.session)]) -> Response:
+        return answer(session)
+
+    @app.delete(
+        "/api/session",
+        summary="Sign off",
+        status_code=204,
+        responses={status: each for status, each in _answers(None, 401, 403, 503).items() if status != 200},
+    )
+    async def sign_off(session: Annotated[Session, Depends(callers.own_page)]) -> Response:
+        await parts.gate.end(session, "signed off")
+        parts.changes.notify()
+        gone = Response(status_code=204)
+        gone.delete_cookie(COOKIE, path="/", secure=parts.tls, httponly=True, samesite="strict")
+        return gone
+
+
+def _credentials(body: bytes) -> Credentials:
+    try:
+        return Credentials.model_validate_json(body)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
+        where = ".".join(map(str, fault["loc"]))
+        raise UnreadableError(
+            f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
+        ) from None
+
+
+async def _json_body(request: Request) -> bytes:
+    """What came, which no form can have sent: a form's content has other types, and browsers ask before they send JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise _RefusedError(415, "not_json", "send JSON, with the header Content-Type: application/json")
+    return await request.body()
+
+
+def _where(request: Request) -> str:
+    return "unknown" if request.client is None else request.client.host
+
+
+# --- the table
+
+
+def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    Reading = Annotated[Session, Depends(callers.reader("table"))]  # noqa: N806 - a type
+
+    def view(session: Session) -> View:
+        engine = parts.engine
+        reader = Reader(session.name, session.roles)
+        return view_of(engine.state, engine.seq, datetime.now(UTC), reader, parts.pace())
+
+    async def views(session: Session) -> AsyncIterator[ServerSentEvent]:
+        while not (session.over or parts.changes.over):
+            change = parts.changes.coming()
+            yield ServerSentEvent(event="view", data=view(session).model_dump_json(by_alias=True))
+            with suppress(TimeoutError):
+                async with asyncio.timeout(VIEW_EVERY_SECONDS):
+                    await change.wait()
+
+    @app.get("/api/table", summary="The table as it is", responses=_answers(View, 401, 403, 503))
+    async def table(session: Reading) -> Response:
+        return _json(view(session))
+
+    @app.get(
+        "/api/table/events",
+        summary="The table whenever it changes, and every second: server-sent events `view`, until the session ends",
+        response_class=EventSourceResponse,
+        responses={
+            **_answers(None, 401, 403, 503),
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+        },
+    )
+    async def events(session: Reading) -> Response:
+        return EventSourceResponse(views(session), ping=60, send_timeout=_SEND_SECONDS)
+
+
+# --- orders
+
+
+def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
+
+    async def order_of(session: Session, request: Request, *, preview: bool) -> Order:
+        kind, fields = read_request(await _json_body(request))
+        approval = fields.pop("approval", None)
+        if kind in KINDS and kind not in orders_of(session.roles):
+            await parts.gate.refuse(session.name, kind, "not_of_role", session.where)
+            raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
+        order = parts.desk.order(kind, fields, session.name)
+        if approval is None:
+            return order
+        if kind not in APPROVABLE:
+            raise UnreadableError(f"{kind} takes no approval: leave it out")
+        second = _credentials(json.dumps(approval).encode())
+        if preview:
+            return order
+        approved_by = await _approver(parts.gate, second, kind, session.where)
+        signed: Any = {"approved_by": approved_by}  # which not every order has
+        return dataclasses.replace(order, **signed)
+
+    @app.post(
+        "/api/orders",
+        summary="Give an order",
+        responses={
+            **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
+            409: {"model": OrderAnswer, "description": _WORDS[409]},
+        },
+        openapi_extra=_body(_order_schema()),
+    )
+    async def give(session: OwnPage, request: Request) -> Response:
+        order = await order_of(session, request, preview=False)
+        # The body and a second person's password may have taken their time.
+        if not await parts.gate.holds(session):
+            raise _RefusedError(401, "signed_off", "the session ended before the order came: sign on")
+        answer = await parts.desk.give(order)
+        return _json(
+            OrderAnswer(accepted=answer.accepted, seq=answer.seq, code=answer.code, reason=answer.reason),
+            200 if answer.accepted else 409,
+        )
+
+    @app.post(
+        "/api/preview",
+        summary="What an order would do now; it changes nothing, and nobody need approve it",
+        responses=_answers(Preview, 401, 403, 413, 415, 422, 503),
+        openapi_extra=_body(_order_schema()),
+    )
+    async def preview(session: OwnPage, request: Request) -> Response:
+        return _json(parts.desk.preview(await order_of(session, request, preview=True)))
+
+
+async def _approver(gate: Gate, second: Credentials, kind: str, where: str) -> str:
+    """The name of the second person, who may give such an order too."""
+    what = f"approve {kind}"
+    try:
+        account = await gate.check(second.name, second.password, where, what)
+    except NotLetInError as error:
+        if error.retry_after is not None:
+            raise _RefusedError(429, error.code, f"approval: {error}", error.retry_after) from None
+        raise _RefusedError(403, "not_approved", f"approval: {error}") from None
+    if kind not in orders_of(account.roles):
+        await gate.refuse(account.name, what, "not_of_role", where)
+        raise _RefusedError(403, "not_approved", f"approval: the roles of {account.name} do not allow {kind}")
+    return account.name
+
+
+# --- what an order looks like, for the OpenAPI document
+
+
+def _body(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
+
+
+def _order_schema() -> dict[str, Any]:
+    return {"oneOf": [_one_order(name, kind) for name, kind in KINDS.items()]}
+
+
+def _one_order(name: str, kind: Any) -> dict[str, Any]:
+    if name == "change_game":
+        limits = TypeAdapter(dict[str, LimitsConfig]).json_schema()
+        fields = {"game": {"type": "string"}, "limits": _inline(limits, limits.get("$defs", {}))}
+        required = ["game"]
+    else:
+        own = TypeAdapter(kind).json_schema()
+        fields = {
+            field: _inline(schema, own.get("$defs", {}))
+            for field, schema in own["properties"].items()
+            if field not in {"who", "kind", "approved_by"}
+        }
+        required = list(fields)
+    if name in APPROVABLE:
+        fields["approval"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
+    return {
+        "title": name,
+        "type": "object",
+        "properties": {"order": {"const": name}, **fields},
+        "required": ["order", *required],
+        "additionalProperties": False,
+    }
+
+
+def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema with what it refers to in its place: the document has no room for definitions inside a body."""
+    if isinstance(schema, list):
+        return [_inline(each, definitions) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inline(each, definitions) for key, each in schema.items() if key != "$defs"}
+
+
+# --- the record
+
+
+def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    @app.get(
+        "/api/rounds", summary="Rounds, the newest first", responses=_answers(Rounds, 401, 403, 422, 503)
+    )
+    async def rounds(
+        _: Annotated[Session, Depends(callers.reader("rounds"))],
+        before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
+        limit: Annotated[int, Query(ge=1, le=100)] = 10,
+    ) -> Response:
+        return _json(await asyncio.to_thread(parts.reports.rounds, before, limit))
+
+    @app.get(
+        "/api/rounds/{number}",
+        summary="A round with its inputs",
+        responses=_answers(RoundInputs, 401, 403, 404, 422, 503),
+    )
+    async def round_(
+        _: Annotated[Session, Depends(callers.reader("inputs"))],
+        number: Annotated[int, InPath(ge=1, le=_NUMBER)],
+    ) -> Response:
+        # Of this shoe, cards may be known that are not revealed yet.
+        hide = parts.engine.state.settings.game.reveal == "dealer"
+        found = await asyncio.to_thread(parts.reports.round, number, hide=hide)
+        if found is None:
+            raise _RefusedError(404, "no_such_round", f"there is no round {number} on the record")
+        return _json(found)
+
+    @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 401, 403, 422, 503))
+    async def shift(
+        _: Annotated[Session, Depends(callers.reader("shift"))],
+        hours: Annotated[int, Query(ge=1, le=168)] = 8,
+    ) -> Response:
+        return _json(await asyncio.to_thread(parts.reports.shift, hours, datetime.now(UTC)))
+
+    @app.get(
+        "/api/games",
+        summary="The games that the table can be changed to",
+        responses=_answers(list[GameOnOffer], 401, 403, 503),
+    )
+    async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> Response:
+        offered = await asyncio.to_thread(_offered, parts.folder)
+        return Response(_GAMES.dump_json(offered), media_type="application/json")
+
+
+def _offered(folder: Path) -> tuple[GameOnOffer, ...]:
+    return tuple(
+        GameOnOffer(
+            name=name,
+            title=game.title,
+            dealt=game.dealt,
+            wagers=tuple(
+                WagerLimits(
+                    wager=wager.name,
+                    title=wager.title,
+                    minimum=wager.limits.minimum,
+                    maximum=wager.limits.maximum,
+                    step=wager.limits.step,
+                )
+                for wager in game.wagers
+            ),
+        )
+        for name, game in games_on_offer(folder).items()
+    )
+
+
+# --- pages
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def sign_on() -> Response:
+        return FileResponse(PAGES / "sign-on.html")
+
+    @app.get("/dealer", include_in_schema=False)
+    async def dealer() -> Response:
+        return FileResponse(PAGES / "dealer.html")
+
+    @app.get("/supervisor", include_in_schema=False)
+    async def supervisor() -> Response:
+        return FileResponse(PAGES / "supervisor.html")
+
+    app.mount("/static", StaticFiles(directory=PAGES))

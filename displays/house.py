@@ -1,0 +1,112 @@
+"""The house's theme: its colours, its logo and its names, from a small TOML file such as configs/house.toml.
+
+What goes into a style sheet is one of the colours' names and six hexadecimal digits, and nothing else from the file.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from displays.checked import OptionsError, checked, read_toml
+
+ColourName = Literal[
+    "ground",
+    "panel",
+    "line",
+    "text",
+    "quiet",
+    "banker",
+    "player",
+    "tie",
+    "gold",
+    "notice",
+    "onnotice",
+    "ivory",
+    "ink",
+    "natural",
+    "newest",
+]
+"""What a house may colour, named as the page's custom properties."""
+
+LOGO_TYPES: Final = {".svg": ("image/svg+xml", b"<svg"), ".png": ("image/png", b"\x89PNG\r\n\x1a\n")}
+"""A logo's file name extension -> its media type, and what every such file has near its beginning."""
+
+LARGEST_LOGO: Final = 100_000
+"""Bytes; after a power cut every screen of the floor asks for it at once."""
+
+LOGO_ADDRESS: Final = "/theme/logo"
+
+_Colours = dict[ColourName, Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]]
+_Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
+_Name = Annotated[str, Field(min_length=1, max_length=60)]
+
+
+class HouseFile(BaseModel):
+    """The file as it is written. `logo` is beside it; `names` has the house's name by language."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    logo: Path | None = None
+    names: dict[_Language, _Name] = Field(default_factory=dict)
+    dark: _Colours = Field(default_factory=dict)
+    light: _Colours = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """A picture and its media type."""
+
+    media_type: str
+    picture: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A house's theme; without arguments the one that leaves the pages as they are."""
+
+    file: HouseFile = field(default_factory=HouseFile)
+    logo: Logo | None = None
+
+    def css(self) -> str:
+        """The theme as CSS custom properties."""
+        rules = [
+            f':root[data-theme="{theme}"] {{ {" ".join(f"--{name}: {colour};" for name, colour in colours.items())} }}\n'
+            for theme, colours in (("dark", self.file.dark), ("light", self.file.light))
+            if colours
+        ]
+        if self.logo is not None:
+            rules.append(f':root {{ --logo: url("{LOGO_ADDRESS}"); }}\n')
+        return "".join(rules)
+
+
+def read_house(path: Path) -> House:
+    """The theme in the file `path`, with its logo.
+
+    Raises:
+        OptionsError: the file or its logo cannot be read or used.
+    """
+    file = checked(HouseFile, read_toml(path), str(path))
+    return House(file, None if file.logo is None else _read_logo(path, path.parent / file.logo))
+
+
+def _read_logo(path: Path, logo: Path) -> Logo:
+    if logo.suffix not in LOGO_TYPES:
+        raise OptionsError(
+            f"{path}: logo: {logo.name} is no picture that can be shown: give a .svg or .png file"
+        )
+    media_type, beginning = LOGO_TYPES[logo.suffix]
+    try:
+        picture = logo.read_bytes()
+    except OSError as error:
+        raise OptionsError(
+            f"{path}: logo: cannot read {logo}: {error.strerror}; it is looked for beside the theme's file"
+        ) from error
+    if len(picture) > LARGEST_LOGO:
+        raise OptionsError(
+            f"{path}: logo: {logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most"
+        )
+    if beginning not in picture[:1000]:
+        raise OptionsError(f"{path}: logo: {logo.name} is not what its name says, {media_type}")
+    return Logo(media_type, picture)

@@ -1,0 +1,55 @@
+// Which tables, how they share the screen, and in which theme: by the page's address, and else by the display's settings.
+
+/** For each layout the size in rem of one board as it is designed; type grows with the screen, roads get more columns. */
+const DESIGNS = {
+  landscape: [120, 67.5],
+  portrait: [67.5, 120],
+  roads: [120, 67.5],
+  "roads portrait": [67.5, 120],
+  split: [60, 67.5],
+  wall: [60, 33.75],
+};
+
+const query = new URLSearchParams(location.search);
+
+/** The ids of the tables on show. */
+export function tablesOnShow() {
+  const [, tables, id] = location.pathname.split("/");
+  return tables === "tables" ? [decodeURIComponent(id)] : query.get("tables").split(",");
+}
+
+/** What the address asks for, or else what is configured. */
+export const chosen = (name, settings) => query.get(name) ?? settings[name];
+
+/** Lay out so many boards, now and whenever the screen changes. */
+export function layOut(boards, settings) {
+  const page = document.documentElement;
+  page.dataset.theme = chosen("theme", settings) === "light" ? "light" : "dark";
+  const arrange = () => {
+    const { layout, columns, rows } = arrangement(boards, chosen("layout", settings));
+    const [width, height] = DESIGNS[layout];
+    page.dataset.layout = layout;
+    page.style.setProperty("--columns", columns);
+    page.style.setProperty("--rows", rows);
+    page.style.fontSize = `${Math.min(innerWidth / columns / width, innerHeight / rows / height)}px`;
+  };
+  addEventListener("resize", arrange);
+  arrange();
+}
+
+function arrangement(boards, layout) {
+  const upright = innerHeight > innerWidth;
+  if (location.pathname === "/split") return { layout: "split", columns: upright ? 1 : 2, rows: upright ? 2 : 1 };
+  if (location.pathname === "/wall") return wall(boards);
+  if (layout === "roads") return { layout: upright ? "roads portrait" : "roads", columns: 1, rows: 1 };
+  return { layout: layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
+}
+
+/** As many columns of boards as make each of them largest. */
+function wall(boards) {
+  const [width, height] = DESIGNS.wall;
+  const size = (columns) => Math.min(innerWidth / columns / width, innerHeight / Math.ceil(boards / columns) / height);
+  let columns = 1;
+  for (let more = 2; more <= boards; more += 1) if (size(more) > size(columns)) columns = more;
+  return { layout: "wall", columns, rows: Math.ceil(boards / columns) };
+}

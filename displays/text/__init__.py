@@ -1,0 +1,1 @@
+"""The score display in a terminal."""

@@ -1,0 +1,224 @@
+"""What a table's state and scoreboard look like in characters: lines of text with colours, for any width.
+
+No road needs its colours to be read: Banker, Player and Tie have their letters; of the derived roads' cells the red are
+capitals and the blue are not. Codes of cards are those of the record, such as `9S`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final, Literal, TypeVar
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from controller.messages.models import AskMarks, Bead, DerivedCell, RoadCell, Scoreboard, State
+from controller.roads.drawing import ROWS, shown_columns
+from displays.words import Words
+
+CellT = TypeVar("CellT", Bead, RoadCell, DerivedCell)
+Side = Literal["player", "banker"]
+
+PALETTES: Final = {
+    "dark": {"banker": "#ff5a4d", "player": "#6db9ff", "tie": "#37e8a8", "red": "#ff5a4d", "blue": "#6db9ff"},
+    "light": {
+        "banker": "#c4001d",
+        "player": "#0a2f8f",
+        "tie": "#007a3c",
+        "red": "#c4001d",
+        "blue": "#0a2f8f",
+    },
+}
+DERIVED_LETTERS: Final = {"red": "R", "blue": "b"}
+REMARKS: Final = ("last_hand", "dummy")
+TROUBLES: Final = ("shoe_offline", "shoe_error", "card_awaited", "needs_supervisor")
+HIDDEN: Final = "##"
+GAP: Final = "  "
+WIDE: Final = 50  # room for a derived road with its cells apart
+
+
+class Drawing:
+    """Draws in one language and one of the `PALETTES`."""
+
+    def __init__(self, words: Words, theme: str) -> None:
+        self._words = words
+        self._palette = PALETTES[theme]
+        letters = [words(f"letter.{winner}") for winner in ("banker", "player", "tie")]
+        self._cell = max(map(cell_len, letters)) + 1  # a letter, and a mark beside it
+
+    # --- lines
+
+    def names(self, state: State, width: int) -> Text:
+        """The table's name and its game."""
+        return _both_ends(Text(printable(state.name), "bold"), Text(printable(state.game)), width)
+
+    def situation(self, state: State, width: int) -> Text:
+        """What the table is doing, and where its shoe is."""
+        remarks = [self._words(f"remark.{name}") for name in REMARKS if name in state.overlays]
+        phase = Text(GAP.join([self._words(f"phase.{state.phase}"), *remarks]), "bold")
+        shoe = {"shoe": state.shoe.number, "hand": state.shoe.coup, "cards_left": state.shoe.cards_left}
+        return _both_ends(phase, Text(GAP.join(f"{self._words(key)} {n}" for key, n in shoe.items())), width)
+
+    def outcome(self, state: State) -> Text:
+        """What stops the table, or else where the next card goes, or else how the last coup came out."""
+        troubles = [self._words(f"trouble.{name}") for name in TROUBLES if name in state.overlays]
+        if troubles:
+            return Text(" ".join(["", *troubles, ""]), "bold reverse")
+        if state.hands is not None or state.result is None:
+            return Text(self._words(f"next.{state.next}") if state.next else "")
+        result = state.result
+        if result.winner is None:
+            return Text(self._words("void"), "bold")
+        remarks = [
+            self._words(key)
+            for key, so in {
+                "remark.dummy": result.status == "dummy",
+                "natural": result.natural,
+                "player_pair": result.player_pair,
+                "banker_pair": result.banker_pair,
+            }.items()
+            if so
+        ]
+        won = Text(
+            f" {self._words(f'wins.{result.winner}')} ", f"bold reverse {self._palette[result.winner]}"
+        )
+        return Text(GAP).join([won, *map(Text, remarks)])
+
+    def hands(self, state: State, width: int) -> Text:
+        """Both hands of the coup being dealt, or else of the last one, with their totals."""
+        return _to_width(self._hand(state, "player"), width // 2).append(self._hand(state, "banker"))
+
+    def counts(self, board: Scoreboard, width: int) -> Text:
+        """How often each result has come in this shoe."""
+        each = [
+            Text(f"{self._words(key)} {count}", self._palette.get(key, ""))
+            for key, count in board.counts.model_dump().items()
+        ]
+        return _flowing(each, width)
+
+    def marks(self, board: Scoreboard, width: int) -> Text:
+        """The streak, and what each derived road would have next if Banker or Player won."""
+        streak = Text(f"{self._words('streak')} ")
+        if board.streak is None:
+            streak.append("-")
+        else:
+            letter = self._words(f"letter.{board.streak.winner}")
+            streak.append(f"{letter} x {board.streak.length}", self._palette[board.streak.winner])
+        asked = (("ask.banker", board.ask_banker), ("ask.player", board.ask_player))
+        return _flowing([streak, *(self._ask(key, marks) for key, marks in asked)], width)
+
+    def limits(self, state: State, width: int) -> Text:
+        """Every wager with its minimum and maximum."""
+        each = [
+            Text.assemble(
+                f"{printable(self._words.wager(limit.wager, limit.title))} ",
+                (_range(limit.minimum, limit.maximum), "bold"),
+            )
+            for limit in state.limits
+        ]
+        return _flowing(each, width)
+
+    # --- roads
+
+    def bead_plate(self, board: Scoreboard, width: int) -> Text:
+        """The letter of each result with b, p or + beside it for a Banker pair, a Player pair or both."""
+        return self._road(board.bead_plate, self._bead, self._cell, width)
+
+    def big_road(self, board: Scoreboard, width: int) -> Text:
+        """The letter of each result with the number of ties that came after it; of ties before any result that alone."""
+        return self._road(board.big_road, self._ring, self._cell, width)
+
+    def derived_road(self, cells: Sequence[DerivedCell], width: int) -> Text:
+        """R for each red cell and b for each blue one."""
+        return self._road(cells, self._derived, 2 if width >= WIDE else 1, width)
+
+    def _bead(self, cell: Bead) -> Text:
+        pair = {(True, False): "b", (False, True): "p", (True, True): "+"}
+        mark = pair.get((cell.banker_pair, cell.player_pair), "")
+        return self._marked(cell.winner, mark, natural=cell.natural)
+
+    def _ring(self, cell: RoadCell) -> Text:
+        ties = "" if cell.ties == 0 else str(cell.ties) if cell.ties <= 9 else "+"
+        if cell.winner is None:
+            return Text(f"/{ties}", self._palette["tie"])
+        return self._marked(cell.winner, ties, natural=cell.natural)
+
+    def _marked(self, winner: str, mark: str, *, natural: bool) -> Text:
+        style = f"bold {self._palette[winner]}{' underline' if natural else ''}"
+        return Text.assemble(
+            (self._words(f"letter.{winner}"), style), (mark, self._palette["tie"] if mark.isdigit() else "")
+        )
+
+    def _derived(self, cell: DerivedCell) -> Text:
+        return Text(DERIVED_LETTERS[cell.color], self._palette[cell.color])
+
+    def _ask(self, key: str, marks: AskMarks) -> Text:
+        asked = Text(f"{self._words(key)} ")
+        for color in (marks.big_eye_boy, marks.small_road, marks.cockroach_pig):
+            asked.append(DERIVED_LETTERS[color] if color else "-", self._palette[color] if color else "")
+        return asked
+
+    def _hand(self, state: State, side: Side) -> Text:
+        hand = Text.assemble((self._words(side), f"bold {self._palette[side]}"))
+        shown = state.hands or state.result
+        if shown is None:
+            return hand
+        cards, total = (
+            (shown.player, shown.player_total) if side == "player" else (shown.banker, shown.banker_total)
+        )
+        if cards and total is not None:
+            hand.append(f" {total} ", "bold")
+        for card in cards:
+            red = card is not None and card[1] in "HD"
+            hand.append(" ").append(card or HIDDEN, self._palette["red"] if red else "")
+        return hand
+
+    def _road(
+        self, cells: Sequence[CellT], draw: Callable[[CellT], Text], cell_width: int, width: int
+    ) -> Text:
+        if width < cell_width:
+            return Text()
+        columns = shown_columns(cells, width // cell_width)
+        drawn = {
+            (cell.row, cell.col): _to_width(draw(cell), cell_width) for cell in cells if cell.col in columns
+        }
+        if cells:
+            drawn[cells[-1].row, cells[-1].col].stylize("reverse")
+        blank = Text(" " * cell_width)
+        return Text("\n").join(
+            Text().join(drawn.get((row, col), blank) for col in columns) for row in range(ROWS)
+        )
+
+
+def printable(text: str) -> str:
+    """A text that a table gave, without what a terminal would take for orders."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
+
+
+def _both_ends(left: Text, right: Text, width: int) -> Text:
+    """Two texts at the ends of a line; the left one is cut, and shows that it is, where there is no room for both."""
+    left.truncate(max(1, width - right.cell_len - 1), overflow="ellipsis")
+    return Text(" " * max(1, width - left.cell_len - right.cell_len)).join([left, right])
+
+
+def _flowing(texts: Sequence[Text], width: int) -> Text:
+    """The texts one after another, none broken over two lines."""
+    lines = [Text()]
+    for text in texts:
+        if lines[-1] and lines[-1].cell_len + len(GAP) + text.cell_len > width:
+            lines.append(Text())
+        lines[-1].append(GAP if lines[-1] else "").append(text)
+    return Text("\n").join(lines)
+
+
+def _to_width(text: Text, width: int) -> Text:
+    text.truncate(width, overflow="ellipsis")
+    return text.append(" " * (width - text.cell_len))
+
+
+def _range(minimum: int, maximum: int | None) -> str:
+    return f"{_amount(minimum)}+" if maximum is None else f"{_amount(minimum)}-{_amount(maximum)}"
+
+
+def _amount(minor: int) -> str:
+    """Two-decimal money, whole amounts without their decimals."""
+    whole, cents = divmod(minor, 100)
+    return f"{whole:,}.{cents:02}" if cents else f"{whole:,}"

@@ -1,0 +1,156 @@
+"""Bytes in, frames out, and back: COBS framing and CRC-32, the same on every serial line of Punto.
+
+Pure, bounded in memory, and deaf to noise: whatever bytes come, `Decoder.feed` raises nothing, keeps at most one frame's
+length of them, counts what it threw away and finds the next whole frame.
+
+A frame is a version, a type, a sequence number, a payload and the checksum, big-endian. Each device has types of its own,
+so that one on another's line is not misunderstood. What the payloads are is the devices' business.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from struct import Struct
+from typing import Final, Generic, Protocol, TypeVar
+from zlib import crc32
+
+from cobs import cobs  # type: ignore[import-untyped]
+
+VERSION: Final = (
+    1  # the first byte of every frame; another number means that nothing after it may be understood
+)
+DELIMITER: Final = b"\0"
+LONGEST: Final = 1024  # bytes of a frame before COBS
+LONGEST_ENCODED: Final[int] = cobs.max_encoded_length(LONGEST)
+
+_HEADER: Final = Struct(">BBI")  # version, type, sequence number
+_CRC: Final = Struct(">I")
+_SHORTEST: Final = _HEADER.size + _CRC.size
+
+
+class Sendable(Protocol):
+    """A frame as it is sent."""
+
+    @property
+    def TYPE(self) -> int:  # noqa: N802 - a constant of each class of frames
+        """The type's number."""
+
+    @property
+    def sequence(self) -> int:
+        """The number in the header."""
+
+    def payload(self) -> bytes:
+        """The bytes between header and checksum."""
+
+
+AnyFrame = TypeVar("AnyFrame")
+
+
+def encode(frame: Sendable) -> bytes:
+    """Give the bytes on the wire, with a delimiter before and after.
+
+    The one before cuts off whatever noise the idle line has gathered since the last frame.
+    """
+    body = _HEADER.pack(VERSION, frame.TYPE, frame.sequence) + frame.payload()
+    stuffed: bytes = cobs.encode(body + _CRC.pack(crc32(body)))
+    return DELIMITER + stuffed + DELIMITER
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a decoder has seen since it was made.
+
+    The first four are broken frames, as noise, another baud rate or half frames give them. Frames of unknown
+    types and other versions arrived whole, but this program does not know them.
+    """
+
+    bad_framing: int = 0  # not COBS, or too short for a frame
+    bad_crc: int = 0  # the checksum is wrong
+    oversize: int = 0  # longer than any frame, with the delimiter or without
+    malformed: int = 0  # the checksum is right and the content is not: a fault of the other end's program
+    unknown_type: int = 0
+    other_version: int = 0
+    version_seen: int = 0  # the last other version, 0 if none
+    frames: int = 0  # good ones
+
+    @property
+    def broken(self) -> int:
+        """How many frames came and could not be used at all."""
+        return self.bad_framing + self.bad_crc + self.oversize + self.malformed
+
+
+class Decoder(Generic[AnyFrame]):
+    """Finds the frames in a stream of bytes, however it is cut into pieces.
+
+    `types` reads each type of frame from its sequence number and payload; what it says with ValueError is no frame.
+    """
+
+    def __init__(
+        self, types: Mapping[int, Callable[[int, bytes], AnyFrame]], counters: Counters | None = None
+    ) -> None:
+        self._types = types
+        self.counters = Counters() if counters is None else counters
+        self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
+        self._skipping = False  # the run grew too long: everything up to the next delimiter is thrown away
+
+    def feed(self, data: bytes) -> list[AnyFrame]:
+        """Take the next bytes of the stream and return the frames that they complete, in order."""
+        frames: list[AnyFrame] = []
+        *ended, rest = data.split(DELIMITER)
+        for piece in ended:
+            self._extend(piece)
+            frame = self._end_run()
+            if frame is not None:
+                frames.append(frame)
+        self._extend(rest)
+        return frames
+
+    def _extend(self, piece: bytes) -> None:
+        if self._skipping:
+            return
+        if len(self._run) + len(piece) > LONGEST_ENCODED:
+            self.counters.oversize += 1
+            self._skipping = True
+            self._run.clear()
+            return
+        self._run += piece
+
+    def _end_run(self) -> AnyFrame | None:
+        run = bytes(self._run)
+        self._run.clear()
+        self._skipping = False
+        return self._frame(run) if run else None
+
+    def _frame(self, run: bytes) -> AnyFrame | None:
+        try:
+            decoded = cobs.decode(run)
+        except cobs.DecodeError:
+            self.counters.bad_framing += 1
+            return None
+        if len(decoded) < _SHORTEST:
+            self.counters.bad_framing += 1
+            return None
+        if len(decoded) > LONGEST:
+            self.counters.oversize += 1
+            return None
+        body = decoded[: -_CRC.size]
+        if crc32(body) != _CRC.unpack_from(decoded, len(body))[0]:
+            self.counters.bad_crc += 1
+            return None
+        return self._known(body)
+
+    def _known(self, body: bytes) -> AnyFrame | None:
+        version, number, sequence = _HEADER.unpack_from(body)
+        if version != VERSION:
+            self.counters.other_version += 1
+            self.counters.version_seen = version
+            return None
+        if number not in self._types:
+            self.counters.unknown_type += 1
+            return None
+        try:
+            frame = self._types[number](sequence, body[_HEADER.size :])
+        except ValueError:
+            self.counters.malformed += 1
+            return None
+        self.counters.frames += 1
+        return frame

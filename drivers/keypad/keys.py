@@ -1,0 +1,178 @@
+"""What a dealer's keys mean: sequences of key names, each an order, by settings over a default map.
+
+Pure, with the time handed in. A key's name is that of Linux without its `KEY_`: `F1`, `ENTER`, `A`, `KP5`. A meaning
+is written as one of `MEANINGS`. A card is keyed as a rank's keys and then a suit's, so the map gives each
+rank and suit once and the 52 cards follow.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from controller.baccarat.cards import RANKS, SUITS, Card
+from drivers.base import KeyAnswer
+
+ORDERS: Final = ("open_betting", "close_betting", "reveal", "call_supervisor")
+"""The orders that a key can give beside `key_card`: a dealer's. A supervisor's need more than a press."""
+CLEAR: Final = "clear"
+NOTHING: Final = "nothing"
+MEANINGS: Final = (
+    *ORDERS,
+    *(f"rank {rank}" for rank in RANKS),
+    *(f"suit {suit}" for suit in SUITS),
+    CLEAR,
+    NOTHING,
+)
+
+DEFAULT: Final[Mapping[str, str]] = {
+    "F1": "open_betting",
+    "F2": "close_betting",
+    "ENTER": "reveal",
+    "KPENTER": "reveal",
+    "F12": "call_supervisor",
+    "ESC": CLEAR,
+    **{rank: f"rank {rank}" for rank in RANKS},
+    "0": "rank T",
+    **{f"KP{rank}": f"rank {rank}" for rank in RANKS if rank.isdigit()},
+    "KP0": "rank T",
+    **{suit: f"suit {suit}" for suit in SUITS},
+}
+
+LONGEST_KEY: Final = 24
+_NAME: Final = re.compile(f"[A-Z0-9_]{{1,{LONGEST_KEY}}}")
+
+Keys = tuple[str, ...]
+
+
+def is_key_name(text: str) -> bool:
+    """Whether a key can have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
+class KeyMapError(ValueError):
+    """A key map that cannot be used; `keys` is the entry at fault, as it was written."""
+
+    def __init__(self, keys: str, message: str) -> None:
+        super().__init__(message)
+        self.keys = keys
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedOrder:
+    """An order as keys give it; `card` is that of a `key_card`."""
+
+    kind: str
+    card: Card | None = None
+
+
+class KeyMap:
+    """The sequences of keys that mean something.
+
+    Args:
+        written: keys with single spaces between them -> one of `MEANINGS`, over the `DEFAULT`; `nothing` takes a
+            default away.
+
+    Raises:
+        KeyMapError: a name is no key's, a meaning none, or a sequence begins with another one.
+    """
+
+    def __init__(self, written: Mapping[str, str] | None = None) -> None:
+        for keys, meaning in (written or {}).items():
+            _check(keys, meaning)
+        entries = {
+            tuple(keys.split(" ")): meaning
+            for keys, meaning in {**DEFAULT, **(written or {})}.items()
+            if meaning != NOTHING
+        }
+        self.clear: Final = {keys[0] for keys, meaning in entries.items() if meaning == CLEAR}
+        sequences = _orders(entries)
+        self.orders: Final = dict(sequences)
+        self.beginnings: Final = {keys[:n] for keys in self.orders for n in range(1, len(keys))}
+        taken: set[Keys] = set()
+        for sequence, _ in sequences:
+            if sequence in taken or sequence in self.beginnings or self.clear.intersection(sequence):
+                raise KeyMapError(
+                    _written(sequence, written or {}),
+                    f"{' '.join(sequence)} would mean two things, or is in the way of a longer sequence: give one of them "
+                    f'other keys, or "{NOTHING}"',
+                )
+            taken.add(sequence)
+
+
+def _check(keys: str, meaning: str) -> None:
+    if meaning not in MEANINGS:
+        raise KeyMapError(
+            keys,
+            f"{meaning!r} is nothing that a key can mean: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
+            f"suit S (H, D, C), {CLEAR} or {NOTHING}",
+        )
+    names = keys.split(" ")
+    wrong = [name for name in names if not is_key_name(name)]
+    if wrong:
+        raise KeyMapError(
+            keys, f"{wrong[0]!r} is no key's name: write capitals, digits and _, such as F1, ENTER or KP5"
+        )
+    if meaning == CLEAR and len(names) > 1:
+        raise KeyMapError(keys, f"{CLEAR} is one key, for it must work in the middle of any sequence")
+
+
+def _orders(entries: Mapping[Keys, str]) -> list[tuple[Keys, KeyedOrder]]:
+    orders = [(keys, KeyedOrder(meaning)) for keys, meaning in entries.items() if meaning in ORDERS]
+    ranks, suits = (
+        [(keys, meaning[-1]) for keys, meaning in entries.items() if meaning.startswith(word)]
+        for word in ("rank ", "suit ")
+    )
+    cards = [
+        (rank_keys + suit_keys, KeyedOrder("key_card", Card(rank + suit)))
+        for rank_keys, rank in ranks
+        for suit_keys, suit in suits
+    ]
+    return orders + cards
+
+
+def _written(keys: Keys, written: Mapping[str, str]) -> str:
+    """The entry of the settings that a fault is at: the one that has most of these keys."""
+    return max(
+        written, key=lambda entry: sum(key in keys for key in entry.split(" ")), default=" ".join(keys)
+    )
+
+
+class Keying:
+    """Somebody at the keys: what has been pressed of a sequence so far, for at most `seconds` after each key."""
+
+    def __init__(self, keys: KeyMap, seconds: float) -> None:
+        self._map = keys
+        self._seconds = seconds
+        self._pressed: Keys = ()
+        self._until = 0.0
+
+    def forget(self) -> None:
+        """Begin anew with the next key."""
+        self._pressed = ()
+
+    def press(self, key: str, now: float) -> KeyedOrder | KeyAnswer:
+        """Take a key, and give the order that it completes, or else what to tell the dealer.
+
+        `now` is in seconds of any clock that does not go back.
+        """
+        before = self._pressed if now <= self._until else ()
+        pressed = (*before, key)
+        self.forget()
+        if key in self._map.clear:
+            return KeyAnswer("done", "cleared" if before else "nothing to clear")
+        order = self._map.orders.get(pressed)
+        if order is not None:
+            return order
+        if pressed in self._map.beginnings:
+            self._pressed, self._until = pressed, now + self._seconds
+            return KeyAnswer("more", f"{' '.join(pressed)} ...", max(1, round(self._seconds)))
+        return KeyAnswer("refused", self._why_nothing(pressed))
+
+    def _why_nothing(self, pressed: Keys) -> str:
+        if len(pressed) > 1:
+            return f"{' '.join(pressed)} means nothing: begin again"
+        key = pressed[0]
+        if any(key in keys for keys in self._map.orders):
+            return f"{key} comes after another key: for a card the rank first, then the suit"
+        return f"{key} means nothing on this keypad"

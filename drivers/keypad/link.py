@@ -1,0 +1,185 @@
+"""The host's end of the keypad's link without I/O: bytes and the time go in, presses and bytes come out.
+
+The law is docs/keypad.md: each press is delivered once, none before the keypad has answered this host, and none that
+is older than a moment. One `KeypadLink` lives as long as its driver, over many connections: so a press whose answer
+was lost with the cable is answered again, and not carried out again. Times are seconds of any clock that does not go back.
+
+    for press in link.receive(data, now):
+        link.answer(press, what_became_of(press))
+    send(link.data_to_send(now, lamps))
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from drivers.base import KeyAnswer, KeypadLamps
+from drivers.framing import VERSION, Counters, Decoder, encode
+from drivers.keypad.frames import (
+    HIGHEST,
+    SILENCE_SECONDS,
+    STALE_MILLISECONDS,
+    STATUS_SECONDS,
+    TEXT_BYTES,
+    Answer,
+    FromKeypad,
+    Here,
+    Press,
+)
+from drivers.keypad.frames import Status as StatusFrame
+
+TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
+_TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
+    Here.TYPE: Here.parse,
+    Press.TYPE: Press.parse,
+}
+
+
+@dataclass(slots=True)
+class LinkCounters(Counters):
+    """What the link has seen, besides what its decoder counts."""
+
+    presses: int = 0  # delivered
+    duplicates: int = 0  # presses that had been delivered before
+    late: int = 0  # presses refused for their age
+    held_back: int = 0  # presses before the keypad had answered this host, or of another session
+    silences: int = 0
+
+
+class KeypadLink:
+    """A keypad, over all its connections."""
+
+    def __init__(self) -> None:
+        self.counters = LinkCounters()
+        self._decoder = self._new_decoder()
+        self.here: Here | None = None  # what the keypad said of itself, None while it is not heard
+        self._token = 1
+        self._session = 0  # of the presses below
+        self._taken = 0  # the last press that was delivered or refused
+        self._answer: Answer | None = None  # to that one
+        self._out = b""
+        self._shown: KeypadLamps | None = None
+        self._said_at = -inf
+        self._heard_at = 0.0
+        self._silent = False
+        self._seen_before = self._seen()
+
+    def connect(self, now: float, token: int) -> None:
+        """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
+
+        What the line still holds of an earlier time does not know it, and is not taken.
+        """
+        self._decoder = self._new_decoder()
+        self._token = token
+        self._heard_at = now
+        self._lose()
+        self._silent = False
+
+    def _new_decoder(self) -> Decoder[FromKeypad]:
+        return Decoder[FromKeypad](_TYPES, self.counters)
+
+    def silent_seconds(self, now: float) -> float:
+        """How long the keypad has not been heard, once it has been called lost; else 0."""
+        return now - self._heard_at if self._silent else 0.0
+
+    # --- what comes in
+
+    def receive(self, data: bytes, now: float) -> list[Press]:
+        """Take bytes from the line; give the presses that have not been given yet, in order."""
+        presses = []
+        for frame in self._decoder.feed(data):
+            if isinstance(frame, Here):
+                self._take_here(frame, now)
+            elif self.here is None or frame.session != self.here.session:
+                self.counters.held_back += 1
+            elif self._is_new(frame):
+                presses.append(frame)
+        return presses
+
+    def _take_here(self, here: Here, now: float) -> None:
+        if here.token != self._token:
+            return
+        self.here = here
+        self._heard_at = now
+        self._silent = False
+        if here.session != self._session:
+            self._session, self._taken, self._answer = here.session, 0, None
+
+    def _is_new(self, press: Press) -> bool:
+        if press.number <= self._taken:
+            self.counters.duplicates += 1
+            if self._answer is not None and self._answer.number == press.number:
+                self._out += encode(self._answer)
+            return False
+        if press.age > STALE_MILLISECONDS:
+            self.counters.late += 1
+            self.answer(press, TOO_LATE)
+            return False
+        self.counters.presses += 1
+        self._taken, self._answer = press.number, None
+        return True
+
+    def tick(self, now: float) -> str | None:
+        """Notice silence, and say why; call some ten times a second, after `receive` has had all that is readable."""
+        if self._silent or now - self._heard_at < SILENCE_SECONDS:
+            return None
+        reason = self._why_silent()
+        self.counters.silences += 1
+        self._lose()
+        self._silent = True
+        self._token = self._token % HIGHEST + 1
+        return reason
+
+    def _why_silent(self) -> str:
+        frames, versions, unknown, broken = (
+            now - before for now, before in zip(self._seen(), self._seen_before, strict=True)
+        )
+        if self.here is not None or frames:
+            return f"no sign of life for {SILENCE_SECONDS} s: check the keypad's cable"
+        if versions:
+            theirs = self.counters.version_seen
+            return f"the keypad speaks version {theirs} of the link and this host version {VERSION}: update the older"
+        if unknown:
+            return (
+                "another device is at this port, or the line gives back what the host sends: check the plug"
+            )
+        if broken:
+            return "there are bytes but no frames: check the baud rate, and that this is the keypad's port"
+        return "the port is open but the keypad says nothing: check its cable"
+
+    def _lose(self) -> None:
+        self.here = None
+        self._out = b""
+        self._said_at = -inf
+        self._seen_before = self._seen()
+
+    def _seen(self) -> tuple[int, int, int, int]:
+        counted = self.counters
+        return counted.frames, counted.other_version, counted.unknown_type, counted.broken
+
+    # --- what goes out
+
+    def answer(self, press: Press, answer: KeyAnswer) -> None:
+        """Say what became of a press; it is said again whenever the keypad asks."""
+        text = shortened(answer.text, TEXT_BYTES)
+        self._taken = press.number
+        self._answer = Answer(press.number, press.session, answer.result, answer.seconds, text)
+        self._out += encode(self._answer)
+
+    def data_to_send(self, now: float, lamps: KeypadLamps) -> bytes:
+        """Return the bytes for the line: answers, and how things stand when that is due or has changed."""
+        data, self._out = self._out, b""
+        if lamps != self._shown or now - self._said_at >= STATUS_SECONDS:
+            self._shown, self._said_at = lamps, now
+            data += encode(StatusFrame(self._token, lamps))
+        return data
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text within so many bytes of UTF-8; one that is too long ends at a word, with an ellipsis that says so."""
+    if len(text.encode()) <= longest:
+        return text
+    room = longest - len("…".encode())
+    kept = text.encode()[:room].decode(errors="ignore")
+    return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + "…"

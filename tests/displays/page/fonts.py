@@ -1,0 +1,71 @@
+"""Makes the Chinese fonts in displays/static/fonts anew: `make fonts`, after a change of a Chinese catalogue.
+
+Of Noto Sans, from npm's @fontsource packages, each gets the characters of its language's catalogue and no others. What a
+table itself says, such as its name, may have more: those come from the screen's own fonts.
+"""
+
+import json
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from fontTools.merge import Merger
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+
+DISPLAYS: Final = Path(__file__).parents[3] / "displays"
+FONTS: Final = DISPLAYS / "static" / "fonts"
+VERSION: Final = "5.3.0"
+SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
+"""Language -> the npm package with its font."""
+
+
+def characters(language: str) -> set[str]:
+    """What of a language's catalogue is not Latin, so not in every font."""
+    catalogue = json.loads((DISPLAYS / "catalogs" / f"{language}.json").read_text(encoding="utf-8"))
+    return {character for words in catalogue.values() for character in words if ord(character) > 0x2E7F}
+
+
+def font_of(language: str) -> Path:
+    """The committed font of a language."""
+    return FONTS / f"{SOURCES[language]}-700.woff2"
+
+
+def make(language: str, folder: Path) -> None:
+    name = SOURCES[language]
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", f"@fontsource/{name}@{VERSION}"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
+    with tarfile.open(folder / packed) as package:
+        package.extractall(folder, filter="data")
+    # The package has the font in slices. Its file for the whole script lacks characters that Macau uses: 曱甴, 枱.
+    parts: list[str] = []
+    for path in sorted((folder / "package" / "files").glob(f"{name}-[0-9]*-700-normal.woff2")):
+        font = TTFont(path)
+        if wanted := characters(language) & {chr(code) for code in font.getBestCmap()}:
+            subsetter = Subsetter(
+                Options(layout_features=[], drop_tables=["GSUB", "GPOS", "GDEF", "vhea", "vmtx"])
+            )
+            subsetter.populate(text="".join(wanted))
+            subsetter.subset(font)
+            font.flavor = None
+            parts.append(str(folder / f"part-{len(parts)}.ttf"))
+            font.save(parts[-1])
+    whole = Merger().merge(parts)
+    whole.flavor = "woff2"
+    FONTS.mkdir(exist_ok=True)
+    whole.save(font_of(language))
+    (FONTS / "OFL.txt").write_bytes((folder / "package" / "LICENSE").read_bytes())
+
+
+if __name__ == "__main__":
+    for each in SOURCES:
+        with tempfile.TemporaryDirectory() as scratch:
+            make(each, Path(scratch))
+            print(f"{font_of(each)}: {font_of(each).stat().st_size:,} bytes")

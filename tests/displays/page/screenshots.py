@@ -1,0 +1,128 @@
+"""Makes the pictures of the i-Score in docs/images from tables that are played: `make screenshots`."""
+
+import argparse
+import asyncio
+import io
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+from playwright.async_api import Browser, async_playwright, expect
+
+from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, Publisher, display, publisher
+from tests.displays.played import PlayedTable
+
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
+SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
+LAYOUTS = {
+    "landscape": "tables/table-1/i-score?layout=landscape",
+    "portrait": "tables/table-1/i-score?layout=portrait",
+    "roads": "tables/table-1/i-score?layout=roads",
+    "split": "split?tables=table-1,table-2",
+    "wall": "wall?tables=table-1,table-2,table-3,table-4,table-5,table-6",
+}
+LANGUAGES = ("zh-Hant", "zh-Hans")
+
+
+def tables() -> dict[str, PlayedTable]:
+    """A pit of six tables, each at its own hand."""
+    games = ("canberra", "side-wagers", "ez-baccarat", "dragon-bonus-1", "lucky-6", "mini-baccarat")
+    names = ("Dragon Room 8", "Dragon Room 9", "Jade 1", "Jade 2", "Phoenix 21", "Phoenix 22")
+    hands = (57, 43, 31, 66, 18, 50)
+    seeds = (342, 11, 27, 5, 90, 61)
+    played = {}
+    for number, (game, name, dealt, seed) in enumerate(zip(games, names, hands, seeds, strict=True), 1):
+        played[f"table-{number}"] = table = PlayedTable(name=name, game_name=game, seed=seed)
+        table.play(dealt)
+    return played
+
+
+def save(picture: bytes, name: str) -> None:
+    """Keep a picture with 256 colours, which is all that a board has, at a third of the size."""
+    Image.open(io.BytesIO(picture)).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        f"{name}.png", optimize=True
+    )
+
+
+async def publish(out: Publisher, played: dict[str, PlayedTable]) -> None:
+    for table_id, table in played.items():
+        await out.send("scoreboard", table.scoreboard(), table_id)
+        await out.send("state", table.state(), table_id)
+
+
+async def publish_on(out: Publisher, played: dict[str, PlayedTable]) -> None:
+    """As the tables' services do, until cancelled."""
+    while True:
+        await publish(out, played)
+        await asyncio.sleep(0.7)
+
+
+async def shoot(
+    browser: Browser,
+    out: Publisher,
+    address: str,
+    name: str,
+    size: tuple[int, int],
+    played: dict[str, PlayedTable],
+) -> None:
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce"
+    )
+    page = await context.new_page()
+    await page.goto(address)
+    await page.wait_for_selector(".board")
+    publishing = asyncio.create_task(publish_on(out, played))
+    await expect(page.locator(".board:not(.live)")).to_have_count(0, timeout=30_000)
+    save(await page.screenshot(), name)
+    publishing.cancel()
+    await context.close()
+
+
+async def make(folder: Path, images: Path, chosen: str) -> None:
+    played = tables()
+    broker = Broker(folder)
+    await broker.start()
+    try:
+        async with (
+            async_playwright() as playwright,
+            display(broker, page={"tables": list(played)}) as address,
+            publisher(broker) as out,
+        ):
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+
+            async def picture(name: str, path: str, size: tuple[int, int]) -> None:
+                if chosen in name:
+                    await shoot(browser, out, address + path, str(images / f"i-score-{name}"), size, played)
+
+            for layout, path in LAYOUTS.items():
+                for screen, (width, height) in SCREENS.items():
+                    size = (height, width) if layout == "portrait" else (width, height)
+                    for theme in ("dark", "light"):
+                        ask = "&" if "?" in path else "?"
+                        await picture(f"{layout}-{theme}-{screen}", f"{path}{ask}theme={theme}", size)
+            for language in LANGUAGES:
+                await picture(
+                    f"landscape-{language}", f"{LAYOUTS['landscape']}&lang={language}", SCREENS["1080p"]
+                )
+            played["table-1"].deal(3)
+            await picture("dealing", LAYOUTS["landscape"], SCREENS["1080p"])
+            if chosen in "not-live":
+                page = await browser.new_page(viewport={"width": 1920, "height": 1080})
+                await page.goto(address + LAYOUTS["landscape"])
+                await page.wait_for_selector(".board")
+                await publish(out, played)
+                await page.wait_for_selector(".board.live")
+                await page.wait_for_selector(".board:not(.live)")
+                save(await page.screenshot(), str(images / "i-score-not-live"))
+            await browser.close()
+    finally:
+        broker.kill()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", metavar="PART", help="only pictures with this in their names")
+    parser.add_argument("--out", type=Path, default=IMAGES, metavar="FOLDER", help="where they go")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        asyncio.run(make(Path(scratch), arguments.out, arguments.only))

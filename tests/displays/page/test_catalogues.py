@@ -1,0 +1,70 @@
+"""Each language's catalogue has every word that the page asks for, and its font every character."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from controller.messages.models import Overlay
+from controller.table.state import Phase
+from displays.board import NO_BROKER, NO_STATE
+from tests.displays.page.fonts import SOURCES, characters, font_of
+
+ROOT = Path(__file__).parents[3]
+CATALOGS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in (ROOT / "displays" / "catalogs").glob("*.json")
+}
+ENGLISH = CATALOGS["en"]
+OTHERS = sorted(CATALOGS.keys() - {"en"})
+WAGERS = {
+    f"wager.{wager['name']}"
+    for path in (ROOT / "configs" / "games").glob("*.toml")
+    for wager in tomllib.loads(path.read_text(encoding="utf-8"))["wagers"]
+}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_catalogue_has_the_keys_of_the_english_one_and_a_name_for_each_wager_that_ships(language):
+    assert set(CATALOGS[language]) == set(ENGLISH) | WAGERS
+
+
+@pytest.mark.parametrize("language", CATALOGS)
+def test_nothing_in_a_catalogue_is_empty_and_letters_are_single(language):
+    catalogue = CATALOGS[language]
+
+    assert [key for key, words in catalogue.items() if not words.strip()] == []
+    assert {len(catalogue[f"letter.{winner}"]) for winner in ("banker", "player", "tie")} == {1}
+
+
+def test_the_page_asks_for_no_word_that_there_is_not():
+    static = ROOT / "displays" / "static"
+    asked = set(re.findall(r'data-word="([^"]+)"', (static / "i-score.html").read_text(encoding="utf-8")))
+    for script in static.glob("*.js"):
+        asked |= set(re.findall(r'\bt\("([^"]+)"', script.read_text(encoding="utf-8")))
+
+    asked |= {f"phase.{phase}" for phase in Phase}
+    assert len(asked) > 20
+    assert asked - set(ENGLISH) == set()
+
+
+def test_everything_that_a_table_may_lay_over_its_state_has_words():
+    for overlay in get_args(Overlay):
+        assert {f"trouble.{overlay}", f"remark.{overlay}"} & set(ENGLISH), overlay
+
+
+def test_every_reason_that_the_server_gives_is_in_the_catalogues():
+    for reason in (NO_BROKER, NO_STATE, "The table is offline"):
+        assert ENGLISH[f"reason.{reason}"] == reason
+
+
+@pytest.mark.parametrize("language", SOURCES)
+def test_the_font_has_every_character_of_the_catalogue(language):
+    with TTFont(font_of(language)) as font:
+        had = {chr(code) for code in font.getBestCmap()}
+
+    assert characters(language) - had == set(), "run `make fonts`"

@@ -1,0 +1,53 @@
+"""The page in each of its languages."""
+
+import pytest
+from playwright.async_api import expect
+
+from tests.displays.page.watching import dealt, expect_live
+from tests.displays.parts import display, publisher
+from tests.displays.played import PlayedTable
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest.mark.parametrize(
+    ("language", "banker", "phase", "letter"),
+    [
+        ("en", "Banker", "Place your wagers", "B"),
+        ("zh-Hant", "莊", "請下注", "莊"),
+        ("zh-Hans", "庄", "请下注", "庄"),
+    ],
+)
+async def test_a_board_speaks_the_language_that_its_address_names(
+    page, broker, language, banker, phase, letter
+):
+    table = PlayedTable(seed=342)
+    table.play(57)
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(f"{address}tables/table-1/i-score?lang={language}")
+        await expect_live(page)
+
+        await expect(page.locator("html")).to_have_attribute("lang", language)
+        await expect(page.locator(".phase")).to_have_text(phase)
+        await expect(page.locator(".hand.banker h2")).to_have_text(banker)
+        await expect(page.locator(".bead-plate .banker .letter").first).to_have_text(letter)
+        loaded = await page.evaluate(
+            "document.fonts.ready.then(all => [...all].filter(({status}) => status === 'loaded').map(({family}) => family))"
+        )
+        own = {"en": [], "zh-Hant": ["Punto TC"], "zh-Hans": ["Punto SC"]}[language]
+        assert [family.strip('"') for family in loaded] == own
+
+
+async def test_a_board_that_is_not_live_says_so_in_its_language(page, broker):
+    async with display(broker, page={"lang": "zh-Hant"}) as address:
+        await page.goto(address)
+
+        await expect(page.locator(".board .not-live strong")).to_have_text("非即時畫面")
+        await expect(page.locator(".not-live-reason")).to_have_text("賭枱沒有新資料")
+
+
+async def test_a_language_that_there_is_not_is_english(page, broker):
+    async with display(broker) as address:
+        await page.goto(f"{address}tables/table-1/i-score?lang=../../etc/passwd")
+
+        await expect(page.locator(".board .not-live strong")).to_have_text("NOT LIVE")

@@ -1,0 +1,295 @@
+"""The i-Score page in a real browser, from a real broker: what it shows, and when it says that it is not live."""
+
+import asyncio
+import signal
+from pathlib import Path
+from time import time
+
+import aiomqtt
+import pytest
+from playwright.async_api import expect
+
+from controller.table.events import VoidCoup
+from tests.displays.page.watching import dealt, expect_live, expect_not_live
+from tests.displays.parts import DisplayProcess, display, free_port, publisher
+from tests.displays.played import PlayedTable, availability
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+KIOSK = Path(__file__).parents[3] / "displays" / "kiosk.html"
+# When the page last became live or not live, by its own hand: what it takes to ask the browser is no part of it.
+NOTE_CHANGES = """
+new MutationObserver(() => { window.changed = Date.now(); }).observe(document.querySelector(".board"), { attributeFilter: ["class"] })
+"""
+SHOW_A_METER = """
+async meter => {
+  const { Board } = await import("/static/board.js");
+  const shown = new Board("table-1", { names: {}, logo: null }, () => {});
+  document.querySelector("main").replaceChildren(shown.element);
+  shown.show("progressive", JSON.stringify(meter));
+}
+"""
+# How many parts of the board were made, taken away or written anew since the page was asked to count.
+COUNT_CHANGES = """
+() => {
+  window.changes = 0;
+  new MutationObserver(seen => { window.changes += seen.length; })
+    .observe(document.querySelector(".board"), { subtree: true, childList: true, characterData: true });
+}
+"""
+
+
+async def test_a_hand_is_shown_as_it_is_dealt_and_then_how_it_came_out(page, broker):
+    table = PlayedTable()
+    table.play(1)
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address)
+        async with dealt(out, table):
+            await expect_live(page)
+            await expect(page.locator(".phase")).to_have_text("Place your wagers")
+            for _ in range(12):
+                table.draw()
+                state = table.state()
+                await out.send("state", state)
+                shown = state.hands or state.result
+                assert shown is not None
+                for side in ("player", "banker"):
+                    cards = [str(card) for card in getattr(shown, side)]
+                    await expect(page.locator(f".hand.{side} [data-card]")).to_have_count(len(cards))
+                    total = getattr(shown, f"{side}_total")
+                    await expect(page.locator(f".hand.{side} .total")).to_have_text(
+                        "" if total is None else str(total)
+                    )
+                    assert cards == await page.locator(f".hand.{side} [data-card]").evaluate_all(
+                        "cards => cards.map(card => card.dataset.card)"
+                    )
+                await expect(page.locator(".phase")).to_have_text(
+                    "No more wagers" if state.hands else "Place your wagers"
+                )
+                if state.hands is None and state.result is not None and state.result.winner is not None:
+                    winner = state.result.winner.value
+                    await expect(page.locator(".outcome")).to_have_class(f"outcome fit {winner}")
+                    await expect(page.locator(".outcome")).to_contain_text(
+                        "Tie" if winner == "tie" else f"{winner.capitalize()} wins"
+                    )
+                await expect(page.locator(".cards-left")).to_have_text(str(state.shoe.cards_left))
+
+
+async def test_cards_that_are_not_shown_yet_lie_face_down(page, broker):
+    table = PlayedTable(game_name="midi-baccarat")
+    table.deal(3)
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+
+        await expect(page.locator('.hand.player [data-card="back"]')).to_have_count(2)
+        await expect(page.locator('.hand.banker [data-card="back"]')).to_have_count(1)
+        await expect(page.locator(".hand.player .total")).to_have_text("")
+
+
+async def test_table_game_shoe_and_limits_are_named(page, broker):
+    table = PlayedTable()
+    table.play(3)
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+
+        await expect(page.locator(".table-name")).to_have_text("Dragon Room 8")
+        await expect(page.locator(".game")).to_have_text("Mini Baccarat, Canberra")
+        await expect(page.locator(".shoe-number")).to_have_text("1")
+        await expect(page.locator(".hand-number")).to_have_text("3")
+        assert await page.locator(".limits tbody tr").all_inner_texts() == [
+            wager.title + ("\t$25\t$5,000" if wager.base else "\t$5\t$500")
+            for wager in table.table.state.settings.game.wagers
+        ]
+
+
+async def test_what_stops_the_table_is_said_over_the_last_result(page, broker):
+    table = PlayedTable()
+    table.play(2)
+    table.cut_card()
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+        await expect(page.locator(".remark")).to_have_text("Last hand")
+
+        table.lose_the_shoe()
+
+        await expect(page.locator(".outcome")).to_have_text("Shoe offline")
+
+
+async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_with_the_next(page, broker):
+    table = PlayedTable()
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address)
+        await page.wait_for_selector(".board")
+        await page.evaluate(NOTE_CHANGES)
+        for _ in range(2):
+            await expect_not_live(page, "Nothing new from the table")
+            published = time()
+            await out.send("state", table.state())
+            await page.wait_for_selector(".board.live")
+            await page.wait_for_selector(".board:not(.live)")
+
+            assert 2 < await page.evaluate("changed") / 1000 - published < 3
+
+
+async def test_not_live_at_once_when_the_table_says_that_it_is_offline(page, broker):
+    table = PlayedTable()
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address)
+        await expect_not_live(page, "Nothing new from the table")
+        await out.send("state", table.state())
+        await expect_live(page)
+        await out.send("availability", availability("offline", "stopped by an operator"))
+
+        await expect_not_live(page, "The table is offline: stopped by an operator", within=0.5)
+
+
+async def test_a_state_that_the_broker_had_kept_is_shown_and_is_not_live(page, broker):
+    table = PlayedTable()
+    async with publisher(broker) as out:
+        await out.send("state", table.state())
+        async with display(broker) as address:
+            await page.goto(address)
+            await expect(page.locator(".table-name")).to_have_text("Dragon Room 8")
+            await page.wait_for_timeout(500)
+
+            await expect_not_live(page, "Nothing new from the table")
+
+
+async def test_a_broker_that_goes_and_comes_back(page, broker):
+    table = PlayedTable()
+    async with display(broker) as address:
+        await page.goto(address)
+        async with publisher(broker) as out:
+            await out.send("state", table.state())
+            await expect_live(page)
+            broker.kill()
+            await expect_not_live(page, "The display has no connection to the message broker", within=1)
+            with pytest.raises(aiomqtt.MqttError):
+                await out.send("state", table.state())
+        await broker.start()
+        table.play(1)
+        async with publisher(broker) as out, dealt(out, table):
+            await expect_live(page, within=10)
+
+            await expect(page.locator(".hand-number")).to_have_text("1")
+
+
+async def test_a_server_that_is_killed_and_started_again(page, broker):
+    table = PlayedTable()
+    port = str(free_port())
+    arguments = ("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    server = DisplayProcess(*arguments)
+    async with publisher(broker) as out, dealt(out, table):
+        await page.goto(await asyncio.to_thread(server.address))
+        await expect_live(page)
+
+        server.end(signal.SIGKILL)
+        await expect_not_live(page, "No connection to the display's server")
+
+        table.play(1)
+        server = DisplayProcess(*arguments)
+        await expect_live(page, within=10)
+        await expect(page.locator(".hand-number")).to_have_text("1")
+
+        status, said = server.end(signal.SIGTERM)
+        await expect_not_live(page, "No connection to the display's server")
+        assert (status, said) == (0, "")
+
+
+async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
+    table = PlayedTable()
+    server = DisplayProcess("--table", "table-1", "--port", "0", "--mqtt-port", str(broker.port))
+    async with publisher(broker) as out, dealt(out, table):
+        await page.goto(await asyncio.to_thread(server.address))
+        await expect_live(page)
+
+        server.send_signal(signal.SIGSTOP)
+        await expect_not_live(page, "Nothing new from the table")
+        await expect_not_live(page, "No connection to the display's server", within=8)
+
+        server.send_signal(signal.SIGCONT)
+        await expect_live(page, within=10)
+    server.end(signal.SIGTERM)
+
+
+async def test_a_kiosk_that_starts_before_its_server_waits_for_it(page, broker):
+    table = PlayedTable()
+    port = str(free_port())
+    await page.goto(f"{KIOSK.as_uri()}#http://127.0.0.1:{port}/")
+    await page.wait_for_timeout(500)
+    await expect(page.locator("p")).to_have_text("Waiting for the display's server")
+
+    server = DisplayProcess("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    async with publisher(broker) as out, dealt(out, table):
+        await expect_live(page, within=10)
+    server.end(signal.SIGTERM)
+
+
+async def test_a_name_with_html_in_it_is_shown_as_text(page, broker):
+    name = "<img src=x onerror=\"document.title='broken in'\"><b>VIP</b> & Co"
+    table = PlayedTable(name=name)
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+
+        await expect(page.locator(".table-name")).to_have_text(name)
+        await expect(page).to_have_title(f"{name} i-Score")
+        assert await page.locator(".table-name *").count() == 0
+
+
+async def test_the_progressives_strip_is_hidden_until_there_is_one(page, broker):
+    async with display(broker) as address:
+        await page.goto(address)
+        await page.wait_for_selector(".board")
+
+        await expect(page.locator(".progressive")).to_be_hidden()
+
+        await page.evaluate(
+            SHOW_A_METER, {"title": "Dragon Bonus Progressive", "meter": 123_456_78, "currency": "AUD"}
+        )
+
+        await expect(page.locator(".progressive")).to_have_text("Dragon Bonus Progressive$123,456.78")
+        await expect(page.locator(".progressive")).to_be_in_viewport(ratio=1)
+
+
+async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_that_it_is_live(page, broker):
+    table = PlayedTable(seed=342)
+    table.play(40)
+    port = str(free_port())
+    arguments = ("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    server = DisplayProcess(*arguments)
+    async with publisher(broker) as out, dealt(out, table):
+        await page.goto(await asyncio.to_thread(server.address))
+        await expect_live(page)
+        await expect(page.locator('[data-count="hands"]')).to_have_text("40")
+        await page.evaluate(COUNT_CHANGES)
+
+        server.end(signal.SIGKILL)
+        await expect_not_live(page, "No connection to the display's server")
+        server = DisplayProcess(*arguments)
+        await expect_live(page, within=10)
+        await expect(page.locator('[data-count="hands"]')).to_have_text("40")
+        changes = await page.evaluate("changes")
+    server.end(signal.SIGTERM)
+
+    # Only the reason that stands in NOT LIVE was written, for each thing that was missing in turn.
+    assert 0 < changes <= 4
+
+
+async def test_a_hand_that_was_void_before_it_was_shown_has_neither_cards_nor_totals(page, broker):
+    table = PlayedTable(game_name="midi-baccarat")
+    table.deal(3)
+    table.handle(VoidCoup("mei", "misdeal"))
+    state = table.state()
+    assert state.result is not None
+    assert state.result.player == ()
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+
+        await expect(page.locator(".outcome")).to_have_text("Hand void, wagers returned")
+        await expect(page.locator("[data-card]")).to_have_count(0)
+        await expect(page.locator(".hand .total")).to_have_text(["", ""])

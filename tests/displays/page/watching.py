@@ -1,0 +1,37 @@
+"""A table that goes on publishing, and what a page that follows it must come to show."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+from playwright.async_api import Page, expect
+
+from tests.displays.parts import Publisher
+from tests.displays.played import PlayedTable
+
+
+@asynccontextmanager
+async def dealt(out: Publisher, table: PlayedTable):
+    """The table is there and publishes its state, as its service does every second, for as long as this lasts."""
+
+    async def go_on() -> None:
+        while True:
+            await out.send("state", table.state())
+            await asyncio.sleep(0.5)
+
+    await out.send("scoreboard", table.scoreboard())
+    task = asyncio.create_task(go_on())
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def expect_live(page: Page, *, within: float = 5) -> None:
+    await expect(page.locator(".board")).to_have_class("board live", timeout=within * 1000)
+    await expect(page.locator(".not-live")).to_be_hidden()
+
+
+async def expect_not_live(page: Page, reason: str, *, within: float = 3) -> None:
+    await expect(page.locator(".board .not-live")).to_be_visible(timeout=within * 1000)
+    await expect(page.locator(".board .not-live strong")).to_have_text("NOT LIVE")
+    await expect(page.locator(".not-live-reason")).to_have_text(reason)

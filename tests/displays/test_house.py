@@ -1,0 +1,129 @@
+"""The house's theme: what a file may say, and that nothing but colours comes of it in a style sheet."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from displays.checked import OptionsError
+from displays.house import ColourName, House, read_house
+from displays.server import STATIC
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
+RULE = re.compile(
+    r':root(\[data-theme="(dark|light)"\])? \{( --[a-z]+: (#[0-9a-fA-F]{6}|url\("/theme/logo"\));)+ \}\n'
+)
+
+
+def house(tmp_path, toml: str) -> House:
+    path = tmp_path / "house.toml"
+    path.write_text(toml, encoding="utf-8")
+    return read_house(path)
+
+
+def test_a_house_has_its_colours_its_logo_and_its_names(tmp_path):
+    (tmp_path / "crane.png").write_bytes(PNG)
+    read = house(
+        tmp_path,
+        """
+        logo = "crane.png"
+        [names]
+        en = "The Golden Crane"
+        zh-Hant = "金鶴"
+        [dark]
+        ground = "#101820"
+        gold = "#C9A227"
+        [light]
+        text = "#000000"
+        """,
+    )
+
+    assert read.css() == (
+        ':root[data-theme="dark"] { --ground: #101820; --gold: #C9A227; }\n'
+        ':root[data-theme="light"] { --text: #000000; }\n'
+        ':root { --logo: url("/theme/logo"); }\n'
+    )
+    assert read.file.names == {"en": "The Golden Crane", "zh-Hant": "金鶴"}
+    assert read.logo is not None
+    assert (read.logo.media_type, read.logo.picture) == ("image/png", PNG)
+
+
+def test_the_shipped_house_can_be_used():
+    shipped = read_house(Path(__file__).parents[2] / "configs" / "house.toml")
+
+    assert shipped.css().count("--gold: ") == 2
+
+
+def test_a_house_may_set_each_colour_that_the_themes_have():
+    css = (STATIC / "i-score.css").read_text(encoding="utf-8")
+    themes = re.findall(r":root[^{]*\{([^}]*--ground:[^}]*)\}", css)
+
+    assert [set(re.findall(r"--([a-z]+):", theme)) for theme in themes] == [set(get_args(ColourName))] * 2
+
+
+def test_no_house_changes_nothing():
+    assert House().css() == ""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "#12345",
+        "#1234567",
+        "#12345g",
+        "red",
+        "#123456; } body { display: none",
+        "#123456\\n",
+        "\\n#123456",
+        "url(//elsewhere/x)",
+        "expression(1)",
+        "var(--text)",
+        "",
+        "\\uff03123456",
+        "#\\uff11\\uff12\\uff13\\uff14\\uff15\\uff16",
+    ],
+)
+def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value):
+    with pytest.raises(OptionsError, match=r"house\.toml: dark\.ground: String should match pattern"):
+        house(tmp_path, f'[dark]\nground = "{value}"')
+
+
+@pytest.mark.parametrize(
+    ("toml", "says"),
+    [
+        ("[dark]\ngruond = '#000000'", "dark.gruond.[key]: Input should be 'ground', "),
+        ("[dark]\n'ground; } *' = '#000000'", "Input should be 'ground', "),
+        ("[dusk]\nground = '#000000'", "dusk: Extra inputs are not permitted"),
+        ("[dark]\nground = 7", "dark.ground: Input should be a valid string"),
+        ("[names]\n'<b>' = 'x'", "String should match pattern"),
+        ("[names]\nen = ''", "names.en: String should have at least 1 character"),
+        (f"[names]\nen = '{'x' * 61}'", "names.en: String should have at most 60 characters"),
+        ("logo = 'crane.gif'", "logo: crane.gif is no picture that can be shown: give a .svg or .png file"),
+        (
+            "logo = 'none.svg'",
+            "none.svg: No such file or directory; it is looked for beside the theme's file",
+        ),
+        ("logo = 'text.png'", "logo: text.png is not what its name says, image/png"),
+        ("logo = 'text.svg'", "logo: text.svg is not what its name says, image/svg+xml"),
+        ("logo = 'big.png'", "logo: big.png has 100,001 bytes: make it 100,000 at most"),
+        ("logo", "is not TOML"),
+    ],
+)
+def test_what_cannot_be_used_is_said(tmp_path, toml, says):
+    (tmp_path / "text.png").write_text("a text", encoding="utf-8")
+    (tmp_path / "text.svg").write_text("a text", encoding="utf-8")
+    (tmp_path / "big.png").write_bytes(PNG.ljust(100_001))
+
+    with pytest.raises(OptionsError, match=re.escape(says)):
+        house(tmp_path, toml)
+
+
+def test_every_rule_is_a_colour_or_the_logo(tmp_path):
+    (tmp_path / "crane.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", encoding="utf-8")
+    read = house(
+        tmp_path,
+        'logo = "crane.svg"\n[names]\nen = "</style><script>"\n[dark]\nbanker = "#ff0000"\n[light]\ntie = "#00ff00"',
+    )
+
+    assert all(RULE.fullmatch(line) for line in read.css().splitlines(keepends=True))

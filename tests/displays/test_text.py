@@ -1,0 +1,364 @@
+"""The display in a terminal: what its characters say, that all of it fits, and when it says that it is not live."""
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.text import Text
+
+from controller.messages.models import Scoreboard
+from controller.roads.drawing import ROWS, shown_columns
+from displays.options import DisplayOptions, MqttOptions, PageOptions
+from displays.text.app import Part, TextDisplay
+from displays.text.drawing import WIDE, Drawing
+from displays.words import Words, languages
+from tests.displays.parts import free_port, publisher
+from tests.displays.played import PlayedTable, availability
+from tests.roads.shoes import random_shoe, rounds
+
+LETTERS = {"banker": "B", "player": "P", "tie": "T"}
+
+
+def text_display(port: int, *tables: str, lang: str = "en", theme: str = "dark") -> TextDisplay:
+    page = PageOptions.model_validate({"tables": tables or ("table-1",), "lang": lang, "theme": theme})
+    return TextDisplay(DisplayOptions(mqtt=MqttOptions(port=port), display=page))
+
+
+def scoreboard_of(shoe: str) -> Scoreboard:
+    table = PlayedTable()
+    table.table.state = replace(table.table.state, rounds=tuple(rounds(shoe)))
+    return table.scoreboard()
+
+
+def cells_in(drawn: Text, cell_width: int) -> dict[tuple[int, int], str]:
+    """What stands in each place of a drawn road that is not blank, where every character is one cell wide."""
+    lines = drawn.plain.split("\n")
+    assert len(lines) == ROWS
+    return {
+        (row, col // cell_width): line[col : col + cell_width].strip()
+        for row, line in enumerate(lines)
+        for col in range(0, len(line), cell_width)
+        if line[col : col + cell_width].strip()
+    }
+
+
+async def eventually(display: TextDisplay, holds, within: float = 5) -> None:
+    end = time.monotonic() + within
+    while not holds(screen(display)):
+        assert time.monotonic() < end, screen(display)
+        await asyncio.sleep(0.02)
+
+
+def screen(display: TextDisplay) -> str:
+    """What a person sees, line by line."""
+    return "\n".join(strip.text for strip in display.screen._compositor.render_strips())
+
+
+# --- the drawing
+
+
+@pytest.mark.parametrize("width", [24, 55, 80, 200])
+def test_every_cell_that_has_room_stands_in_its_place_with_its_letter(width):
+    draw = Drawing(Words("en"), "dark")
+    for seed in range(60):
+        board = scoreboard_of(random_shoe(seed))
+        columns = shown_columns(board.bead_plate, width // 2)
+        assert cells_in(draw.bead_plate(board, width), 2) == {
+            (bead.row, bead.col - columns.start): LETTERS[bead.winner]
+            for bead in board.bead_plate
+            if bead.col in columns
+        }
+        columns = shown_columns(board.big_road, width // 2)
+        assert cells_in(draw.big_road(board, width), 2) == {
+            (cell.row, cell.col - columns.start): (LETTERS[cell.winner] if cell.winner else "/")
+            + ("" if cell.ties == 0 else str(cell.ties) if cell.ties < 10 else "+")
+            for cell in board.big_road
+            if cell.col in columns
+        }
+        each = 2 if width >= WIDE else 1
+        for road in (board.big_eye_boy, board.small_road, board.cockroach_pig):
+            columns = shown_columns(road, width // each)
+            assert cells_in(draw.derived_road(road, width), each) == {
+                (cell.row, cell.col - columns.start): {"red": "R", "blue": "b"}[cell.color]
+                for cell in road
+                if cell.col in columns
+            }
+
+
+@pytest.mark.parametrize("lang", languages())
+@pytest.mark.parametrize("width", [1, 2, 3, 26, 80])
+def test_no_line_of_a_road_is_wider_than_its_place(lang, width):
+    draw = Drawing(Words(lang), "light")
+    board = scoreboard_of("TTBPTTTB" + "BP" * 30 + "B" * 14 + "T" * 12)
+    for drawn in (
+        draw.bead_plate(board, width),
+        draw.big_road(board, width),
+        draw.derived_road(board.small_road, width),
+    ):
+        assert {cell_len(line) <= width for line in drawn.plain.split("\n")} == {True}
+
+
+def test_pairs_ties_and_naturals_have_their_marks():
+    table = PlayedTable()
+    table.play(60)
+    board = table.scoreboard()
+    draw = Drawing(Words("en"), "dark")
+    marks = {(True, False): "b", (False, True): "p", (True, True): "+", (False, False): ""}
+
+    drawn = draw.bead_plate(board, 60)
+    naturals = {span.start for span in drawn.spans if "underline" in str(span.style)}
+
+    assert cells_in(drawn, 2) == {
+        (bead.row, bead.col): LETTERS[bead.winner] + marks[bead.banker_pair, bead.player_pair]
+        for bead in board.bead_plate
+    }
+    assert {mark for mark in marks.values() if mark} <= set("".join(cells_in(drawn, 2).values()))
+    assert naturals == {bead.row * 61 + bead.col * 2 for bead in board.bead_plate if bead.natural}
+
+
+def test_the_newest_cell_is_marked():
+    drawn = Drawing(Words("en"), "dark").big_road(scoreboard_of("BBP"), 20)
+
+    assert [drawn.plain[span.start : span.end] for span in drawn.spans if "reverse" in str(span.style)] == [
+        "P "
+    ]
+
+
+def test_cards_that_are_not_shown_yet_are_not_said():
+    table = PlayedTable(game_name="midi-baccarat")
+    table.deal(3)
+
+    assert (
+        Drawing(Words("en"), "dark").hands(table.state(), 40).plain.rstrip()
+        == "Player ## ##        Banker ##"
+    )
+
+
+# --- the screen
+
+
+@pytest.mark.parametrize("lang", languages())
+@pytest.mark.parametrize("size", [(80, 24), (132, 43), (250, 60)], ids=str)
+async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size):
+    table = PlayedTable(game_name="side-wagers")
+    table.play(60)
+    display = text_display(free_port(), lang=lang)
+    async with display.run_test(size=size) as pilot:
+        display.board.connected()
+        display.board.take(table.scoreboard(), retained=False)
+        display.board.take(table.state(), retained=False)
+        await pilot.pause()
+
+        assert display.screen.max_scroll_y == 0
+        for part in display.query(Part):
+            if part.display:
+                lines = part.render().plain.split("\n")
+                assert part.region.height == len(lines) + part.has_class("road"), part.id
+                assert max(map(cell_len, lines)) <= part.region.width, part.id
+
+
+async def test_a_smaller_terminal_is_scrolled():
+    table = PlayedTable()
+    table.play(60)
+    display = text_display(free_port())
+    async with display.run_test(size=(60, 16)) as pilot:
+        display.board.connected()
+        display.board.take(table.scoreboard(), retained=False)
+        display.board.take(table.state(), retained=False)
+        await pilot.pause()
+
+        assert display.screen.max_scroll_y > 0
+
+
+async def test_what_the_table_publishes_is_on_the_screen(broker):
+    table = PlayedTable()
+    table.play(20)
+    display = text_display(broker.port)
+    async with publisher(broker) as out, display.run_test(size=(80, 24)):
+        await eventually(display, lambda seen: "NOT LIVE  Nothing new from the table" in seen)
+        await out.send("scoreboard", table.scoreboard())
+        await out.send("state", table.state())
+        await eventually(display, lambda seen: "NOT LIVE" not in seen)
+        seen = screen(display)
+
+        result = table.state().result
+        assert result is not None
+        assert "Dragon Room 8" in seen
+        assert "Mini Baccarat, Canberra" in seen
+        assert "Shoe 1  Hand 20" in seen
+        assert f"Player {result.player_total}  {' '.join(result.player)}" in seen
+        assert f"Banker {result.banker_total}  {' '.join(result.banker)}" in seen
+        assert "Hands 20" in seen
+        assert "Player 25-5,000" in seen
+
+        table.lose_the_shoe()
+        await out.send("state", table.state())
+        await eventually(display, lambda seen: "Shoe offline" in seen)
+
+
+async def test_not_live_within_three_seconds_of_the_last_state_at_once_when_offline_and_live_again(broker):
+    table = PlayedTable()
+    display = text_display(broker.port)
+    async with publisher(broker) as out, display.run_test(size=(80, 24)):
+        await eventually(display, lambda seen: "NOT LIVE  Nothing new from the table" in seen)
+        await out.send("state", table.state())
+        published = time.monotonic()
+        await eventually(display, lambda seen: "NOT LIVE" not in seen)
+        await eventually(display, lambda seen: "NOT LIVE  Nothing new from the table" in seen)
+        assert 2 < time.monotonic() - published < 3
+
+        await out.send("state", table.state())
+        await eventually(display, lambda seen: "NOT LIVE" not in seen)
+        await out.send("availability", availability("offline", "stopped by an operator"))
+        await eventually(
+            display, lambda seen: "NOT LIVE  The table is offline: stopped by an operator" in seen, 0.5
+        )
+
+
+async def test_a_broker_that_goes_and_comes_back(broker):
+    table = PlayedTable()
+    display = text_display(broker.port)
+    async with display.run_test(size=(80, 24)):
+        await eventually(display, lambda seen: "NOT LIVE  Nothing new from the table" in seen)
+        broker.kill()
+        await eventually(
+            display, lambda seen: "NOT LIVE  The display has no connection to the message broker" in seen
+        )
+        await broker.start()
+        await eventually(display, lambda seen: "NOT LIVE  Nothing new from the table" in seen, 10)
+        async with publisher(broker) as out:
+            await out.send("state", table.state())
+            await eventually(display, lambda seen: "NOT LIVE" not in seen)
+
+
+async def test_arrows_turn_from_table_to_table(broker):
+    display = text_display(broker.port, "table-1", "vip-2", "silent")
+    async with publisher(broker) as out, display.run_test(size=(80, 24)) as pilot:
+        await eventually(display, lambda seen: "Nothing new from the table" in seen)
+        await out.send("state", PlayedTable().state())
+        await out.send("state", PlayedTable(name="VIP 2").state(), "vip-2")
+        await eventually(display, lambda seen: "Dragon Room 8" in seen and "NOT LIVE" not in seen)
+        await pilot.press("right")
+        await eventually(display, lambda seen: "VIP 2" in seen and "NOT LIVE" not in seen)
+        await pilot.press("right")
+        await eventually(display, lambda seen: "silent" in seen and "NOT LIVE  Nothing new" in seen)
+        await pilot.press("right")
+        await eventually(display, lambda seen: "Dragon Room 8" in seen)
+        await pilot.press("left")
+        await eventually(display, lambda seen: "silent" in seen)
+
+
+async def test_a_name_with_markup_or_control_characters_in_it_is_shown_as_text(broker):
+    display = text_display(broker.port)
+    async with publisher(broker) as out, display.run_test(size=(80, 24)):
+        await eventually(display, lambda seen: "Nothing new from the table" in seen)
+        await out.send("state", PlayedTable(name="[bold]VIP[/]\n\x1b]0;owned\x07\x1b[2J\u202e").state())
+        await eventually(display, lambda seen: "[bold]VIP[/]��]0;owned��[2J� " in seen)
+        await out.send("availability", availability("offline", "\x1b[2J[red]"))
+        await eventually(display, lambda seen: "The table is offline: �[2J[red] " in seen)
+
+
+# --- a real terminal
+
+
+class Terminal:
+    """`punto display --text` on a pseudo-terminal of 80 by 24."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._own, its = pty.openpty()
+        fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self._before = termios.tcgetattr(its)
+        self._its = its
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "controller.cli", "display", "--text", *arguments],
+            stdin=its,
+            stdout=its,
+            stderr=its,
+            env={**os.environ, "TERM": "xterm-256color"},
+            start_new_session=True,
+        )
+        self.said = b""
+
+    def until(self, words: bytes, within: float = 20) -> None:
+        end = time.monotonic() + within
+        while words not in self.said:
+            assert time.monotonic() < end, self.said[-2000:]
+            self._read()
+
+    def _read(self) -> None:
+        if select.select([self._own], [], [], 0.1)[0]:
+            self.said += os.read(self._own, 65536)
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._own, keys)
+
+    def end(self) -> int:
+        """Its exit status, once it has ended by itself; the terminal must then be as it was."""
+        end = time.monotonic() + 10
+        while self.process.poll() is None:
+            assert time.monotonic() < end, "it did not end"
+            self._read()
+        self._read()
+        assert termios.tcgetattr(self._its) == self._before
+        return self.process.returncode
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for end in (self._own, self._its):
+            with contextlib.suppress(OSError):
+                os.close(end)
+
+
+@pytest.mark.parametrize("ending", ["q", "SIGTERM", "SIGINT"])
+async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_it_was(broker, ending):
+    table = PlayedTable()
+    table.play(10)
+    terminal = Terminal("--table", "table-1", "--mqtt-port", str(broker.port))
+    try:
+        async with publisher(broker) as out:
+            await out.send("scoreboard", table.scoreboard())
+            await out.send("state", table.state())
+            await asyncio.to_thread(terminal.until, b"NOT LIVE")
+            await asyncio.to_thread(terminal.until, b"Dragon Room 8")
+            await out.send("state", table.state())
+            await asyncio.to_thread(terminal.until, b"table-1")
+        if ending == "q":
+            terminal.press(b"q")
+        else:
+            terminal.process.send_signal(signal.Signals[ending])
+
+        assert await asyncio.to_thread(terminal.end) == 0
+        assert terminal.said.count(b"\x1b[?1049h") == terminal.said.count(b"\x1b[?1049l") == 1
+        assert b"Traceback" not in terminal.said
+        assert b"broker_connected" not in terminal.said
+    finally:
+        terminal.close()
+
+
+def test_without_a_terminal_it_says_that_it_needs_one():
+    ran = subprocess.run(
+        [sys.executable, "-m", "controller.cli", "display", "--text", "--table", "table-1"],
+        check=False,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=30,
+    )
+
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == (
+        "punto display: --text needs a terminal: neither its input nor its output may be a pipe or a file\n"
+    )

@@ -1,0 +1,107 @@
+"""`[keypad]` and `[configuration_keypad]`: what they set, and what is told of a mistake in them."""
+
+import pytest
+
+from controller.commands.run import devices_of
+from controller.config import load_config
+from controller.problems import ConfigError
+from drivers.keypad.configuration import ConfigurationKeypad
+from drivers.keypad.keys import KeyedOrder
+from drivers.keypad.serial_line import SerialKeypad
+
+TABLE = """\
+version = 1
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "dragon-bonus-1"
+cards = "keyed"
+[record]
+path = "table.db"
+[operator]
+socket = "operator.sock"
+"""
+
+
+def load(tmp_path, sections: str):
+    path = tmp_path / "table.toml"
+    path.write_text(TABLE + sections, encoding="utf-8")
+    return load_config(path)
+
+
+def test_a_table_without_the_section_has_no_keypad(tmp_path):
+    devices = devices_of(load(tmp_path, ""))
+
+    assert (devices.keypad, devices.configuration_keypad) == (None, None)
+
+
+def test_a_keypad_at_a_port_has_the_default_map(tmp_path):
+    config = load(tmp_path, '[keypad]\nport = "keypad"\n')
+
+    assert config.keypad is not None
+    assert config.keypad.port == str(tmp_path / "keypad")
+    assert (config.keypad.baud, config.keypad.timeout) == (115_200, 3.0)
+    assert config.keypad.key_map().orders["F2",] == KeyedOrder("close_betting")
+    driver = devices_of(config).keypad
+    assert isinstance(driver, SerialKeypad)
+    assert driver.path == str(tmp_path / "keypad")
+
+
+def test_a_house_writes_keys_of_its_own(tmp_path):
+    config = load(
+        tmp_path,
+        '[keypad]\nport = "/dev/keypad"\ntimeout = 2.5\n[keypad.keys]\nSPACE = "close_betting"\n"F9 F9" = "reveal"\n',
+    )
+
+    assert config.keypad is not None
+    orders = config.keypad.key_map().orders
+    assert (orders["SPACE",].kind, orders["F9", "F9"].kind) == ("close_betting", "reveal")
+    assert config.redacted()["keypad"]["keys"] == {"SPACE": "close_betting", "F9 F9": "reveal"}
+
+
+def test_an_input_device_is_another_driver(tmp_path):
+    from drivers.keypad.input_device import InputKeypad
+
+    driver = devices_of(load(tmp_path, '[keypad]\ninput = "/dev/input/by-id/usb-pad-event-kbd"\n')).keypad
+
+    assert isinstance(driver, InputKeypad)
+    assert driver.path == "/dev/input/by-id/usb-pad-event-kbd"
+
+
+def test_the_configuration_keypad_has_a_watch(tmp_path):
+    watch = devices_of(load(tmp_path, '[configuration_keypad]\npath = "pad"\n')).configuration_keypad
+
+    assert isinstance(watch, ConfigurationKeypad)
+    assert watch.path == str(tmp_path / "pad")
+
+
+def test_a_keypad_does_not_make_another_table(tmp_path):
+    before = load(tmp_path, "")
+
+    assert load(tmp_path, '[keypad]\nport = "keypad"\n').settings() == before.settings()
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        ("[keypad]\n", "11: keypad: a keypad is at a port or is an input: write one of them"),
+        ('[keypad]\nport = "a"\ninput = "b"\n', "11: keypad: a keypad is at a port or is an input"),
+        ('[keypad]\nport = ""\n', "12: keypad.port: port is empty: write the device's path"),
+        ('[keypad]\nport = "a"\nbaud = 3\n', "13: keypad.baud: "),
+        ('[keypad]\nport = "a"\ntimeout = 0.1\n', "13: keypad.timeout: "),
+        (
+            '[keypad]\nport = "a"\n[keypad.keys]\nF1 = "void_coup"\n',
+            "14: keypad.keys.F1: 'void_coup' is nothing",
+        ),
+        ('[keypad]\nport = "a"\n[keypad.keys]\nf1 = "reveal"\n', "14: keypad.keys.f1: 'f1' is no key's name"),
+        ('[keypad]\nport = "a"\n[keypad.keys]\n"F1 F2" = "reveal"\n', "F1 would mean two things"),
+        ('[keypad]\nport = "a"\n[keypad.keys]\nF1 = 3\n', "14: keypad.keys.F1: "),
+        ("[configuration_keypad]\n", "configuration_keypad.path"),
+        ('[configuration_keypad]\npath = ""\n', "12: configuration_keypad.path: path is empty"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
+    with pytest.raises(ConfigError) as error:
+        load(tmp_path, sections)
+
+    assert told in str(error.value)

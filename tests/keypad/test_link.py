@@ -1,0 +1,226 @@
+"""The host's end of the link without a line: each press once, none that is old, and silence with a reason."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drivers import framing
+from drivers.base import KeyAnswer, KeypadLamps
+from drivers.framing import encode
+from drivers.ishoe.frames import Lock
+from drivers.keypad.frames import TEXT_BYTES, Answer, Frame, Here, Press, Status
+from drivers.keypad.link import KeypadLink, shortened
+
+TOKEN, SESSION = 77, 5
+DARK = KeypadLamps()
+HERE = Here(TOKEN, SESSION, "KP-1")
+DONE = KeyAnswer("done", "betting is closed")
+
+
+def connected() -> KeypadLink:
+    link = KeypadLink()
+    link.connect(0.0, TOKEN)
+    assert link.receive(encode(HERE), 0.0) == []
+    return link
+
+
+def press(number: int, key: str = "F2", age: int = 0, session: int = SESSION) -> Press:
+    return Press(number, session, age, key)
+
+
+def said(link: KeypadLink, now: float = 0.0, lamps: KeypadLamps = DARK) -> list[Frame]:
+    decoder = framing.Decoder[Frame]({Status.TYPE: Status.parse, Answer.TYPE: Answer.parse})
+    return decoder.feed(link.data_to_send(now, lamps))
+
+
+def answers(link: KeypadLink) -> list[Answer]:
+    return [frame for frame in said(link) if isinstance(frame, Answer)]
+
+
+def test_a_press_is_delivered_and_answered():
+    link = connected()
+
+    (given_,) = link.receive(encode(press(1)), 0.1)
+    link.answer(given_, DONE)
+
+    assert given_.key == "F2"
+    assert answers(link) == [Answer(1, SESSION, "done", 0, "betting is closed")]
+
+
+def test_a_repeated_number_is_one_press_with_the_same_answer():
+    link = connected()
+    (first,) = link.receive(encode(press(1)), 0.1)
+    link.answer(first, DONE)
+    before = answers(link)
+
+    assert link.receive(encode(press(1, age=250)), 0.3) == []
+    assert answers(link) == before
+    assert link.counters.duplicates == 1
+
+
+def test_a_press_doubled_in_one_read_is_one_press():
+    link = connected()
+
+    assert len(link.receive(encode(press(1)) * 2, 0.1)) == 1
+
+
+def test_a_press_from_before_the_last_is_not_even_answered():
+    link = connected()
+    for number in (1, 2):
+        link.answer(link.receive(encode(press(number)), 0.1)[0], DONE)
+    answers(link)
+
+    assert link.receive(encode(press(1)), 0.2) == []
+    assert answers(link) == []
+
+
+def test_a_press_whose_answer_was_lost_with_the_cable_is_not_carried_out_again():
+    link = connected()
+    (first,) = link.receive(encode(press(1)), 0.1)
+    link.answer(first, DONE)
+    link.data_to_send(0.1, DARK)
+
+    link.connect(5.0, TOKEN + 1)
+    link.receive(encode(Here(TOKEN + 1, SESSION, "KP-1")), 5.1)
+
+    assert link.receive(encode(press(1, age=5000)), 5.1) == []
+    assert answers(link) == [Answer(1, SESSION, "done", 0, "betting is closed")]
+
+
+def test_a_press_that_is_older_than_a_second_is_refused():
+    link = connected()
+
+    assert link.receive(encode(press(1, age=1001)), 0.1) == []
+    assert len(link.receive(encode(press(2, age=1000)), 0.1)) == 1
+    (refused,) = answers(link)
+    assert (refused.number, refused.result) == (1, "refused")
+    assert "too late" in refused.text
+
+
+def test_what_the_line_still_holds_from_before_is_no_press():
+    link = KeypadLink()
+    link.connect(0.0, TOKEN)
+
+    assert link.receive(encode(press(1)), 0.0) == []
+    assert link.receive(encode(Here(TOKEN - 1, SESSION, "KP-1")) + encode(press(1)), 0.0) == []
+    assert link.here is None
+    assert link.counters.held_back == 2
+
+
+def test_a_keypad_that_was_switched_off_counts_its_presses_anew():
+    link = connected()
+    link.answer(link.receive(encode(press(1)), 0.1)[0], DONE)
+
+    assert link.receive(encode(press(1, session=6)), 0.2) == []  # not said hello yet
+    link.receive(encode(Here(TOKEN, 6, "KP-1")), 0.3)
+
+    assert len(link.receive(encode(press(1, session=6)), 0.3)) == 1
+
+
+def test_a_lost_keypad_must_answer_anew_before_it_is_taken():
+    link = connected()
+    assert link.tick(0.7) is None
+
+    assert link.tick(0.8) == "no sign of life for 0.8 s: check the keypad's cable"
+    assert link.tick(0.9) is None
+    assert link.silent_seconds(2.0) == 2.0
+    assert link.receive(encode(HERE) + encode(press(1)), 2.0) == []
+    (status,) = said(link, 2.0)
+    assert isinstance(status, Status)
+    link.receive(encode(Here(status.token, SESSION, "KP-1")), 2.1)
+
+    assert link.silent_seconds(2.1) == 0.0
+    assert len(link.receive(encode(press(1)), 2.1)) == 1
+
+
+def test_tokens_go_on_after_the_highest():
+    link = KeypadLink()
+    link.connect(0.0, 0xFFFF_FFFF)
+    link.tick(1.0)
+
+    (status,) = said(link, 1.0)
+    assert isinstance(status, Status)
+    assert status.token == 1
+
+
+def test_the_host_says_how_things_stand_four_times_a_second_and_at_once_when_they_change():
+    link = connected()
+
+    assert said(link, 0.0) == [Status(TOKEN, DARK)]
+    assert said(link, 0.2) == []
+    assert said(link, 0.21, KeypadLamps(ready=True)) == [Status(TOKEN, KeypadLamps(ready=True))]
+    assert said(link, 0.45, KeypadLamps(ready=True)) == []
+    assert said(link, 0.46, KeypadLamps(ready=True)) == [Status(TOKEN, KeypadLamps(ready=True))]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "says nothing"),
+        (b"\x55\x00" * 9, "there are bytes but no frames: check the baud rate"),
+        (encode(Lock(1)), "another device is at this port"),
+        (encode(Status(TOKEN, DARK)), "or the line gives back what the host sends"),
+        (encode(Here(TOKEN - 1, SESSION, "KP-1")), "no sign of life"),
+    ],
+)
+def test_silence_has_a_reason_that_can_be_acted_on(data, reason):
+    link = KeypadLink()
+    link.connect(0.0, TOKEN)
+    link.receive(data, 0.1)
+
+    told = link.tick(1.0)
+
+    assert told is not None
+    assert reason in told
+
+
+def test_another_version_of_the_link_is_named():
+    from struct import pack
+    from zlib import crc32
+
+    from cobs import cobs  # type: ignore[import-untyped]
+
+    body = pack(">BBI", 2, Here.TYPE, 0)
+    link = KeypadLink()
+    link.connect(0.0, TOKEN)
+    link.receive(b"\0" + cobs.encode(body + pack(">I", crc32(body))) + b"\0", 0.1)
+
+    assert (
+        link.tick(1.0) == "the keypad speaks version 2 of the link and this host version 1: update the older"
+    )
+
+
+@given(st.lists(st.binary(max_size=100), max_size=20), st.integers(1, 50))
+def test_noise_is_never_a_press(noise, number):
+    link = connected()
+
+    assert [each for piece in noise for each in link.receive(piece, 0.1)] == []
+    assert len(link.receive(b"\0" + encode(press(number)), 0.2)) == 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 2000)), max_size=40))
+def test_whatever_is_repeated_or_late_no_number_is_given_twice_or_backwards(frames):
+    link = connected()
+    given_ = []
+    for number, age in frames:
+        for each in link.receive(encode(press(number, age=age)), 0.1):
+            given_.append(each.number)
+            link.answer(each, DONE)
+
+    assert given_ == sorted(set(given_))
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("short", "short"),
+        ("x" * TEXT_BYTES, "x" * TEXT_BYTES),
+        ("play is stopped: " + "and so on " * 30, None),
+        ("é" * TEXT_BYTES, "é" * 98 + "…"),
+    ],
+)
+def test_a_text_that_is_too_long_ends_in_an_ellipsis(text, cut):
+    short = shortened(text, TEXT_BYTES)
+
+    assert len(short.encode()) <= TEXT_BYTES
+    assert short == cut if cut else short.endswith(("and…", "so…", "on…"))

@@ -1,0 +1,173 @@
+"""The consoles as people meet them: a real record, engine and console service, and whoever is at the table."""
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser, Page, expect
+
+from controller.baccarat.cards import Card
+from controller.config import ConsoleConfig
+from controller.messages.building import timestamp
+from controller.operators.accounts import Accounts
+from controller.operators.console import Console
+from controller.operators.desk import Desk
+from controller.operators.roles import Role
+from controller.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
+from controller.table.settings import Settings
+from controller.table.state import Phase
+from tests.displays.parts import free_port, listening
+from tests.service.table_in_this_process import Table, settings, table
+
+PASSWORD = "a long enough password"  # noqa: S105 - of nobody who exists
+PEOPLE = {
+    "mei": (Role.DEALER,),
+    "omar": (Role.SUPERVISOR,),
+    "ana": (Role.SUPERVISOR,),
+    "tove": (Role.TECHNICIAN,),
+    "ike": (Role.AUDITOR,),
+}
+PLAYER_NATURAL = "KS 2S 9H 3S"
+"""Player 9, Banker 5: Player wins."""
+
+
+@dataclass
+class TableWithConsoles:
+    """A table, its accounts, and the address of its consoles."""
+
+    table: Table
+    accounts: Path
+    record: Path
+    port: int
+    serving: asyncio.Task[None] | None = None
+
+    def phase(self) -> Phase:
+        """The table's phase."""
+        return self.table.state.phase
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    async def open(self) -> None:
+        """Serve the consoles."""
+        config = ConsoleConfig(accounts=self.accounts, port=self.port)
+        folder = self.record.parent
+        console = Console(config, self.table.engine, Desk(self.table.engine, folder), self.record, folder)
+        self.serving = asyncio.create_task(console.serve())
+        await listening(self.port)
+
+    async def close(self) -> None:
+        """End the service of the consoles, and not the table."""
+        if self.serving is not None:
+            self.serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.serving
+            self.serving = None
+
+    def account(self) -> Accounts:
+        """The accounts' file, as `punto operators` opens it."""
+        return Accounts.open(self.accounts)
+
+    # --- at the table
+
+    async def load(self) -> None:
+        """From wherever to betting, with a new shoe."""
+        await self.table.begin_shoe()
+        await self.table.order(OpenBetting("mei"))
+
+    async def draw(self, cards: str, confidence: int = 99) -> None:
+        """These cards leave the shoe one after the other."""
+        for card in cards.split():
+            await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(card), confidence))
+
+    async def draw_unread(self) -> None:
+        """A card leaves the shoe that it cannot read."""
+        await self.table.shoe(CardUnread(self.table.state.link.expected))
+
+    async def wager(self, *wagers: tuple[int, str, int]) -> None:
+        """Seats make wagers for the coming coup: (seat, wager, amount in minor units)."""
+        for seat, name, amount in wagers:
+            number = self.table.state.round
+            await self.table.order(SetWager(f"{number}-{seat}-{name}", seat, name, amount, number))
+
+    async def another_shoe(self, serial: str) -> None:
+        """Another shoe is put on the line."""
+        await self.table.shoe(ShoeHello(serial, 7, 1, 1, self.table.state.settings.game.decks))
+
+
+@cache
+def known_people() -> Path:
+    """An accounts' file with everybody in it, made once: a password is slow to hash, as it should be."""
+    path = Path(tempfile.mkdtemp(prefix="punto-accounts-")) / "accounts.db"
+    accounts = Accounts.open(path)
+    for name, roles in PEOPLE.items():
+        accounts.add(name, roles, PASSWORD, timestamp(datetime.now(UTC)))
+    accounts.close()
+    return path
+
+
+@asynccontextmanager
+async def consoles(folder: Path, own: Settings | None = None) -> AsyncIterator[TableWithConsoles]:
+    """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
+    record = folder / "record.db"
+    accounts = folder / "accounts.db"
+    shutil.copy(known_people(), accounts)
+    async with table(record, own) as here:
+        all_of_it = TableWithConsoles(here, accounts, record, free_port())
+        await all_of_it.open()
+        try:
+            yield all_of_it
+        finally:
+            await all_of_it.close()
+
+
+def house(game: str = "dragon-bonus-1", **changes: Any) -> Settings:
+    """A table's settings."""
+    return settings(game, **changes)
+
+
+# --- people at a console
+
+
+@asynccontextmanager
+async def console_of(
+    browser: Browser, width: int = 1280, height: int = 800, *, touch: bool = False
+) -> AsyncIterator[Page]:
+    """An empty console; whatever the page's script or its policy objects to fails the test."""
+    context = await browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
+    page = await context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda line: faults.append(line.text) if "Content Security" in line.text else None)
+    try:
+        yield page
+    finally:
+        await context.close()
+    assert faults == []
+
+
+async def sign_on(page: Page, here: TableWithConsoles, name: str, password: str = PASSWORD) -> None:
+    """Sign on at the first page."""
+    await page.goto(here.address)
+    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("Password").fill(password)
+    await page.get_by_role("button", name="Sign on").click()
+
+
+async def at_work(page: Page, here: TableWithConsoles, name: str) -> None:
+    """Sign on, and wait until the page is live."""
+    await sign_on(page, here, name)
+    await page.wait_for_selector("body.live")
+
+
+async def headline(page: Page, words: str) -> None:
+    """Wait until the large words are these."""
+    await expect(page.locator("#headline")).to_have_text(words)

@@ -1,0 +1,157 @@
+"""Makes the consoles' pictures in docs/images from a table that is played: python -m tests.operators.pages.screenshots."""
+
+import asyncio
+import tempfile
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Self
+from unittest import mock
+
+from playwright.async_api import Page, async_playwright, expect
+
+from controller.table.events import CallSupervisor, CloseTable, LidMoved, ResumePlay
+from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+from tests.operators.pages.parts import (
+    PASSWORD,
+    TableWithConsoles,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+    house,
+)
+
+IMAGES = Path(__file__).parents[3] / "docs" / "images"
+WAGERS = (
+    (1, "player", 2500),
+    (3, "banker", 10_000),
+    (3, "dragon_bonus_banker", 1000),
+    (4, "player", 5000),
+    (4, "dragon_bonus_player", 1000),
+    (6, "tie", 500),
+    (7, "banker", 250_000),
+)
+COUPS = (
+    "KS 2S 9H 3S",
+    "2C 8H 4D QC",
+    "5D 6C KH JD 2H",
+    "7S 7C QD 9C",
+    "9D 4S KD 5C",
+    "2H 3C KD KS 4C 4H",
+)
+
+
+class PlayedBefore(datetime):
+    """The clock of the record: behind by as much as hands of a usual pace would have taken, less with each hand."""
+
+    behind = timedelta(minutes=12)
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        """The time, `behind` ago."""
+        return super().now(tz) - cls.behind
+
+
+async def make(folder: Path) -> None:
+    """Play a day at a table and take a picture at each of its steps."""
+    own = house(name="Baccarat 8", burn="first_card", approval=("correct_round",))
+    async with consoles(folder, own) as here, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        async with console_of(browser) as page:
+            await page.goto(here.address)
+            await page.wait_for_selector("#name:focus")
+            await picture(page, "console-sign-on")
+            await at_work(page, here, "mei")
+            await dealers_day(page, here)
+            await at_work(page, here, "omar")
+            await supervisors_day(page, here)
+        await browser.close()
+
+
+async def picture(page: Page, name: str) -> None:
+    await page.wait_for_timeout(300)
+    await page.screenshot(path=IMAGES / f"{name}.png")
+
+
+async def dealers_day(page: Page, here: TableWithConsoles) -> None:
+    """From a new shoe to a card that could not be read and a supervisor who is called."""
+    await here.table.begin_shoe()
+    await here.draw("3D")
+    await headline(page, "Burn 3 cards")
+    await picture(page, "console-dealer-burn")
+    await here.draw("9S 9H 9D")
+    for coup in COUPS * 2:
+        await here.wager(*WAGERS)
+        await here.draw(coup)
+        PlayedBefore.behind -= timedelta(seconds=51)
+    PlayedBefore.behind = timedelta(0)
+    await here.wager(*WAGERS[:4])
+    await expect(page.locator("#hand-strip button")).to_have_count(10)
+    await picture(page, "console-dealer")
+    await page.keyboard.press("F9")
+    await picture(page, "console-dealer-hands")
+    await page.keyboard.press("Escape")
+    await here.draw("5D 6C KH JD")
+    await headline(page, "Third card to Player")
+    await picture(page, "console-dealer-next-card")
+    await here.draw_unread()
+    await headline(page, "Key Player's third card")
+    await page.keyboard.type("6h")
+    await picture(page, "console-dealer-key-card")
+    await page.keyboard.press("Enter")
+    await headline(page, "Third card to Banker")
+    await page.keyboard.press("F8")
+    await page.get_by_role("button", name="A dispute at the table").click()
+    await picture(page, "console-dealer-call")
+    await page.keyboard.press("Escape")
+    await here.close()
+    await page.wait_for_selector("body:not(.live)")
+    await picture(page, "console-not-live")
+    await here.open()
+
+
+async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
+    """From a table that is stopped to the report of the shift."""
+    await here.table.order(CallSupervisor("mei", "A dispute at the table"))
+    await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
+    await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
+    await headline(page, "Stop: a supervisor is needed")
+    await picture(page, "console-supervisor")
+    await here.table.order(ResumePlay("omar", "Lid closed, cards undisturbed"))
+    await page.get_by_role("button", name="Void the hand").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="Misdeal").click()
+    await expect(dialog).to_contain_text("Wagers by seat")
+    await picture(page, "console-supervisor-void")
+    await dialog.get_by_role("button", name="Void the hand").click()
+    await expect(dialog).to_have_count(0)
+    await here.wager(*WAGERS)
+    await here.draw(COUPS[0])
+    await page.get_by_role("button", name="Correct the last round").click()
+    await dialog.get_by_role("button", name="Banker's second card").click()
+    await page.keyboard.type("7d")
+    await dialog.get_by_role("button", name="Seen on surveillance").click()
+    second = dialog.get_by_role("group", name="Second person's approval")
+    await second.get_by_label("Name").fill("ana")
+    await second.get_by_label("Password").fill(PASSWORD)
+    await expect(dialog).to_contain_text("Pay difference by seat")
+    await picture(page, "console-supervisor-correction")
+    await dialog.get_by_role("button", name="Correct round").click()
+    await expect(dialog).to_have_count(0)
+    await page.keyboard.press("F4")
+    await page.locator("#hand-list a").nth(1).click()
+    await page.get_by_role("table", name="Events").wait_for()
+    await picture(page, "console-supervisor-hands")
+    await page.keyboard.press("F8")
+    await page.get_by_role("table", name="Wagers").wait_for()
+    await picture(page, "console-supervisor-shift")
+    await here.table.order(CloseTable("omar"))
+    await page.keyboard.press("F9")
+    await page.get_by_role("table", name="Limits").wait_for()
+    await expect(page.get_by_role("button", name="Change the game")).to_be_enabled()
+    await picture(page, "console-supervisor-game")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary, mock.patch("controller.engine.datetime", PlayedBefore):
+        asyncio.run(make(Path(temporary)))

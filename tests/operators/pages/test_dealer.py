@@ -1,0 +1,322 @@
+"""The dealer's day at the dealer's page, as docs/consoles.md tells it."""
+
+import re
+from time import monotonic
+
+import pytest
+from playwright.async_api import expect
+
+from controller.table.events import CorrectRound
+from controller.table.state import Phase
+from tests.operators.pages.parts import (
+    PLAYER_NATURAL,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+    house,
+)
+from tests.service.table_in_this_process import eventually, rows
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def press_twice(page, key="F2"):
+    """Press an order, and again once it has said what it will do."""
+    await page.keyboard.press(key)
+    await page.wait_for_selector("#main-order.armed")
+    await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
+    await page.keyboard.press(key)
+
+
+async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_each_step(browser, tmp_path):
+    async with consoles(tmp_path, house(burn="first_card")) as here, console_of(browser) as page:
+        await at_work(page, here, "mei")
+        await headline(page, "The table is closed")
+        await here.table.begin_shoe()
+        await headline(page, "Turn the first card")
+        await here.draw("3D")
+        await headline(page, "Burn 3 cards")
+        await here.draw("9S 9H")
+        await headline(page, "Burn 1 card")
+        await expect(page.locator("#main-order")).to_have_text(re.compile("Nothing now"))
+        await here.draw("9D")
+        await headline(page, "Place your wagers")
+        await expect(page.locator("#phase")).to_have_text("Wagers open")
+        await expect(page.locator("#detail")).to_have_text("The first card closes betting")
+
+        for card, words in (
+            ("2S", "First card to Banker"),
+            ("3S", "Second card to Player"),
+            ("KD", "Second card to Banker"),
+            ("2D", "Third card to Player"),  # 4 over 5
+            ("6C", "Third card to Banker"),
+        ):
+            await here.draw(card)
+            await headline(page, words)
+            await expect(page.locator("#phase")).to_have_text("No more wagers")
+        await here.draw("9C")
+        await headline(page, "Place your wagers")
+
+
+async def test_a_hand_that_is_over_says_what_each_wager_pays_and_each_seat_is_owed(page, here):
+    await here.load()
+    await at_work(page, here, "mei")
+    await here.wager((1, "player", 2500), (3, "banker", 10_000), (3, "tie", 500))
+    await expect(page.locator('[data-seat="1"] .wagers')).to_have_text("Player $25")
+    await expect(page.locator('[data-seat="3"] .wagers li')).to_have_text(["Banker $100", "Tie $5"])
+
+    await here.draw(PLAYER_NATURAL)
+
+    await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+    pays = page.locator("#pays .pay")
+    await expect(pays.filter(has_text="PlayerWins")).to_have_count(0)
+    assert [" ".join(each.split()) for each in (await pays.all_inner_texts())][:3] == [
+        "Player 1 to 1",
+        "Banker Loses",
+        "Tie Loses",
+    ]
+    await expect(page.locator('[data-seat="1"] .owed li')).to_have_text("Player Pay $25")
+    await expect(page.locator('[data-seat="1"] .owed p')).to_have_text("Owed $50")
+    await expect(page.locator('[data-seat="3"] .owed li')).to_have_text(["Banker Take $100", "Tie Take $5"])
+    await expect(page.locator('[data-seat="3"] .owed p')).to_have_text("Owed nothing")
+    for side, cards, total in (("player", ["KS", "9H"], "9"), ("banker", ["2S", "3S"], "5")):
+        shown = page.locator(f"#coup .{side}")
+        await expect(shown.locator(".total")).to_have_text(total)
+        assert await shown.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)") == cards
+
+
+async def test_no_more_wagers_is_said_by_pressing_twice_and_a_double_tap_says_nothing(browser, tmp_path):
+    async with (
+        consoles(tmp_path, house(betting_closes="order")) as here,
+        console_of(browser, touch=True) as page,
+    ):
+        await here.load()
+        await at_work(page, here, "mei")
+        order = page.locator("#main-order")
+        await expect(order).to_contain_text("No more wagers")
+
+        await order.evaluate("button => { button.click(); button.click(); }")
+        await expect(order).to_contain_text("Press again: no more wagers")
+        assert here.phase() is Phase.BETTING
+
+        await page.wait_for_timeout(400)
+        await order.tap()
+        await headline(page, "First card to Player")
+        assert here.phase() is Phase.DEALING
+
+
+async def test_a_first_press_is_forgotten_after_six_seconds(browser, tmp_path):
+    async with consoles(tmp_path, house(betting_closes="order")) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await page.keyboard.press("F2")
+        await page.wait_for_selector("#main-order.armed")
+
+        await page.wait_for_selector("#main-order:not(.armed)", timeout=7000)
+
+        assert here.phase() is Phase.BETTING
+
+
+async def test_hands_that_lie_face_down_are_shown_and_settled_by_the_reveal_alone(browser, tmp_path):
+    async with consoles(tmp_path, house("midi-baccarat")) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await here.draw(PLAYER_NATURAL)
+        await headline(page, "Reveal the hands")
+        await expect(page.locator('#coup [data-card="back"]')).to_have_count(4)
+        assert "KS" not in await page.content()
+
+        await press_twice(page)
+
+        await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+        await expect(page.locator('#coup [data-card="KS"]')).to_have_count(1)
+
+
+@pytest.mark.parametrize("by", ["touch", "keyboard"])
+async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, by):
+    async with consoles(tmp_path) as here, console_of(browser, touch=True) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await expect(page.locator("#keying")).to_be_hidden()
+        await here.draw("KS 2S")
+        await here.draw_unread()
+
+        await headline(page, "Key Player's second card")
+        await expect(page.locator("#detail")).to_have_text("The shoe could not read the card: key it")
+        if by == "touch":
+            await page.get_by_role("button", name="10", exact=True).tap()
+            await page.get_by_role("button", name="diamonds").tap()
+            await page.get_by_role("button", name="Key 10 of diamonds").tap()
+        else:
+            await page.keyboard.type("10d")
+            await expect(page.locator("#key-order")).to_contain_text("Key 10 of diamonds")
+            await page.keyboard.press("Enter")
+
+        await headline(page, "Second card to Banker")
+        await expect(page.locator("#keying")).to_be_hidden()
+        assert [str(card) for card in here.table.state.drawn] == ["KS", "2S", "TD"]
+
+
+async def test_a_card_that_is_refused_says_why_and_can_be_keyed_again(browser, tmp_path):
+    async with consoles(tmp_path) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await here.draw("KS 9S KH KS " * 4)
+        await here.draw_unread()
+        await headline(page, "Key Player's first card")
+
+        await page.keyboard.type("ks")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("#said")).to_contain_text("KS has already come 8 times")
+        await page.keyboard.type("q")
+        await page.keyboard.press("Backspace")
+        await page.keyboard.type("9h")
+        await page.keyboard.press("Enter")
+
+        await headline(page, "First card to Banker")
+
+
+async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(browser, tmp_path):
+    own = house(cards="keyed", betting_closes="order", next_coup="order")
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await press_twice(page)
+        await headline(page, "Key Player's first card")
+        for card, words in (
+            ("ks", "Key Banker's first card"),
+            ("2s", "Key Player's second card"),
+            ("9h", "Key Banker's second card"),
+            ("3s", None),
+        ):
+            await page.keyboard.type(card)
+            await page.keyboard.press("Enter")
+            if words is not None:
+                await headline(page, words)
+        await eventually(lambda: here.table.state.last is not None, "the hand is over")
+        await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+        await expect(page.locator("#phase")).to_have_text("Hand settled")
+
+        await press_twice(page)
+        await headline(page, "Place your wagers")
+
+
+async def test_before_the_first_card_the_card_keys_come_when_they_are_asked_for(browser, tmp_path):
+    async with consoles(tmp_path, house(cards="keyed")) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+        await expect(page.locator("#keying")).to_be_hidden()
+
+        await page.keyboard.press("F4")
+        await page.keyboard.type("ks")
+        await page.keyboard.press("Enter")
+
+        await headline(page, "Key Banker's first card")
+
+
+async def test_a_supervisor_is_called_with_a_reason_and_sees_the_alarm(page, here, browser):
+    await at_work(page, here, "mei")
+    async with console_of(browser) as other:
+        await at_work(other, here, "omar")
+        await page.keyboard.press("F8")
+        call = page.get_by_role("dialog")
+        await expect(call.get_by_role("button", name="Call", exact=True)).to_be_disabled()
+        await call.get_by_role("button", name="A dispute at the table").click()
+        await call.get_by_role("button", name="Call", exact=True).click()
+
+        await expect(other.locator("#trouble-list")).to_contain_text("A dispute at the table")
+    assert [each.code for each in here.table.state.alarms] == ["supervisor_called"]
+
+
+async def test_the_last_ten_hands_are_shown_in_full(page, here):
+    await here.load()
+    await here.table.play(11, seats=[2])
+    await at_work(page, here, "mei")
+    await expect(page.locator("#hand-strip button")).to_have_count(10)
+    last = here.table.state.last
+    assert last is not None
+
+    await page.keyboard.press("F9")
+
+    shown = page.get_by_role("dialog").locator("article")
+    await expect(shown).to_have_count(10)
+    newest = shown.first
+    await expect(newest).to_contain_text(f"Round 11, hand {last.coup} of shoe 1")
+    dealt = await newest.locator(".card").evaluate_all("all => all.map(each => each.dataset.card)")
+    assert dealt == [str(card) for card in (*last.player, *last.banker)]
+    await expect(newest.locator("tbody tr")).to_have_count(1)
+    await expect(newest.locator("tbody td").nth(3)).to_have_text("$50.00")
+    await page.keyboard.press("Escape")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+
+    await page.locator("#hand-strip button").last.click()
+    await expect(page.get_by_role("dialog").locator("article").last).to_be_focused()
+
+
+async def test_the_pace_is_shown_in_hands_an_hour(page, here):
+    await here.load()
+    await at_work(page, here, "mei")
+    await expect(page.locator("#hands-an-hour")).to_have_text("\N{EN DASH}")
+
+    await here.table.play(5)
+
+    await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}", timeout=15_000)
+
+
+async def test_a_correction_is_what_the_dealer_sees_of_the_last_hand(page, here):
+    await here.load()
+    await here.wager((1, "player", 2500))
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "mei")
+    await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+
+    cards = here.table.state.last
+    assert cards is not None
+    await here.table.order(
+        CorrectRound(
+            "omar", cards.round, cards.player, (cards.banker[0], type(cards.banker[0])("7D")), "misread"
+        )
+    )
+
+    await expect(page.locator("#result")).to_have_text("Tie, 9 all · Natural")
+    await expect(page.locator('[data-seat="1"] .owed li')).to_have_text("Player Push")
+
+
+async def test_a_lost_connection_is_said_within_three_seconds_and_blocks_every_order(page, here):
+    await here.load()
+    await at_work(page, here, "mei")
+    await expect(page.locator("#main-order")).to_be_enabled()
+
+    began = monotonic()
+    await here.close()
+    await page.wait_for_selector("body:not(.live)")
+
+    assert monotonic() - began < 3
+    await expect(page.locator("#not-live strong")).to_have_text("NOT LIVE")
+    await expect(page.locator("#main-order")).to_be_disabled()
+    await expect(page.locator("#call")).to_be_disabled()
+    inputs = here.table.engine.seq
+    await page.keyboard.press("F2")
+    await page.keyboard.press("F8")
+    await expect(page.get_by_role("dialog")).to_have_count(0)
+    assert here.table.engine.seq == inputs
+
+
+async def test_names_with_html_in_them_are_shown_as_text(browser, tmp_path):
+    name = "<img src=x onerror=\"document.title='broken in'\"><b>VIP</b> & Co"
+    async with consoles(tmp_path, house(name=name)) as here, console_of(browser) as page:
+        await here.load()
+        await at_work(page, here, "mei")
+
+        await expect(page.locator("#table-name")).to_have_text(name)
+        await page.keyboard.press("F8")
+        await page.get_by_label("Reason").fill(name)
+        await page.get_by_role("button", name="Call", exact=True).click()
+        async with console_of(browser) as other:
+            await at_work(other, here, "omar")
+            await expect(other.locator("#trouble-list .alarm p")).to_have_text(name)
+            assert await other.locator("#trouble-list img").count() == 0
+        assert rows(here.record, "SELECT count(*) FROM inputs WHERE payload LIKE '%call_supervisor%'") == [
+            (1,)
+        ]

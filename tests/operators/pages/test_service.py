@@ -1,0 +1,69 @@
+"""The pages and the real programs: `punto run` with a shoe that deals, hung, gone on, killed and started again."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from time import monotonic
+
+import pytest
+from playwright.async_api import expect
+
+from tests.operators.pages.parts import PASSWORD, console_of
+from tests.service.table_on_a_machine import HERE, Shoe, Table, free_port, wait_until
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_after_it(browser, tmp_path):
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    accounts = tmp_path / "accounts.db"
+    table = Table(tmp_path, None, sections=f'[console]\naccounts = "{accounts}"\nport = {port}\n')
+    subprocess.run(  # noqa: ASYNC221 - nothing else runs yet
+        [
+            sys.executable,
+            "-m",
+            "controller",
+            "operators",
+            "--accounts",
+            accounts,
+            "add",
+            "mei",
+            "--role",
+            "dealer",
+        ],
+        input=f"{PASSWORD}\n",
+        text=True,
+        check=True,
+        cwd=HERE,
+    )
+    with table, Shoe(table.port, "--seed", "7") as shoe:
+        assert shoe.running
+        async with console_of(browser) as page:
+            for ending in (signal.SIGSTOP, signal.SIGKILL):
+                await page.goto(address)
+                await page.get_by_label("Name").fill("mei")
+                await page.get_by_label("Password").fill(PASSWORD)
+                await page.keyboard.press("Enter")
+                await page.wait_for_selector("body.live")
+                assert page.url == f"{address}/dealer"
+                if ending is signal.SIGSTOP:
+                    await asyncio.to_thread(table.begin_shoe)
+                    await expect(page.locator("#hand-strip button").nth(1)).to_be_visible(timeout=30_000)
+
+                began = monotonic()
+                table.process.send_signal(ending)
+                await page.wait_for_selector("body:not(.live)")
+                assert monotonic() - began < 3
+
+                if ending is signal.SIGSTOP:
+                    table.process.send_signal(signal.SIGCONT)
+                    await page.wait_for_selector("body.live", timeout=15_000)
+                    await page.get_by_role("button", name="Sign off").click()
+                    await page.wait_for_url(f"{address}/#signed-off")
+                else:
+                    await asyncio.to_thread(wait_until, lambda: not table.running, "the kill is done")
+                    await asyncio.to_thread(table.start)
+                    # Sessions are not kept over a start: whoever was signed on signs on again.
+                    await page.wait_for_url(f"{address}/#ended", timeout=15_000)

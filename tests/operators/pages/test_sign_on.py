@@ -1,0 +1,136 @@
+"""Coming in and going out, as people do it at a console."""
+
+import pytest
+from playwright.async_api import expect
+
+from controller.table.state import Phase
+from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, at_work, sign_on
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_dealer_who_signs_on_unlocks_the_table_and_has_the_dealers_page(page, here):
+    assert here.phase() is Phase.LOCKED
+
+    await at_work(page, here, "mei")
+
+    assert page.url == f"{here.address}/dealer"
+    await expect(page.locator("#you")).to_have_text("mei, dealer")
+    assert (here.phase(), here.table.state.operator) == (Phase.CLOSED, "mei")
+
+
+@pytest.mark.parametrize("name", ["omar", "tove", "ike"])
+async def test_everybody_else_has_the_supervisors_page(page, here, name):
+    await at_work(page, here, name)
+
+    assert page.url == f"{here.address}/supervisor"
+
+
+async def test_a_wrong_password_is_refused_with_its_reason_and_asked_for_again(page, here):
+    await sign_on(page, here, "mei", "not the password")
+
+    await expect(page.get_by_role("alert")).to_contain_text("The name or the password is wrong")
+    await expect(page.get_by_label("Password")).to_be_focused()
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("body.live")
+
+
+async def test_an_account_that_is_locked_out_is_told_so_and_supervisors_have_an_alarm(page, here, browser):
+    for _ in range(5):
+        await sign_on(page, here, "mei", "not the password")
+        await expect(page.get_by_role("alert")).not_to_be_empty()
+    await sign_on(page, here, "mei")
+
+    await expect(page.get_by_role("alert")).to_contain_text("Locked out after too many wrong passwords")
+    other = await browser.new_page()
+    await at_work(other, here, "omar")
+    await expect(other.locator("#trouble-list")).to_contain_text("mei is locked out")
+    await other.close()
+
+
+@pytest.mark.parametrize("path", ["/dealer", "/supervisor"])
+async def test_a_page_without_a_session_goes_to_the_sign_on_page(page, here, path):
+    await page.goto(here.address + path)
+
+    await page.wait_for_url(f"{here.address}/")
+    await expect(page.get_by_label("Name")).to_be_focused()
+
+
+async def test_whoever_is_signed_on_already_need_not_sign_on_again(page, here):
+    await at_work(page, here, "mei")
+
+    await page.goto(here.address)
+
+    await page.wait_for_url(f"{here.address}/dealer")
+
+
+async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page, here):
+    await at_work(page, here, "mei")
+
+    accounts = here.account()
+    accounts.set_disabled("mei", disabled=True)
+    accounts.close()
+
+    await page.wait_for_url(f"{here.address}/#ended", timeout=10_000)
+    await expect(page.locator("#why")).to_contain_text("Your session has ended")
+
+
+async def test_signing_off_ends_the_session_and_not_the_game(page, here):
+    await at_work(page, here, "mei")
+    await here.load()
+
+    await page.get_by_role("button", name="Sign off").click()
+
+    await page.wait_for_url(f"{here.address}/#signed-off")
+    assert here.phase() is Phase.BETTING
+    await page.goto(f"{here.address}/dealer")
+    await page.wait_for_url(f"{here.address}/")
+
+
+async def test_a_dealer_has_no_supervisors_page(page, here):
+    await at_work(page, here, "mei")
+
+    await page.goto(f"{here.address}/supervisor")
+
+    await page.wait_for_url(f"{here.address}/dealer")
+
+
+async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
+    await page.clock.install()
+    await at_work(page, here, "mei")
+
+    await page.clock.fast_forward("15:05")
+
+    await page.wait_for_url(f"{here.address}/#ended")
+    await page.goto(f"{here.address}/dealer")
+    await page.wait_for_url(f"{here.address}/")
+
+
+@pytest.mark.parametrize(("name", "stays"), [("mei", True), ("omar", False)])
+async def test_dealing_is_the_dealers_work_and_watching_the_report_of_it_is_none(page, here, name, stays):
+    await page.clock.install()
+    await at_work(page, here, name)
+    await here.load()
+    await page.keyboard.press("F8")
+    await page.keyboard.press("Escape")
+    await page.clock.fast_forward("14:30")
+    await expect(page.locator("#idle")).to_be_visible()
+
+    await here.draw(PLAYER_NATURAL)
+    await expect(page.locator("#hand-number")).to_have_text("1")
+    await page.clock.run_for(3000)
+
+    assert await page.locator("#idle").is_hidden() is stays
+
+
+async def test_who_is_inactive_is_warned_and_stays_by_touching_the_screen(page, here):
+    await page.clock.install()
+    await at_work(page, here, "mei")
+    await expect(page.locator("#idle")).to_be_hidden()
+
+    await page.clock.fast_forward("14:30")
+
+    await expect(page.locator("#idle")).to_contain_text("You will be signed off in")
+    await page.mouse.click(5, 5)
+    await expect(page.locator("#idle")).to_be_hidden()

@@ -1,0 +1,287 @@
+"""Orders over HTTP: what they do, what is said of those that are refused or unreadable, approval, and previews."""
+
+from typing import Any
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.table.events import CardDrawn, OpenBetting, SetWager
+from tests.operators.consoles import PASSWORD, Here, consoles
+from tests.service.table_in_this_process import HERE, rows, settings
+from tests.table.croupier import PLAYER_NATURAL
+
+
+async def deal(here: Here, codes: str) -> None:
+    for code in codes.split():
+        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+
+
+async def at_betting(here: Here) -> None:
+    """With a shoe, a supervisor at the table and wagers for the coming coup."""
+    await here.table.begin_shoe()
+    await here.table.order(OpenBetting("mei"))
+    for seat, wager, amount in ((1, "player", 1000), (2, "banker", 2000), (3, "tie", 500)):
+        await here.table.order(SetWager("w", seat, wager, amount, here.table.state.round))
+
+
+APPROVAL = {"name": "Eve", "password": PASSWORD}
+
+
+async def test_an_order_is_carried_out_in_the_name_of_who_is_signed_on(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        answer = await browser.order("change_shoe")
+
+        assert (answer.status, answer.json["accepted"], answer.json["seq"]) == (200, True, here.inputs())
+        assert here.table.state.phase == "shoe_change"
+        assert rows(here.record, "SELECT source, payload FROM inputs ORDER BY seq DESC LIMIT 1") == [
+            ("operator Mei", '{"who":"Mei","kind":"change_shoe"}')
+        ]
+
+
+async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_is_told(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        answer = await browser.order("reveal")
+
+        assert answer.status == 409
+        assert {**answer.json, "reason": None} == {
+            "accepted": False,
+            "seq": here.inputs(),
+            "code": "not_now",
+            "reason": None,
+        }
+        assert answer.json["reason"].startswith("cannot reveal while the table is in closed; possible now: ")
+        assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "the request is not JSON"),
+        (b"[1]", 'a request is a JSON object with an "order"'),
+        ({"order": "chnage_shoe"}, "there is no order 'chnage_shoe' (did you mean change_shoe?)"),
+        ({"order": "status"}, "there is no order 'status'"),
+        ({"order": "void_coup"}, "void_coup needs reason"),
+        ({"order": "void_coup", "reason": "x", "who": "Ann"}, "void_coup has no 'who'"),
+        ({"order": "void_coup", "reason": "x", "approved_by": "Ann"}, "void_coup has no 'approved_by'"),
+        ({"order": "key_card", "card": "1S"}, "key_card: card: Input should be "),
+        ({"order": "open_betting", "approval": APPROVAL}, "open_betting takes no approval: leave it out"),
+        ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
+        (
+            {"order": "void_coup", "reason": "x", "approval": {"name": "Eve"}},
+            "send name and password as JSON: password",
+        ),
+        (
+            {"order": "change_game", "game": "../../etc/passwd"},
+            "change_game: game: there is no game '../../etc/passwd'",
+        ),
+        (
+            {"order": "change_game", "game": "operators.db"},
+            "change_game: game: there is no game 'operators.db'",
+        ),
+        (
+            {
+                "order": "change_game",
+                "game": "mini-baccarat",
+                "limits": {"player": {"minimum": 700, "step": 500}},
+            },
+            "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write one that is",
+        ),
+    ],
+    ids=str,
+)
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
+    body, sentence, tmp_path
+):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        before = here.inputs()
+        for path in ("/api/orders", "/api/preview"):
+            if (path == "/api/preview" and "approval" in sentence) or sentence.startswith("send name"):
+                continue
+            answer = await browser.ask("POST", path, body)
+            assert (answer.status, answer.json["code"]) == (422, "bad_request")
+            assert answer.json["reason"].startswith(sentence)
+
+        assert here.inputs() == before
+
+
+# --- a second person
+
+
+async def test_an_order_that_needs_approval_is_carried_out_with_another_supervisors_password(tmp_path):
+    async with consoles(tmp_path, settings(approval=("void_round",))) as here:
+        here.account("Mei", "supervisor")
+        here.account("Eve", "supervisor")
+        browser = await here.signed_on("Mei")
+        await at_betting(here)
+        await deal(here, PLAYER_NATURAL)
+
+        assert (await browser.view())["approval"] == ["void_round"]
+        alone = await browser.order("void_round", round=1, reason="misdeal")
+        assert (alone.status, alone.json["code"]) == (409, "needs_approval")
+        together = await browser.order("void_round", round=1, reason="misdeal", approval=APPROVAL)
+        assert together.status == 200, together.text
+        assert here.events()[-1] == {
+            "who": "Mei",
+            "round": 1,
+            "reason": "misdeal",
+            "approved_by": "Eve",
+            "kind": "void_round",
+        }
+        assert here.events("session_begun")[1:] == []  # Eve was asked, and is not signed on
+
+
+async def test_nobody_approves_their_own_order(tmp_path):
+    async with consoles(tmp_path, settings(approval=("void_round",))) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        await at_betting(here)
+        await deal(here, PLAYER_NATURAL)
+        own = {"name": "MEI", "password": PASSWORD}
+        answer = await browser.order("void_round", round=1, reason="misdeal", approval=own)
+
+        assert (answer.status, answer.json["code"]) == (409, "needs_approval")
+
+
+@pytest.mark.parametrize(
+    ("approval", "status", "code", "recorded"),
+    [
+        ({"name": "Eve", "password": "incorrect horse"}, 403, "not_approved", ("Eve", "wrong_password")),
+        ({"name": "Nobody", "password": PASSWORD}, 403, "not_approved", (None, "unknown_name")),
+        ({"name": "Ann", "password": PASSWORD}, 403, "not_approved", ("Ann", "not_of_role")),
+        ({"name": "Bob", "password": PASSWORD}, 403, "not_approved", ("Bob", "disabled")),
+    ],
+)
+async def test_an_approval_that_is_none_is_refused_and_on_the_record(
+    approval, status, code, recorded, tmp_path
+):
+    async with consoles(tmp_path, settings(approval=("void_round",))) as here:
+        for name, role in (
+            ("Mei", "supervisor"),
+            ("Eve", "supervisor"),
+            ("Ann", "dealer"),
+            ("Bob", "supervisor"),
+        ):
+            here.account(name, role)
+        here.accounts.set_disabled("Bob", disabled=True)
+        browser = await here.signed_on("Mei")
+        await at_betting(here)
+        await deal(here, PLAYER_NATURAL)
+        answer = await browser.order("void_round", round=1, reason="misdeal", approval=approval)
+
+        assert (answer.status, answer.json["code"]) == (status, code)
+        last = here.events()[-1]
+        assert (last["who"], last["what"], last["code"]) == (recorded[0], "approve void_round", recorded[1])
+        assert here.table.state.round == 2
+        assert (await browser.get("/api/session")).status == 200
+
+
+async def test_approval_is_no_way_around_the_lock_out(tmp_path):
+    async with consoles(tmp_path, lock_out_after=3) as here:
+        here.account("Mei", "supervisor")
+        here.account("Eve", "supervisor")
+        browser = await here.signed_on("Mei")
+        wrong = {"name": "Eve", "password": "incorrect horse"}
+        answers = [
+            await browser.order("void_round", round=1, reason="r", approval=each)
+            for each in (wrong, wrong, wrong, APPROVAL)
+        ]
+
+        assert [answer.status for answer in answers] == [403, 403, 429, 429]
+        assert answers[3].json["code"] == "locked_out"
+        assert int(answers[3].headers["retry-after"]) > 0
+
+
+# --- another game
+
+
+async def test_a_game_of_the_houses_own_and_its_limits(tmp_path):
+    shipped = (
+        shipped_file("mini-baccarat")
+        .replace('name = "mini-baccarat"', 'name = "own"')
+        .replace('title = "Mini Baccarat"', 'title = "Our Baccarat"')
+    )
+    (tmp_path / "own.toml").write_text(shipped, encoding="utf-8")
+    (tmp_path / "broken.toml").write_text("wagers = 7", encoding="utf-8")
+    (tmp_path / "table.toml").write_text("[table]", encoding="utf-8")
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        games = {game["name"]: game for game in (await browser.get("/api/games")).json}
+        assert {"own.toml", "mini-baccarat", "midi-baccarat"} <= games.keys()
+        assert {"broken.toml", "table.toml"}.isdisjoint(games)
+        assert games["own.toml"]["wagers"][0] == {
+            "wager": "player",
+            "title": "Player",
+            "minimum": 1,
+            "maximum": None,
+            "step": 1,
+        }
+        broken = await browser.order("change_game", game="broken.toml")
+        assert (broken.status, "broken.toml:1: wagers: must be a list" in broken.json["reason"]) == (
+            422,
+            True,
+        )
+        limits = {"player": {"minimum": 2500, "maximum": 500_000, "step": 100}}
+        answer = await browser.order("change_game", game="own.toml", limits=limits)
+
+        assert answer.status == 200, answer.text
+        assert (await browser.view())["state"]["game"] == "Our Baccarat"
+        assert here.table.state.settings.game.wager("player").limits.minimum == 2500
+
+
+def shipped_file(game: str) -> str:
+    return (HERE / "configs" / "games" / f"{game}.toml").read_text(encoding="utf-8")
+
+
+# --- previews
+
+
+async def test_a_preview_shows_the_pay_difference_and_changes_nothing(tmp_path):
+    async with consoles(tmp_path, settings(approval=("correct_round",))) as here:
+        here.account("Mei", "supervisor")
+        here.account("Eve", "supervisor")
+        browser = await here.signed_on("Mei")
+        await at_betting(here)
+        await deal(here, PLAYER_NATURAL)
+        before, inputs = here.table.state, here.inputs()
+        correction: dict[str, Any] = {
+            "round": 1,
+            "player": ["KS", "9H"],
+            "banker": ["2S", "7D"],
+            "reason": "misread",
+        }
+        shown = await browser.preview("correct_round", **correction)
+
+        assert shown.status == 200
+        assert shown.json["accepted"]
+        assert [happening["kind"] for happening in shown.json["happenings"]] == [
+            "round_corrected",
+            "phase_entered",
+        ]
+        entry = shown.json["round"]
+        assert (entry["status"], entry["corrects"], entry["winner"]) == ("correction", 1, "tie")
+        assert {each["seat"]: each["net"] for each in entry["settlements"]} == {1: -1000, 2: 2000, 3: 4500}
+        assert here.table.state is before
+        assert here.inputs() == inputs
+        done = await browser.order("correct_round", **correction, approval=APPROVAL)
+        assert done.status == 200
+        recorded = (await browser.get("/api/rounds?limit=1")).json["rounds"][0]["round"]
+        assert recorded == {**entry, "approved_by": "Eve"}
+
+
+async def test_a_preview_of_what_would_be_refused_says_why(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        inputs = here.inputs()
+        shown = await browser.preview("void_round", round=1, reason="misdeal")
+
+        assert (shown.status, shown.json["accepted"], shown.json["code"]) == (200, False, "no_round")
+        assert shown.json["round"] is None
+        assert here.inputs() == inputs

@@ -1,0 +1,116 @@
+"""Roles: each order and each reading for every role, by the table and over HTTP."""
+
+from typing import Any, get_args
+
+import pytest
+
+from controller.operators.desk import APPROVABLE, KINDS
+from controller.operators.roles import ORDERS, READS, Role, may_read, orders_of
+from controller.table.settings import ApprovedOrder
+from tests.operators.consoles import consoles
+
+D, S, E, T = "dealer", "supervisor", "executive", "technician"
+MAY: dict[str, set[str]] = {
+    "sign_on": {D, S, E},
+    "sign_off": {S, E},
+    "change_shoe": {S, E},
+    "open_betting": {D, S, E},
+    "close_betting": {D, S, E},
+    "close_table": {S, E},
+    "reveal": {D, S, E},
+    "void_coup": {S, E},
+    "correct_card": {S, E},
+    "correct_round": {S, E},
+    "void_round": {S, E},
+    "key_card": {D, S, E},
+    "resume_play": {S, E, T},
+    "accept_shoe": {S, E, T},
+    "change_game": {S, E},
+    "call_supervisor": {D, S, E},
+    "acknowledge_alarm": {S, E, T},
+}
+FIELDS: dict[str, dict[str, Any]] = {
+    "void_coup": {"reason": "r"},
+    "correct_card": {"position": 1, "card": "9S", "reason": "r"},
+    "correct_round": {"round": 1, "player": ["9S", "KD"], "banker": ["2S", "3S"], "reason": "r"},
+    "void_round": {"round": 1, "reason": "r"},
+    "key_card": {"card": "9S"},
+    "resume_play": {"reason": "r"},
+    "accept_shoe": {"serial": "IS-1"},
+    "change_game": {"game": "mini-baccarat"},
+    "call_supervisor": {"reason": "r"},
+    "acknowledge_alarm": {"number": 1},
+}
+READINGS = {
+    "table": "/api/table",
+    "rounds": "/api/rounds",
+    "inputs": "/api/rounds/1",
+    "shift": "/api/shift",
+    "games": "/api/games",
+}
+
+
+def test_every_order_is_somebodys():
+    assert MAY.keys() == KINDS.keys()
+    assert {kind: {role for role in Role if kind in ORDERS[role]} for kind in KINDS} == MAY
+
+
+def test_what_a_house_may_want_approved_is_what_can_be_approved():
+    assert set(get_args(ApprovedOrder)) == APPROVABLE
+
+
+def test_several_roles_may_do_what_either_may():
+    assert orders_of([Role.DEALER, Role.TECHNICIAN]) == ORDERS[Role.DEALER] | ORDERS[Role.TECHNICIAN]
+    assert may_read([Role.DEALER, Role.AUDITOR], "shift")
+    assert orders_of([]) == frozenset()
+    assert not may_read([], "table")
+
+
+@pytest.mark.parametrize("role", list(Role))
+async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is_on_the_record(
+    role, tmp_path
+):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", role)
+        browser = await here.signed_on("Mei")
+        for kind in KINDS:
+            before = here.table.state
+            answer = await browser.order(kind, **FIELDS.get(kind, {}))
+            if role in MAY[kind]:
+                assert answer.status in {200, 409}, (kind, answer.text)
+                continue
+            assert (answer.status, answer.json["code"]) == (403, "not_of_role"), kind
+            assert here.table.state is before
+            assert (await browser.preview(kind, **FIELDS.get(kind, {}))).status == 403
+            assert here.events()[-1] == {
+                "who": "Mei",
+                "what": kind,
+                "code": "not_of_role",
+                "where": "127.0.0.1",
+                "kind": "access_refused",
+            }
+        for what, path in READINGS.items():
+            answer = await browser.get(path)
+            allowed = what in READS[role]
+            assert answer.status == ((404 if what == "inputs" else 200) if allowed else 403), what
+
+
+async def test_the_view_names_no_order_that_would_be_refused_for_the_role(tmp_path):
+    async with consoles(tmp_path) as here:
+        for role in Role:
+            here.account(role, role)
+            browser = await here.signed_on(role)
+            assert set((await browser.view())["orders"]) <= ORDERS[role]
+
+
+async def test_without_a_session_nothing_is_answered(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = here.browser()
+        before = here.inputs()
+        for path in (*READINGS.values(), "/api/session", "/api/table/events"):
+            assert (await browser.get(path)).status == 401
+        for kind in KINDS:
+            assert (await browser.order(kind, **FIELDS.get(kind, {}))).status == 401
+            assert (await browser.preview(kind, **FIELDS.get(kind, {}))).status == 401
+
+        assert here.inputs() == before

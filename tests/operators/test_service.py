@@ -1,0 +1,209 @@
+"""Consoles of a real `punto run`: what it loads, TLS, how it ends, and what it says when it cannot begin."""
+
+import http.client
+import socket
+import sqlite3
+import ssl
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.operators.consoles import Browser, Service
+from tests.service.table_on_a_machine import Program, inputs, replayed, wait_until
+
+LOADED = (
+    "import sys; from controller.cli import main\n"
+    "main(sys.argv[1:])\n"
+    "print('loaded', *sys.modules, file=sys.stderr, flush=True)"
+)
+WEB = {"fastapi", "starlette", "uvicorn", "sse_starlette", "argon2"}
+
+
+@pytest.mark.parametrize("consoles", [True, False])
+def test_a_table_without_consoles_loads_no_web_server(consoles, tmp_path):
+    service = Service(tmp_path)
+    if not consoles:
+        written = service.config.read_text(encoding="utf-8")
+        service.config.write_text(written.partition("[console]")[0], encoding="utf-8")
+    program = Program(service.log, sys.executable, "-c", LOADED, "run", "--config", service.config)
+    with program:
+        wait_until(service.up, "the service takes orders")
+        program.stop()
+    (loaded,) = [line.split() for line in program.said() if line.startswith("loaded ")]
+
+    assert "controller.supervisor" in loaded
+    assert {name.partition(".")[0] for name in loaded} & WEB == (WEB if consoles else set())
+    assert "numpy" not in loaded
+
+
+async def test_it_ends_in_order_though_somebody_looks_on_and_its_sessions_end_with_it(tmp_path):
+    with Service(tmp_path) as service:
+        service.account("Mei", "supervisor")
+        browser = Browser(service.http)
+        await browser.sign_on("Mei")
+        stream = http.client.HTTPConnection("127.0.0.1", service.http, timeout=30)
+        with closing(stream):
+            stream.request("GET", "/api/table/events", headers=browser.headers("GET"))
+            assert stream.getresponse().readline() == b"event: view\r\n"
+            begun = time.monotonic()
+            assert service.stop() == 0
+            assert time.monotonic() - begun < 10
+        service.start()
+
+        assert (await browser.get("/api/session")).status == 401
+        assert service.stop() == 0
+        assert not any("Traceback" in line or '"level": "error"' in line for line in service.said())
+    assert [event["kind"] for event in inputs(service.record)] == [
+        "service_started",
+        "session_begun",
+        "sign_on",
+        "service_started",
+    ]
+    assert replayed(service.record)[0] == 0
+
+
+async def test_a_disabled_accounts_session_is_over_and_on_the_record_though_nobody_asks(tmp_path):
+    with Service(tmp_path) as service:
+        service.account("Mei", "supervisor")
+        await Browser(service.http).sign_on("Mei")
+        service.operators("disable", "Mei")
+        wait_until(lambda: inputs(service.record, "session_ended"), "the session has ended")
+
+    assert inputs(service.record, "session_ended") == [
+        {"who": "Mei", "why": "the account was changed", "kind": "session_ended"}
+    ]
+
+
+async def test_a_record_that_fails_ends_the_process(tmp_path):
+    with Service(tmp_path) as service:
+        service.account("Mei", "supervisor")
+        browser = Browser(service.http)
+        await browser.sign_on("Mei")
+        with closing(sqlite3.connect(service.record)) as database:
+            database.execute("ALTER TABLE inputs RENAME TO elsewhere")
+        try:
+            answer = await browser.order("change_shoe")
+            assert answer.status == 500
+        except (http.client.HTTPException, ConnectionError):
+            pass  # it was gone before it could answer
+
+        assert service.process.wait(30) == 1
+        assert any("the record could not be written" in line for line in service.said())
+
+
+async def test_a_whole_coup_is_played_by_http_alone(tmp_path):
+    with Service(tmp_path) as service:
+        service.account("Mei", "supervisor")
+        service.account("Ann", "dealer")
+        supervisor, dealer = Browser(service.http), Browser(service.http)
+        await supervisor.sign_on("Mei")
+        await dealer.sign_on("Ann")
+        assert (await supervisor.order("change_shoe")).status == 200
+        assert (await dealer.order("open_betting")).status == 200
+        for code, prompt in (("KS", "banker"), ("2S", "player"), ("9H", "banker"), ("3S", "player")):
+            assert (await dealer.order("key_card", card=code)).status == 200
+            assert (await dealer.view())["prompt"]["side"] == prompt
+        view = await dealer.view()
+
+        assert (view["last"]["round"]["winner"], view["operator"]) == ("player", "Ann")
+        assert [pay["outcome"] for pay in view["last"]["pays"]][:3] == ["win", "lose", "lose"]
+        assert (await supervisor.order("void_round", round=1, reason="misdeal")).status == 200
+        assert service.stop() == 0
+    assert replayed(service.record)[0] == 0
+
+
+# --- TLS
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> ssl.SSLContext:
+    """A certificate for localhost beside the configuration, and who trusts it."""
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
+    command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    return ssl.create_default_context(cafile=tmp_path / "certificate.pem")
+
+
+TLS = 'certificate = "certificate.pem"\nkey = "key.pem"'
+
+
+async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
+    with Service(tmp_path, f'host = "0.0.0.0"\n{TLS}') as service:
+        service.account("Mei", "supervisor")
+        browser = Browser(service.http, certificate)
+        answer = await browser.sign_on("Mei")
+
+        assert answer.status == 200
+        assert "Secure" in answer.headers["set-cookie"].split("; ")
+        assert (await browser.order("change_shoe")).status == 200
+        plain = await browser.ask(
+            "POST", "/api/orders", {"order": "change_shoe"}, {"Origin": f"http://localhost:{service.http}"}
+        )
+        assert (plain.status, plain.json["code"]) == (403, "cross_site")
+        with pytest.raises((http.client.HTTPException, OSError)):
+            await Browser(service.http).get("/")
+        assert service.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("console", "sentence"),
+    [
+        ('certificate = "none.pem"\nkey = "none.pem"', "console.certificate: "),
+        ('certificate = "text.pem"\nkey = "text.pem"', "console.certificate: "),
+        (
+            'host = "192.0.2.1"\ncertificate = "certificate.pem"\nkey = "key.pem"',
+            "console.port: cannot listen on 192.0.2.1",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, tmp_path, certificate):
+    (tmp_path / "text.pem").write_text("no certificate")
+    service = Service(tmp_path, console)
+    Program.start(service)
+
+    assert service.process.wait(60) == 2
+    assert service.said()[-1].startswith(sentence)
+    assert not any("Traceback" in line for line in service.said())
+    assert not service.door.exists()
+
+
+def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(tmp_path):
+    service = Service(tmp_path)
+    with socket.create_server(("127.0.0.1", service.http)):
+        Program.start(service)
+        assert service.process.wait(60) == 2
+    assert service.said()[-1].startswith(f"console.port: cannot listen on 127.0.0.1 port {service.http}: ")
+    service.accounts.unlink()
+    service.accounts.write_text("no accounts" * 1000)
+    Program.start(service)
+    assert service.process.wait(60) == 2
+    assert service.said()[-1].startswith(
+        f"console.accounts: the accounts {service.accounts} cannot be opened"
+    )
+
+
+def test_it_listens_on_this_machine_alone_unless_told(tmp_path):
+    with Service(tmp_path) as service:
+        listening = Path(f"/proc/{service.process.pid}/net/tcp").read_text(encoding="ascii").splitlines()
+        port = f":{service.http:04X}"
+        addresses = [
+            line.split()[1]
+            for line in listening
+            if line.split()[1].endswith(port) and line.split()[3] == "0A"
+        ]
+
+        assert addresses == [f"0100007F{port}"]

@@ -1,0 +1,396 @@
+"""Signing on: who is let in, what it takes, what an attempt can tell, and what the record says of it."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from controller.operators import accounts as accounts_module
+from tests.operators.consoles import PASSWORD, Browser, Here, consoles
+
+WRONG = "incorrect horse"
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hash that each verification of a password was made against."""
+    found: list[str] = []
+    real = accounts_module._HASHER
+
+    class Counting:
+        def hash(self, password: str) -> str:
+            return real.hash(password)
+
+        def verify(self, hash_: str, password: str) -> bool:
+            found.append(hash_)
+            return real.verify(hash_, password)
+
+    monkeypatch.setattr(accounts_module, "_HASHER", Counting())
+    return found
+
+
+def access(here: Here) -> list[dict[str, Any]]:
+    return here.events("session_begun", "session_ended", "access_refused")
+
+
+async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor", "auditor")
+        browser = here.browser()
+        answer = await browser.sign_on("Mei")
+
+        assert answer.status == 200
+        assert answer.json == {
+            "name": "Mei",
+            "roles": ["supervisor", "auditor"],
+            "csrf": browser.csrf,
+            "idle_seconds": 900,
+        }
+        assert (await browser.get("/api/session")).json == answer.json
+        assert access(here) == [
+            {"who": "Mei", "roles": ["supervisor", "auditor"], "where": "127.0.0.1", "kind": "session_begun"}
+        ]
+        (account,) = here.accounts.all()
+        assert account.last_sign_on is not None
+
+
+async def test_the_cookie_is_for_this_host_alone_and_no_script_can_read_it(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        answer = await here.browser().sign_on("Mei")
+
+        _, *attributes = answer.headers["set-cookie"].split("; ")
+        assert sorted(attributes) == ["HttpOnly", "Path=/", "SameSite=strict"]
+
+
+async def test_capitals_in_a_name_do_not_matter_and_the_record_has_it_as_it_was_given(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        answer = await here.browser().sign_on("MEI")
+
+        assert answer.json["name"] == "Mei"
+
+
+@pytest.mark.parametrize(
+    ("role", "phase", "takes"),
+    [
+        ("dealer", "locked", True),
+        ("dealer", "closed", True),
+        ("supervisor", "locked", True),
+        ("supervisor", "closed", False),
+        ("executive", "locked", True),
+        ("technician", "locked", False),
+        ("auditor", "locked", False),
+    ],
+)
+async def test_a_dealer_takes_the_table_and_a_supervisor_one_that_is_locked(role, phase, takes, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Ann", "dealer")
+        here.account("Mei", role)
+        if phase == "closed":
+            await here.signed_on("Ann")
+        await here.signed_on("Mei")
+
+        assert (here.table.state.operator == "Mei") is takes
+        assert here.table.state.phase == ("closed" if takes or phase == "closed" else "locked")
+
+
+# --- what an attempt can tell
+
+
+async def refused(browser: Browser, name: str, password: str) -> tuple[int, dict[str, Any]]:
+    answer = await browser.sign_on(name, password)
+    assert "set-cookie" not in answer.headers
+    return answer.status, answer.json
+
+
+async def test_an_unknown_name_costs_as_much_and_is_answered_as_a_wrong_password(tmp_path, verified):
+    async with consoles(tmp_path, lock_out_after=3, refusals_per_minute=1000) as here:
+        here.account("Mei", "dealer")
+        here.account("Gone", "dealer")
+        here.accounts.set_disabled("Gone", disabled=True)
+        answers = {}
+        for name, password in (("Mei", WRONG), ("Nobody", WRONG), ("Gone", PASSWORD)):
+            verified.clear()
+            # The third locks out, and the fourth finds it so.
+            found = [await refused(here.browser(), name, password) for _ in range(4)]
+            answers[name] = (found, len(verified))
+
+        assert answers["Nobody"] == answers["Mei"] == answers["Gone"]
+        found, verifications = answers["Mei"]
+        assert [status for status, _ in found] == [401, 401, 429, 429]
+        assert [body["code"] for _, body in found] == ["refused", "refused", "locked_out", "locked_out"]
+        assert verifications == 3
+
+
+async def test_what_an_unknown_name_is_held_against_is_as_much_work(tmp_path, verified):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        await refused(here.browser(), "Mei", WRONG)
+        await refused(here.browser(), "Nobody", WRONG)
+
+    mine, nobodys = (hash_.split("$")[1:4] for hash_ in verified)
+    assert mine == nobodys
+    assert mine[0] == "argon2id"
+
+
+async def test_the_record_says_who_was_refused_and_never_what_was_typed(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        here.account("Gone", "dealer")
+        here.accounts.set_disabled("Gone", disabled=True)
+        for name, password in (("mei", WRONG), ("my-secret-typed-here", WRONG), ("Gone", PASSWORD)):
+            await refused(here.browser(), name, password)
+
+        assert [(event["who"], event["what"], event["code"], event["where"]) for event in access(here)] == [
+            ("Mei", "sign_on", "wrong_password", "127.0.0.1"),
+            (None, "sign_on", "unknown_name", "127.0.0.1"),
+            ("Gone", "sign_on", "disabled", "127.0.0.1"),
+        ]
+        whole = here.record.read_bytes()
+    for secret in (WRONG, PASSWORD, "my-secret-typed-here"):
+        assert secret.encode() not in whole
+
+
+# --- lock-out and rate
+
+
+async def test_a_locked_out_account_is_an_alarm_and_opens_again_after_its_time(tmp_path):
+    async with consoles(tmp_path, lock_out_after=3, lock_out_minutes=10) as here:
+        here.account("Mei", "dealer")
+        for _ in range(3):
+            answer = await here.browser().sign_on("Mei", WRONG)
+        assert answer.status == 429
+        assert answer.headers["retry-after"] == "600"
+        assert [alarm.code for alarm in here.table.state.alarms] == ["locked_out"]
+        assert access(here)[-1] == {
+            "who": "Mei",
+            "what": "sign_on",
+            "code": "locked_out",
+            "where": "127.0.0.1",
+            "kind": "access_refused",
+        }
+        here.clock.now += 599
+        assert (await here.browser().sign_on("Mei")).status == 429
+        here.clock.now += 2
+        assert (await here.browser().sign_on("Mei")).status == 200
+
+
+async def test_the_right_password_in_between_forgives_the_wrong_ones(tmp_path):
+    async with consoles(tmp_path, lock_out_after=3) as here:
+        here.account("Mei", "dealer")
+        for password in (WRONG, WRONG, PASSWORD, WRONG, WRONG, PASSWORD):
+            answer = await here.browser().sign_on("Mei", password)
+
+        assert answer.status == 200
+
+
+async def test_wrong_passwords_of_long_ago_are_forgotten(tmp_path):
+    async with consoles(tmp_path, lock_out_after=2, lock_out_minutes=10) as here:
+        here.account("Mei", "dealer")
+        await here.browser().sign_on("Mei", WRONG)
+        here.clock.now += 601
+
+        assert (await here.browser().sign_on("Mei", WRONG)).status == 401
+
+
+@pytest.mark.parametrize("lift", ["enable", "password"])
+async def test_a_technician_lifts_a_lock_out_on_the_tables_pc(lift, tmp_path):
+    async with consoles(tmp_path, lock_out_after=1) as here:
+        here.account("Mei", "dealer")
+        assert (await here.browser().sign_on("Mei", WRONG)).status == 429
+        if lift == "enable":
+            here.accounts.set_disabled("Mei", disabled=False)
+        else:
+            here.accounts.set_password("Mei", PASSWORD)
+
+        assert (await here.browser().sign_on("Mei")).status == 200
+
+
+async def test_guesses_at_the_same_time_are_no_way_around_the_lock_out(tmp_path, verified):
+    async with consoles(tmp_path, lock_out_after=3, refusals_per_minute=1000) as here:
+        here.account("Mei", "dealer")
+        answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(12)))
+
+    assert len(verified) == 3
+    assert sorted(answer.status for answer in answers) == [401] * 2 + [429] * 10
+
+
+async def test_an_address_that_guesses_at_many_names_must_wait(tmp_path, verified):
+    async with consoles(tmp_path, refusals_per_minute=4) as here:
+        here.account("Mei", "dealer")
+        statuses = [(await here.browser().sign_on(f"name {n}", WRONG)).status for n in range(7)]
+        turned_away = await here.browser().sign_on("Mei")
+
+        assert statuses == [401] * 4 + [429] * 3
+        assert (turned_away.json["code"], turned_away.headers["retry-after"]) == ("too_many", "60")
+        assert len(verified) == 4
+        # One line of the record a minute, whatever comes.
+        assert [event["code"] for event in access(here)] == ["unknown_name"] * 4 + ["too_many"]
+        here.clock.now += 61
+        assert (await here.browser().sign_on("Mei")).status == 200
+
+
+async def test_who_signs_on_as_they_should_is_never_counted(tmp_path):
+    async with consoles(tmp_path, refusals_per_minute=2) as here:
+        here.account("Mei", "dealer")
+        for _ in range(5):
+            await here.signed_on("Mei")
+
+
+async def test_at_most_so_many_wait_for_their_password_to_be_checked(tmp_path):
+    async with consoles(tmp_path, refusals_per_minute=1000, lock_out_after=100) as here:
+        here.account("Mei", "dealer")
+        answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(40)))
+
+    codes = [answer.json["code"] for answer in answers]
+    assert set(codes) == {"refused", "too_many"}
+    assert codes.count("refused") >= 20
+
+
+# --- fixation, replay, and ends
+
+
+async def test_a_session_id_that_was_brought_along_is_never_taken(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        browser = here.browser()
+        browser.cookie = "chosen-by-somebody-else"
+        await browser.sign_on("Mei")
+
+        assert browser.cookie != "chosen-by-somebody-else"
+        planted = here.browser()
+        planted.cookie = "chosen-by-somebody-else"
+        assert (await planted.get("/api/session")).status == 401
+
+
+async def test_each_sign_on_has_a_new_session_and_ends_the_one_before(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        first = await here.signed_on("Mei")
+        second = await here.signed_on("Mei")
+
+        assert first.cookie != second.cookie
+        assert first.csrf != second.csrf
+        assert (await first.get("/api/session")).status == 401
+        assert (await second.get("/api/session")).status == 200
+        assert [event["kind"] for event in access(here)] == [
+            "session_begun",
+            "session_ended",
+            "session_begun",
+        ]
+
+
+async def test_another_who_signs_on_in_the_same_browser_ends_the_session_before(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Ann", "dealer")
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Ann")
+        ann = browser.cookie
+        await browser.sign_on("Mei")
+        again = here.browser()
+        again.cookie = ann
+
+        assert (await again.get("/api/session")).status == 401
+        assert [(event["kind"], event["who"]) for event in access(here)] == [
+            ("session_begun", "Ann"),
+            ("session_ended", "Ann"),
+            ("session_begun", "Mei"),
+        ]
+
+
+async def test_a_cookie_is_worth_nothing_after_the_sign_off(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        cookie, csrf = browser.cookie, browser.csrf
+        answer = await browser.sign_off()
+        assert (answer.status, answer.text, browser.cookie) == (204, "", None)
+        before = here.inputs()
+        browser.cookie, browser.csrf = cookie, csrf
+
+        for method, path in (
+            ("GET", "/api/session"),
+            ("GET", "/api/table"),
+            ("GET", "/api/table/events"),
+            ("DELETE", "/api/session"),
+        ):
+            assert (await browser.ask(method, path)).status == 401
+        assert (await browser.order("change_shoe")).status == 401
+        assert here.inputs() == before
+        assert access(here)[-1] == {"who": "Mei", "why": "signed off", "kind": "session_ended"}
+
+
+async def test_what_is_kept_of_a_session_is_no_key_to_it(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        (kept,) = here.console._gate._sessions
+        thief = here.browser()
+        thief.cookie = kept
+
+        assert browser.cookie is not None
+        assert browser.cookie not in kept
+        assert (await thief.get("/api/session")).status == 401
+
+
+async def test_a_session_ends_when_nothing_was_done_for_so_long(tmp_path):
+    async with consoles(tmp_path, idle_minutes=15) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        here.clock.now += 14 * 60
+        assert (await browser.get("/api/session")).status == 200
+        here.clock.now += 14 * 60
+        assert (await browser.get("/api/session")).status == 200
+        here.clock.now += 15 * 60
+
+        assert (await browser.get("/api/session")).status == 401
+        assert access(here)[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"}
+
+
+@pytest.mark.parametrize("change", ["disable", "password", "roles"])
+async def test_a_change_of_the_account_ends_its_session_at_once(change, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "dealer")
+        browser, other = await here.signed_on("Mei"), await here.signed_on("Ann")
+        match change:
+            case "disable":
+                here.accounts.set_disabled("Mei", disabled=True)
+            case "password":
+                here.accounts.set_password("Mei", "another password")
+            case _:
+                here.accounts.set_roles("Mei", [])
+
+        assert (await browser.order("change_shoe")).status == 401
+        assert (await other.get("/api/session")).status == 200
+        assert access(here)[-1] == {"who": "Mei", "why": "the account was changed", "kind": "session_ended"}
+
+
+# --- what is no sign-on
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        (b"", "the request: Invalid JSON"),
+        (b"{", "the request: Invalid JSON"),
+        (b"\xff", "the request: Invalid JSON"),
+        (b"[" * 10_000, "the request: Invalid JSON"),
+        (b"[]", "the request: "),
+        (b'{"name": "Mei"}', "password: Field required"),
+        (b'{"name": 7, "password": "x"}', "name: Input should be a valid string"),
+        (b'{"name": "\\ud800", "password": "x"}', "the request: Invalid JSON"),
+        (b'{"name": "Mei", "password": "x", "role": "supervisor"}', "role: Extra inputs are not permitted"),
+        (json.dumps({"name": "x" * 201, "password": "x"}).encode(), "name: String should have at most 200"),
+    ],
+)
+async def test_what_is_no_sign_on_is_answered_and_leaves_no_trace(body, sentence, tmp_path):
+    async with consoles(tmp_path) as here:
+        before = here.inputs()
+        answer = await here.browser().ask("POST", "/api/session", body)
+
+        assert (answer.status, answer.json["code"]) == (422, "bad_request")
+        assert answer.json["reason"].startswith(f"send name and password as JSON: {sentence}")
+        assert here.inputs() == before

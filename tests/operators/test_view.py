@@ -1,0 +1,309 @@
+"""What a console shows: the prompt at every step of a hand, who may do what now, pays, and no card before its reveal."""
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.operators.roles import Role
+from controller.operators.view import Reader, View, prompt_of, view_of
+from controller.table.events import CardDrawn, CardOverdrawn, OpenBetting, SetWager
+from tests.operators.consoles import Browser, Here, consoles
+from tests.service.table_in_this_process import eventually, settings
+from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
+
+KEYED = {"cards": "keyed"}
+MIDI = {"game_name": "midi-baccarat"}
+NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("commands", "house", "code", "side", "count", "text"),
+    [
+        ([], {}, "locked", None, None, "The table is locked: sign on to open it"),
+        (["sign on"], {}, "closed", None, None, "The table is closed"),
+        (["sign on", "change shoe"], {}, "shoe_offline", None, None, "The shoe is offline: not seen yet"),
+        (
+            ["hello", "sign on", "change shoe"],
+            {},
+            "load_shoe",
+            None,
+            None,
+            "Load the shoe, then open betting",
+        ),
+        (
+            ["hello", "sign on", "change shoe"],
+            {"burn": "first_card"},
+            "turn_first_card",
+            None,
+            None,
+            "Turn the first card of the shoe",
+        ),
+        (
+            ["hello", "sign on", "change shoe", "lid open"],
+            {"burn": "first_card"},
+            "load_shoe",
+            None,
+            None,
+            "Load the shoe and close the lid",
+        ),
+        (
+            ["hello", "sign on", "change shoe", "draw 3S"],
+            {"burn": "first_card"},
+            "burn",
+            None,
+            3,
+            "Burn 3 cards",
+        ),
+        (
+            ["hello", "sign on", "change shoe", "draw AS"],
+            {"burn": "first_card"},
+            "burn",
+            None,
+            1,
+            "Burn 1 card",
+        ),
+        (
+            ["sign on", "change shoe"],
+            {**KEYED, "burn": "first_card"},
+            "turn_first_card",
+            None,
+            None,
+            "Turn the first card of the shoe and key it",
+        ),
+        (
+            ["sign on", "change shoe"],
+            {**KEYED, "burn": "fixed"},
+            "burn",
+            None,
+            3,
+            "Burn 3 cards, then open betting",
+        ),
+        (["open"], {}, "place_wagers", "player", None, "Place your wagers; the first card closes betting"),
+        (
+            ["open"],
+            {"betting_closes": "order"},
+            "place_wagers",
+            "player",
+            None,
+            "Place your wagers; close betting when all have",
+        ),
+        (
+            ["open", "no more bets"],
+            {"betting_closes": "order"},
+            "draw",
+            "player",
+            None,
+            "Draw a card for Player",
+        ),
+        (["open", "draw KS"], {}, "draw", "banker", None, "Draw a card for Banker"),
+        (["open", "draw KS 2S"], {}, "draw", "player", None, "Draw a card for Player"),
+        (["open", "draw KS 2S 5S 3S"], {}, "draw", "player", None, "Draw a card for Player"),
+        (["open", "draw KS 2S 5S 3S 4D"], {}, "draw", "banker", None, "Draw a card for Banker"),
+        (
+            ["open", "draw KS", "lose shoe"],
+            {},
+            "shoe_offline",
+            None,
+            None,
+            "The shoe is offline: no sign of life",
+        ),
+        (["open", "draw KS", "unread"], {}, "key_card", "banker", None, None),
+        (["open", "draw KS", "lid open"], {}, "stopped", None, None, None),
+        (["open", "key KS"], KEYED, "key_card", "banker", None, "Deal a card for Banker and key it"),
+        (["open", f"draw {PLAYER_NATURAL}"], {"next_coup": "order"}, "pay", None, None, None),
+        (["open", f"draw {PLAYER_NATURAL}"], {}, "place_wagers", "player", None, None),
+        (["open", f"draw {LONG}"], MIDI, "reveal", None, None, "Turn the cards and reveal the hands"),
+        (
+            ["open", "cut card", f"draw {PLAYER_NATURAL}"],
+            {"coups_after_cut_card": 0},
+            "shoe_over",
+            None,
+            None,
+            "That was the shoe's last coup: change the shoe",
+        ),
+    ],
+)
+def test_the_prompt_says_what_to_do_now(commands, house, code, side, count, text):
+    croupier = Croupier(**house)
+    if commands and commands[0] == "open":
+        croupier.do("hello", "sign on", "change shoe")
+    prompt = prompt_of(croupier.do(*commands).state)
+
+    assert (prompt.code, prompt.side, prompt.count) == (code, side, count)
+    assert text is None or prompt.text == text
+
+
+def shown(croupier: Croupier, *roles: Role) -> View:
+    return view_of(croupier.state, 7, NOW, Reader("Mei", roles or (Role.SUPERVISOR,)), 61.5)
+
+
+@pytest.mark.parametrize(
+    ("commands", "role", "orders"),
+    [
+        ([], Role.DEALER, "sign_on"),
+        (["sign on"], Role.DEALER, "sign_on call_supervisor"),
+        (["sign on"], Role.SUPERVISOR, "sign_on sign_off change_shoe change_game call_supervisor"),
+        (["open"], Role.DEALER, "sign_on close_betting call_supervisor"),
+        (["open"], Role.SUPERVISOR, "sign_on change_shoe close_betting close_table call_supervisor"),
+        (["open", "draw KS"], Role.SUPERVISOR, "sign_on void_coup correct_card call_supervisor"),
+        (["open", "draw KS", "unread"], Role.DEALER, "sign_on key_card call_supervisor"),
+        (["open", "draw KS", "lid open"], Role.TECHNICIAN, "resume_play"),
+        (
+            ["open", f"draw {PLAYER_NATURAL}"],
+            Role.SUPERVISOR,
+            "sign_on change_shoe close_betting close_table correct_round void_round call_supervisor",
+        ),
+        (
+            ["open", f"draw {PLAYER_NATURAL}", "void round"],
+            Role.SUPERVISOR,
+            "sign_on change_shoe close_betting close_table call_supervisor",
+        ),
+        (["open", "noise"], Role.TECHNICIAN, "acknowledge_alarm"),
+        (["open", "noise"], Role.AUDITOR, ""),
+        (["open", "draw KS", "hello B"], Role.TECHNICIAN, "accept_shoe"),
+    ],
+)
+def test_the_orders_are_those_that_have_something_to_be_about_now(commands, role, orders):
+    croupier = Croupier()
+    if commands and commands[0] == "open":
+        croupier.do("hello", "sign on", "change shoe")
+    view = shown(croupier.do(*commands), role)
+
+    assert set(view.orders) == set(orders.split())
+
+
+def test_the_seats_have_what_stands_and_afterwards_what_they_are_owed():
+    croupier = Croupier.at_betting("wager 3 player 500", "wager 1 tie 100", "wager 3 tie 200")
+    view = shown(croupier)
+
+    assert [(seat.seat, [(each.title, each.amount) for each in seat.wagers]) for seat in view.seats] == [
+        (1, [("Tie", 100)]),
+        (3, [("Player", 500), ("Tie", 200)]),
+    ]
+    view = shown(croupier.do(f"draw {PLAYER_NATURAL}"))
+    assert view.seats == ()
+    assert view.last is not None
+    assert [(seat.seat, seat.staked, seat.returned, seat.net) for seat in view.last.seats] == [
+        (1, 100, 0, -100),
+        (3, 700, 1000, 300),
+    ]
+
+
+def test_what_every_wager_of_the_game_pays_is_shown_whether_or_not_it_was_made():
+    view = shown(Croupier.at_betting(f"draw {PLAYER_NATURAL}", game_name="dragon-bonus-1"))
+    assert view.last is not None
+
+    assert [(pay.wager, pay.rule, pay.pays, str(pay.outcome)) for pay in view.last.pays] == [
+        ("player", "player_wins", "1 to 1", "win"),
+        ("banker", "lose", "lose", "lose"),
+        ("tie", "lose", "lose", "lose"),
+        ("dragon_bonus_player", "natural_winner", "1 to 1", "win"),
+        ("dragon_bonus_banker", "lose", "lose", "lose"),
+    ]
+
+
+def test_nothing_is_paid_on_a_void_coup():
+    view = shown(Croupier.at_betting("wager 1 player 500", "draw KS 2S", "void"))
+    assert view.last is not None
+
+    assert (view.last.round.status, view.last.pays, view.last.seats[0].returned) == ("void", (), 500)
+
+
+# --- over HTTP
+
+
+async def stream(here: Here, browser: Browser, heard: list[dict[str, Any]]) -> None:
+    """Listen to the stream until it ends."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
+    try:
+        head = f"GET /api/table/events HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nConnection: close\r\n"
+        head += f"Cookie: punto_session={browser.cookie}\r\n\r\n"
+        writer.write(head.encode())
+        assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+        while line := await reader.readline():
+            if line.startswith(b"data: "):
+                heard.append(json.loads(line.removeprefix(b"data: ")))
+    finally:
+        writer.close()
+
+
+async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        heard: list[dict[str, Any]] = []
+        listening = asyncio.create_task(stream(here, browser, heard))
+        await eventually(lambda: len(heard) >= 3, "a view every second")
+        began = asyncio.get_running_loop().time()
+        await browser.order("change_shoe")
+        await eventually(lambda: heard[-1]["state"]["phase"] == "shoe_change", "the change")
+
+        assert asyncio.get_running_loop().time() - began < 0.9
+        assert heard[-1]["you"] == "Mei"
+        await browser.sign_off()
+        await asyncio.wait_for(listening, 5)
+
+
+async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
+    async with consoles(tmp_path, idle_minutes=15) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        heard: list[dict[str, Any]] = []
+        listening = asyncio.create_task(stream(here, browser, heard))
+        await eventually(lambda: heard, "the stream is open")
+        here.clock.now += 8 * 60
+        seen = len(heard)
+        await eventually(lambda: len(heard) >= seen + 2, "views go on")
+        here.clock.now += 8 * 60
+        await asyncio.wait_for(listening, 5)
+
+        assert here.events()[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"}
+
+
+SECRET = ("KS", "2D", "5H", "3C", "4S", "9D", "7C")  # a coup of six, and a card too many
+
+
+@pytest.mark.parametrize("role", list(Role))
+async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp_path):
+    async with consoles(tmp_path, settings("midi-baccarat", overdraw="next_coup")) as here:
+        here.account("Mei", role)
+        here.account("Ann", "supervisor")
+        supervisor, browser = await here.signed_on("Ann"), await here.signed_on("Mei")
+        heard: list[dict[str, Any]] = []
+        listening = asyncio.create_task(stream(here, browser, heard))
+        await here.table.begin_shoe()
+        await here.table.order(OpenBetting("mei"))
+        await here.table.order(SetWager("w", 1, "player", 500, 1))
+
+        async def seen() -> set[str]:
+            paths = ["/api/table", "/api/rounds", "/api/shift", *(f"/api/rounds/{n}" for n in (1, 2, 3))]
+            found = [(await browser.get(path)).text for path in paths]
+            for kind, fields in (
+                ("reveal", {}),
+                ("void_coup", {"reason": "r"}),
+                ("correct_card", {"position": 1, "card": "KS", "reason": "r"}),
+                ("correct_card", {"position": 1, "card": "KD", "reason": "r"}),
+                ("resume_play", {"reason": "r"}),
+            ):
+                found.append((await browser.preview(kind, **fields)).text)
+            return {card for card in SECRET if card in "".join([*found, json.dumps(heard)])}
+
+        async def draw(codes: tuple[str, ...]) -> None:
+            for code in codes:
+                await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+                assert await seen() == set(), code
+
+        await draw(SECRET[:3])
+        assert (await supervisor.order("void_coup", reason="misdeal")).status == 200
+        assert await seen() == set()
+        await draw(SECRET[:6])
+        await here.table.shoe(CardOverdrawn(here.table.state.link.expected, Card(SECRET[6]), 99))
+        assert await seen() == set()
+        assert (await supervisor.order("resume_play", reason="seen to")).status == 200
+        assert (await supervisor.order("reveal")).status == 200
+        assert await seen() == set(SECRET[:6])  # the seventh is the first of the next coup
+        listening.cancel()

@@ -1,0 +1,100 @@
+"""Alarms stand until somebody has seen to them; a supervisor who is called is one."""
+
+import pytest
+
+from controller.table.effects import AlarmAcknowledged
+from controller.table.events import AccessRefused, AcknowledgeAlarm, SessionEnded
+from controller.table.turn import RefusedError
+from tests.table.croupier import Croupier
+
+
+def standing(croupier: Croupier) -> list[tuple[str, int]]:
+    return [(alarm.code, alarm.times) for alarm in croupier.state.alarms]
+
+
+def test_an_alarm_stands_until_it_is_acknowledged():
+    croupier = Croupier.at_betting("noise")
+    (alarm,) = croupier.state.alarms
+    assert (alarm.code, alarm.number) == ("link_noise", croupier.state.happenings)
+
+    croupier.do("acknowledge link_noise")
+
+    assert croupier.state.alarms == ()
+    assert croupier.said == [AlarmAcknowledged(alarm.number, "link_noise")]
+
+
+def test_the_same_alarm_again_is_counted_and_not_listed_twice():
+    croupier = Croupier.at_betting("noise", "call a question", "noise")
+
+    assert standing(croupier) == [("supervisor_called", 1), ("link_noise", 2)]
+
+
+def test_two_people_locked_out_are_two_alarms():
+    croupier = Croupier().do("lock out")
+    croupier.handle(AccessRefused("bob", "sign_on", "locked_out", "192.0.2.8"))
+    croupier.do("lock out")
+
+    assert [(alarm.text.split()[0], alarm.times) for alarm in croupier.state.alarms] == [
+        ("bob", 1),
+        ("ann", 2),
+    ]
+
+
+def test_an_operator_who_has_signed_off_is_the_tables_no_more():
+    croupier = Croupier.at_betting("draw KS")
+    croupier.handle(SessionEnded("bob", "signed off"))
+    found = [croupier.state.operator]
+    croupier.handle(SessionEnded("ann", "signed off"))
+    found.append(croupier.state.operator)
+
+    assert found == ["ann", None]
+    assert croupier.phase.value == "dealing"
+
+
+def test_an_alarm_that_came_again_is_not_acknowledged_by_its_old_number():
+    croupier = Croupier.at_betting("noise")
+    (seen,) = croupier.state.alarms
+    croupier.do("noise")
+
+    with pytest.raises(RefusedError, match=f"no alarm {seen.number} stands"):
+        croupier.handle(AcknowledgeAlarm("bob", seen.number))
+    assert standing(croupier) == [("link_noise", 2)]
+
+
+def test_what_stops_play_is_resumed_and_not_acknowledged():
+    croupier = Croupier.at_betting("lid open")
+
+    assert croupier.stops
+    assert croupier.state.alarms == ()
+
+
+def test_a_supervisor_who_is_called_is_an_alarm_with_the_reason():
+    croupier = Croupier.at_betting("call seat 3 disputes its wager")
+
+    (alarm,) = croupier.state.alarms
+    assert (alarm.code, alarm.text) == ("supervisor_called", "seat 3 disputes its wager")
+
+
+def test_who_comes_in_changes_nothing_at_the_table():
+    croupier = Croupier.at_betting()
+    before = croupier.state
+
+    croupier.do("come in")
+    croupier.handle(AccessRefused(None, "sign_on", "refused", "192.0.2.7"))
+
+    assert croupier.state == before
+    assert croupier.said == []
+
+
+def test_an_account_that_is_locked_out_is_an_alarm():
+    croupier = Croupier().do("lock out")
+
+    assert standing(croupier) == [("locked_out", 1)]
+
+
+def test_an_operator_who_signs_on_at_an_open_table_takes_it_over():
+    croupier = Croupier.at_betting("draw KS").do("sign on")
+
+    assert croupier.phase.value == "dealing"
+    assert croupier.state.operator == "ann"
+    assert croupier.said == []

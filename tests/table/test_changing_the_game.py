@@ -1,0 +1,116 @@
+"""A supervisor chooses another game or other limits; between shoes only, and a restart does not undo it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from controller.table.events import ChangeGame, ServiceStarted, VoidCoup
+from controller.table.state import Phase
+from controller.table.turn import RefusedError
+from tests.table.croupier import PLAYER_NATURAL, Croupier, game, happenings, settings
+
+DRAGON = "dragon-bonus-1"
+
+
+def at_closed(**house: Any) -> Croupier:
+    return Croupier.at_betting(f"draw {PLAYER_NATURAL}", "close table", **house)
+
+
+def test_the_next_shoe_is_played_by_the_new_game():
+    croupier = at_closed().do(f"game {DRAGON}")
+
+    assert croupier.kinds == ["game_changed"]
+    assert croupier.state.settings.game == game(DRAGON)
+    with pytest.raises(RefusedError, match="the burn is not finished"):
+        croupier.do("open")
+    croupier.do("change shoe", "open", "wager 1 player 500", "wager 1 dragon_bonus_player 500")
+    croupier.do(f"draw {PLAYER_NATURAL}")
+    assert len(croupier.rounds[1].settlements) == 2
+
+
+@pytest.mark.parametrize("commands", [[], ["draw KS"], ["change shoe"]])
+def test_it_is_refused_while_a_shoe_is_in_play(commands):
+    croupier = Croupier.at_betting(*commands)
+
+    with pytest.raises(RefusedError, match="cannot change the game while the table is in"):
+        croupier.do(f"game {DRAGON}")
+
+
+def test_a_game_that_the_letter_forbids_is_refused_with_its_sentence():
+    croupier = at_closed()
+
+    with pytest.raises(
+        RefusedError, match="The card recognition feature must not be used with any variations"
+    ):
+        croupier.do("game dai-bacc")
+    assert croupier.state.settings.game == game("mini-baccarat")
+
+
+def test_a_start_with_the_same_configuration_keeps_the_game_that_was_chosen():
+    croupier = at_closed().do("start", f"game {DRAGON}", "change shoe", "draw KS")
+
+    croupier.do("start")
+
+    assert croupier.state.settings.game == game(DRAGON)
+    assert croupier.phase is Phase.DEALING
+
+
+def test_a_start_with_another_configuration_takes_that():
+    croupier = at_closed().do("start", f"game {DRAGON}")
+
+    croupier.handle(ServiceStarted("0.1.0", settings(game_name="canberra")))
+
+    assert croupier.state.settings.game == game("canberra")
+    assert [each.title for each in happenings(croupier.effects) if each.kind == "game_changed"] == [
+        game(DRAGON).title,
+        game("canberra").title,
+    ]
+
+
+def test_a_start_with_another_configuration_is_refused_in_mid_shoe():
+    croupier = at_closed().do("start", f"game {DRAGON}", "change shoe", "draw KS")
+
+    with pytest.raises(RefusedError, match="between shoes only"):
+        croupier.handle(ServiceStarted("0.1.0", settings(game_name="canberra")))
+
+
+def test_the_last_round_of_the_game_before_cannot_be_corrected_by_the_new_ones_pays():
+    with pytest.raises(RefusedError, match="there is no round"):
+        at_closed().do(f"game {DRAGON}", "void round")
+
+
+# A second person
+
+
+@pytest.mark.parametrize(
+    ("by", "accepted"), [(None, False), ("bob", False), ("eve", True)], ids=["nobody", "the same", "another"]
+)
+def test_an_order_that_needs_approval_needs_another_person(by, accepted):
+    croupier = Croupier.at_betting("draw KS", approval=("void_coup",))
+    order = VoidCoup("bob", "misdeal", by)
+
+    if accepted:
+        croupier.handle(order)
+        assert croupier.rounds[0].approved_by == "eve"
+    else:
+        with pytest.raises(RefusedError, match="let another supervisor sign it") as refusal:
+            croupier.handle(order)
+        assert refusal.value.code == "needs_approval"
+        assert croupier.phase is Phase.DEALING
+
+
+def test_what_needs_no_approval_is_done_at_once():
+    assert Croupier.at_betting("draw KS", "void", approval=("accept_shoe",)).rounds[0].approved_by is None
+
+
+def test_limits_change_with_the_game():
+    croupier = at_closed()
+    player = croupier.state.settings.game.wager("player")
+    higher = replace(player, limits=replace(player.limits, minimum=5000))
+    wagers = tuple(higher if each is player else each for each in croupier.state.settings.game.wagers)
+
+    croupier.handle(ChangeGame("bob", replace(croupier.state.settings.game, wagers=wagers)))
+
+    with pytest.raises(RefusedError, match="below its minimum of 5000"):
+        croupier.do("change shoe", "open", "wager 1 player 500")
