@@ -162,9 +162,10 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
     loop = asyncio.get_running_loop()
 
     def be_quiet() -> None:
-        # aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks what
-        # becomes of it.
+        # aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks and
+        # in its log what becomes of it.
         loop.set_exception_handler(lambda *_: None)
+        logging.disable()
 
     def stop() -> None:
         be_quiet()

@@ -11,7 +11,7 @@ import pwd
 import socket
 import struct
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import structlog
 
@@ -99,26 +99,33 @@ async def serve(door: socket.socket, desk: Desk) -> None:
     visits: set[asyncio.Task[None]] = set()
 
     async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        this = cast(asyncio.Task[None], asyncio.current_task())
-        visits.add(this)
         try:
             await _attend(reader, writer, desk)
-        except asyncio.CancelledError:
-            pass  # by `serve`, at its end: asyncio would report a visit that ends as cancelled
         except (ConnectionError, TimeoutError) as error:
             _log.info("operator's connection ended", reason=str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends the service and not just this visit
             if not failure.done():
                 failure.set_exception(error)
-        finally:
-            writer.close()
-            visits.discard(this)
 
-    server = await asyncio.start_unix_server(visit, sock=door, limit=LONGEST_REQUEST)
+    def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if failure.done():  # `serve` has ended since this one knocked
+            writer.close()
+            return
+        this = asyncio.create_task(visit(reader, writer))
+        visits.add(this)
+        this.add_done_callback(visits.discard)
+        # Also one that is cancelled before it has begun, or who waits for an answer would wait for ever.
+        this.add_done_callback(lambda _: writer.close())
+
+    server = await asyncio.start_unix_server(come_in, sock=door, limit=LONGEST_REQUEST)
     try:
         await failure
     finally:
         # Whoever is still in does not hold up the end; an order that is being committed is carried out.
+        failure.cancel()
+        asyncio.get_running_loop().remove_reader(door)
+        # Who has just been accepted comes in first: `close` would lose their connection, and they wait for ever.
+        await asyncio.sleep(0)
         server.close()
         for each in visits:
             each.cancel()

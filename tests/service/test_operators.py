@@ -330,6 +330,20 @@ async def test_a_visitor_who_stays_does_not_hold_up_the_end(tmp_path):
         writer.close()
 
 
+@pytest.mark.parametrize("turns", range(8))
+async def test_whoever_comes_in_as_it_ends_is_hung_up_on(tmp_path, turns):
+    async with table(tmp_path / "table.db") as own:
+        with socket.socket(socket.AF_UNIX) as visitor:
+            async with door(own, tmp_path / "door") as path:
+                await asyncio.sleep(0.01)
+                visitor.connect(str(path))
+                for _ in range(turns):  # accepted, a visit, the visit begun: the end may come at each
+                    await asyncio.sleep(0)
+            visitor.settimeout(2)
+            with suppress(ConnectionResetError):
+                assert await asyncio.to_thread(visitor.recv, 1) == b""
+
+
 # --- every order of the table
 
 
