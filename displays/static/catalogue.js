@@ -8,8 +8,10 @@ export async function speak(language) {
   if (!answer.ok) throw new Error(await answer.text());
   words = await answer.json();
   document.documentElement.lang = language;
-  // Its font comes first, so that no character is shown as a box.
-  await document.fonts.load(`1em ${getComputedStyle(document.body).fontFamily}`, Object.values(words).join(""));
+  // Its fonts come first, so that no character is shown as a box and nothing is measured in another font.
+  const { fontFamily } = getComputedStyle(document.body);
+  const text = `0123456789${Object.values(words).join("")}`;
+  await Promise.all([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
 }
 
 /** The words for a key, the values of `{names}` in them filled in. */

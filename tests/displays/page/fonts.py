@@ -1,7 +1,8 @@
-"""Makes the Chinese fonts in displays/static/fonts anew: `make fonts`, after a change of a Chinese catalogue.
+"""Makes the fonts in displays/static/fonts anew: `make fonts`, after a change of a Chinese catalogue.
 
-Of Noto Sans, from npm's @fontsource packages, each gets the characters of its language's catalogue and no others. What a
-table itself says, such as its name, may have more: those come from the screen's own fonts.
+All are from npm's @fontsource packages. Latin is Arimo, as wide as Arial, so that a board is laid out alike on every
+screen. Of Noto Sans, each Chinese font gets the characters of its language's catalogue and no others. What a table itself
+says, such as its name, may have more: those come from the screen's own fonts.
 """
 
 import json
@@ -20,6 +21,8 @@ FONTS: Final = DISPLAYS / "static" / "fonts"
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
 """Language -> the npm package with its font."""
+LATIN: Final = "arimo"
+WEIGHTS: Final = (400, 700)
 
 
 def characters(language: str) -> set[str]:
@@ -33,8 +36,13 @@ def font_of(language: str) -> Path:
     return FONTS / f"{SOURCES[language]}-700.woff2"
 
 
-def make(language: str, folder: Path) -> None:
-    name = SOURCES[language]
+def latin_font(weight: int) -> Path:
+    """The committed Latin font of a weight."""
+    return FONTS / f"{LATIN}-{weight}.woff2"
+
+
+def unpack(name: str, folder: Path) -> Path:
+    """Fetch a font's package into a folder, and return where it lies."""
     packed = subprocess.run(
         ["npm", "pack", "--silent", f"@fontsource/{name}@{VERSION}"],
         cwd=folder,
@@ -44,9 +52,26 @@ def make(language: str, folder: Path) -> None:
     ).stdout.strip()
     with tarfile.open(folder / packed) as package:
         package.extractall(folder, filter="data")
+    return folder / "package"
+
+
+def make_latin(folder: Path) -> None:
+    """Take the Latin font as the package has it: that slice is small."""
+    package = unpack(LATIN, folder)
+    for weight in WEIGHTS:
+        latin_font(weight).write_bytes(
+            (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
+        )
+    (FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
+
+
+def make(language: str, folder: Path) -> None:
+    """Merge what a language's catalogue needs into one font."""
+    name = SOURCES[language]
+    package = unpack(name, folder)
     # The package has the font in slices. Its file for the whole script lacks characters that Macau uses: 曱甴, 枱.
     parts: list[str] = []
-    for path in sorted((folder / "package" / "files").glob(f"{name}-[0-9]*-700-normal.woff2")):
+    for path in sorted((package / "files").glob(f"{name}-[0-9]*-700-normal.woff2")):
         font = TTFont(path)
         if wanted := characters(language) & {chr(code) for code in font.getBestCmap()}:
             subsetter = Subsetter(
@@ -59,13 +84,16 @@ def make(language: str, folder: Path) -> None:
             font.save(parts[-1])
     whole = Merger().merge(parts)
     whole.flavor = "woff2"
-    FONTS.mkdir(exist_ok=True)
     whole.save(font_of(language))
-    (FONTS / "OFL.txt").write_bytes((folder / "package" / "LICENSE").read_bytes())
+    (FONTS / "OFL-Noto.txt").write_bytes((package / "LICENSE").read_bytes())
 
 
 if __name__ == "__main__":
+    FONTS.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        make_latin(Path(scratch))
     for each in SOURCES:
         with tempfile.TemporaryDirectory() as scratch:
             make(each, Path(scratch))
-            print(f"{font_of(each)}: {font_of(each).stat().st_size:,} bytes")
+    for path in sorted(FONTS.glob("*.woff2")):
+        print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -12,7 +12,7 @@ from fontTools.ttLib import TTFont
 from controller.messages.models import Overlay
 from controller.table.state import Phase
 from displays.board import NO_BROKER, NO_STATE
-from tests.displays.page.fonts import SOURCES, characters, font_of
+from tests.displays.page.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
 
 ROOT = Path(__file__).parents[3]
 CATALOGS = {
@@ -68,3 +68,11 @@ def test_the_font_has_every_character_of_the_catalogue(language):
         had = {chr(code) for code in font.getBestCmap()}
 
     assert characters(language) - had == set(), "run `make fonts`"
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_the_latin_font_has_every_character_of_the_english_catalogue(weight):
+    with TTFont(latin_font(weight)) as font:
+        had = {chr(code) for code in font.getBestCmap()}
+
+    assert {character for words in ENGLISH.values() for character in words} - had == set()
