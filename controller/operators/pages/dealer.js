@@ -124,7 +124,7 @@ function showKeying() {
   if (box.hidden === !wanted) return;
   box.hidden = !wanted;
   keys.clear();
-  if (wanted && document.querySelector("dialog") === null) keys.focus();
+  if (wanted && document.querySelector("dialog[open]") === null) keys.focus();
 }
 
 function askForKeys() {
@@ -252,7 +252,7 @@ const SHORTCUTS = {
 
 document.addEventListener("keydown", (event) => {
   const act = SHORTCUTS[event.key];
-  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog") !== null) return;
+  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog[open]") !== null) return;
   event.preventDefault();
   act();
 });

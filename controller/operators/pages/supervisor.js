@@ -111,7 +111,7 @@ function showPart() {
 
 addEventListener("hashchange", showPart);
 document.addEventListener("keydown", (event) => {
-  if (!(event.key in KEYS) || document.querySelector("dialog") !== null) return;
+  if (!(event.key in KEYS) || document.querySelector("dialog[open]") !== null) return;
   event.preventDefault();
   location.hash = KEYS[event.key];
 });
