@@ -1,14 +1,12 @@
 """The display's web service: one page for every layout, its files, and the streams that keep it up to date."""
 
 import asyncio
-import contextlib
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
-import uvicorn
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,8 +14,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from controller.web_server import Server, listen
 from displays.board import Board, follow
 from displays.checked import OptionsError
 from displays.feed import Feed
@@ -32,11 +30,8 @@ HEADERS: Final = [
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-cache"),  # files are asked for again, so a new version is shown at the next load
 ]
-BACKLOG: Final = 64  # asyncio takes as many connections as these before it looks at one of them
 PING_SECONDS: Final = 2  # the page takes a stream that is silent for longer than a few of these for dead
 SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
-ASK_SECONDS: Final = 10  # and so is a connection that has not asked for anything by then
-MOST_CONNECTIONS: Final = 500  # half of the files that a process may commonly have open
 
 
 class Pages:
@@ -209,21 +204,7 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
     boards = {table: Board(table) for table in options.display.tables}
     feed = Feed(options.mqtt, boards.values())
     with _listen(options.display.host, options.display.port) as listener:
-        server = _Server(
-            uvicorn.Config(
-                Pages(options.display, boards, feed).application(),
-                headers=HEADERS,
-                server_header=False,
-                lifespan="off",
-                ws="none",
-                http=_Connection,
-                backlog=BACKLOG,
-                log_config=None,
-                log_level="error",  # what strangers send that is no request is no news
-                access_log=False,
-                timeout_graceful_shutdown=2,
-            )
-        )
+        server = Server(Pages(options.display, boards, feed).application(), headers=HEADERS)
         if started is not None:
             started(_address(listener))
         async with asyncio.TaskGroup() as group:
@@ -231,7 +212,7 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
             group.create_task(_run(server, listener, boards.values()))
 
 
-async def _run(server: uvicorn.Server, listener: socket.socket, boards: Iterable[Board]) -> None:
+async def _run(server: Server, listener: socket.socket, boards: Iterable[Board]) -> None:
     """Run the web server; when cancelled, end the streams first, so that it can end in order."""
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
@@ -243,44 +224,9 @@ async def _run(server: uvicorn.Server, listener: socket.socket, boards: Iterable
         await serving
 
 
-class _Connection(H11Protocol):
-    """A browser's connection. One too many is ended at once, so that those who are there keep their streams."""
-
-    _unasked: asyncio.TimerHandle
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
-        super().connection_made(transport)
-        self._unasked = self.loop.call_later(ASK_SECONDS, self._end_if_unasked)
-        if len(self.connections) > MOST_CONNECTIONS:
-            transport.abort()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
-        self._unasked.cancel()
-        super().connection_lost(exc)
-
-    def _end_if_unasked(self) -> None:
-        answering: object = self.cycle  # None, whatever its annotation says, before there is a request
-        if answering is None:
-            self.transport.abort()
-
-
-class _Server(uvicorn.Server):
-    """A server whose program minds the signals itself."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave them alone."""
-        yield
-
-
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, *_, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        return socket.create_server(address[:2], family=family)
+        return listen(host, port)
     except OSError as error:
         raise OptionsError(
             f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --host and --port"

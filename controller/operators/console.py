@@ -1,16 +1,13 @@
 """The consoles' service: accounts and sessions, and the web server at the configured address."""
 
 import asyncio
-import contextlib
 import socket
 import ssl
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import structlog
-import uvicorn
 
 from controller.config import ConsoleConfig
 from controller.engine import Engine
@@ -21,10 +18,10 @@ from controller.operators.guard import Guard
 from controller.operators.reports import Reports
 from controller.operators.web import Changes, Parts, application
 from controller.problems import ConfigError, Problem
+from controller.web_server import Server, listen
 
 _TEND_SECONDS: Final = 1
 _PACE_SECONDS: Final = 10
-_MOST_CONNECTIONS: Final = 100
 
 _log = structlog.get_logger("controller.operators")
 
@@ -64,20 +61,7 @@ class Console:
             tls=tls is not None,
             pace=lambda: self._pace,
         )
-        self._server = _Server(
-            uvicorn.Config(
-                Guard(application(parts), tls=tls is not None, failed=self._fail),
-                server_header=False,
-                lifespan="off",
-                ws="none",
-                log_config=None,
-                access_log=False,
-                proxy_headers=False,  # who asks is who the connection is from
-                limit_concurrency=_MOST_CONNECTIONS,
-                timeout_graceful_shutdown=2,
-                ssl_context_factory=None if tls is None else lambda *_: tls,
-            )
-        )
+        self._server = Server(Guard(application(parts), tls=tls is not None, failed=self._fail), tls=tls)
 
     async def serve(self) -> None:
         """Serve until cancelled.
@@ -120,21 +104,9 @@ class Console:
             await asyncio.sleep(_TEND_SECONDS)
 
 
-class _Server(uvicorn.Server):
-    """A server whose program minds the signals itself."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Leave them alone."""
-        yield
-
-
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, *_, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        return socket.create_server(address[:2], family=family)
+        return listen(host, port)
     except OSError as error:
         raise _problem(
             "port", f"cannot listen on {host} port {port}: {error.strerror or error}; name another"

@@ -62,7 +62,10 @@ class NotLetInError(Exception):
 
 @dataclass(eq=False, slots=True)
 class Session:
-    """Somebody signed on. `seen` is when they last did something, by the monotonic clock; `over` once it has ended."""
+    """Somebody signed on. `seen` is when they last did something, by the monotonic clock; `over` once it has ended.
+
+    `streams` are the views that are open, the oldest first.
+    """
 
     name: str
     roles: tuple[Role, ...]
@@ -71,6 +74,7 @@ class Session:
     seen: float
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     over: bool = False
+    streams: list[object] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -38,6 +38,12 @@ from controller.table.events import Order
 PAGES: Final = Path(__file__).parent / "pages"
 COOKIE: Final = "punto_session"
 VIEW_EVERY_SECONDS: Final = 1
+MOST_STREAMS: Final = 8
+"""So many streams a session may have open; one more ends the oldest.
+
+A browser opens six connections to a service. What is more are streams of a network that is gone, and those must not
+keep out the page that comes back; a refusal would.
+"""
 _SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
 
@@ -356,12 +362,19 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         return view_of(engine.state, engine.seq, datetime.now(UTC), reader, parts.pace())
 
     async def views(session: Session) -> AsyncIterator[ServerSentEvent]:
-        while not (session.over or parts.changes.over):
-            change = parts.changes.coming()
-            yield ServerSentEvent(event="view", data=view(session).model_dump_json(by_alias=True))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(VIEW_EVERY_SECONDS):
-                    await change.wait()
+        this = object()
+        session.streams.append(this)
+        del session.streams[:-MOST_STREAMS]
+        try:
+            while this in session.streams and not (session.over or parts.changes.over):
+                change = parts.changes.coming()
+                yield ServerSentEvent(event="view", data=view(session).model_dump_json(by_alias=True))
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(VIEW_EVERY_SECONDS):
+                        await change.wait()
+        finally:
+            if this in session.streams:
+                session.streams.remove(this)
 
     @app.get("/api/table", summary="The table as it is", responses=_answers(View, 401, 403, 503))
     async def table(session: Reading) -> Response:

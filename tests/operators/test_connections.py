@@ -1,0 +1,154 @@
+"""Nobody keeps the consoles from others: by connections, by requests that never come whole, by streams."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from controller import web_server
+from controller.operators.web import MOST_STREAMS
+from tests.operators.consoles import Browser, Here, consoles
+
+SOON = 0.5
+Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+@contextlib.asynccontextmanager
+async def lines(here: Here, number: int, said: bytes = b"") -> AsyncIterator[list[Line]]:
+    """So many connections that have said so much."""
+    opened = [await asyncio.open_connection("127.0.0.1", here.port) for _ in range(number)]
+    for _, writer in opened:
+        writer.write(said)
+    try:
+        yield opened
+    finally:
+        for _, writer in opened:
+            writer.transport.abort()
+
+
+async def ends(line: Line) -> None:
+    """Wait until the service hangs up."""
+    with contextlib.suppress(ConnectionError):
+        async with asyncio.timeout(10):
+            while await line[0].read(65536):
+                pass
+
+
+def head(here: Here, more: str) -> bytes:
+    own = f"127.0.0.1:{here.port}"
+    return f"POST /api/session HTTP/1.1\r\nHost: {own}\r\nOrigin: http://{own}\r\n{more}\r\n\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    "more", [None, "Content-Type: application/json\r\nContent-Length: 10000"], ids=["idle", "endless bodies"]
+)
+async def test_connections_that_never_ask_keep_nobody_out(more, tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 20)
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        async with lines(here, 40, b"" if more is None else head(here, more) + b"{"):
+            begun = time.monotonic()
+            assert (await browser.get("/api/table")).status == 200
+            assert (await here.browser().get("/")).status == 200
+            assert time.monotonic() - begun < web_server.ASK_SECONDS / 2
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "POST /api/ses",
+        "POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ",
+    ],
+    ids=["nothing", "a part of a line", "a part of a head"],
+)
+async def test_a_request_whose_head_never_ends_is_ended(said, tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    async with consoles(tmp_path) as here, lines(here, 1, said.encode()) as (line,):
+        await ends(line)
+
+
+async def test_a_second_request_whose_head_never_ends_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    whole = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    async with consoles(tmp_path) as here, lines(here, 1, whole) as (line,):
+        await line[0].readuntil(b"</html>")
+        line[1].write(b"GET / HTTP/1.1\r\nX: ")  # no silent connection any more
+        await ends(line)
+
+
+async def test_a_body_that_never_ends_is_ended_however_steadily_it_comes(tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    async with consoles(tmp_path) as here:
+        begun = head(here, "Content-Type: application/json\r\nContent-Length: 10000")
+        async with lines(here, 1, begun) as (line,):
+
+            async def drip() -> None:
+                while True:
+                    line[1].write(b" ")
+                    await asyncio.sleep(0.05)
+
+            dripping = asyncio.create_task(drip())
+            await ends(line)
+            dripping.cancel()
+
+
+async def stream_of(here: Here, browser: Browser) -> Line:
+    """A stream of the table, open."""
+    line = await asyncio.open_connection("127.0.0.1", here.port)
+    cookie = browser.headers("GET")["Cookie"]
+    line[1].write(
+        f"GET /api/table/events HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nCookie: {cookie}\r\n\r\n".encode()
+    )
+    await heard(line)
+    return line
+
+
+async def heard(line: Line) -> None:
+    """Wait for a view."""
+    async with asyncio.timeout(5):
+        await line[0].readuntil(b"event: view\r\n")
+
+
+async def test_a_stream_goes_on_when_the_time_to_ask_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        line = await stream_of(here, await here.signed_on("Mei"))
+        for _ in range(3):
+            await heard(line)
+        line[1].transport.abort()
+
+
+async def test_streams_are_kept_when_others_fill_the_connections(tmp_path, monkeypatch):
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 3)
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        streams = [await stream_of(here, browser) for _ in range(3)]
+        async with lines(here, 5):
+            for line in streams:
+                for _ in range(2):
+                    await heard(line)
+        for _, writer in streams:
+            writer.transport.abort()
+
+
+async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "dealer")
+        anns = await stream_of(here, await here.signed_on("Ann"))
+        browser = await here.signed_on("Mei")
+        streams = [await stream_of(here, browser) for _ in range(MOST_STREAMS)]
+        newest = await stream_of(here, browser)
+        async with asyncio.timeout(5):
+            assert b"0\r\n\r\n" in await streams[0][0].readuntil(b"0\r\n\r\n")
+        for line in (anns, *streams[1:], newest):
+            for _ in range(2):
+                await heard(line)
+        for _, writer in (anns, *streams, newest):
+            writer.transport.abort()
