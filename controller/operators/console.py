@@ -58,6 +58,7 @@ class Console:
             folder=folder,
             changes=self._changes,
             idle_seconds=60 * config.idle_minutes,
+            port=self._listener.getsockname()[1],
             tls=tls is not None,
             pace=lambda: self._pace,
         )

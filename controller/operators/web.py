@@ -36,7 +36,6 @@ from controller.operators.view import Reader, View, view_of
 from controller.table.events import Order
 
 PAGES: Final = Path(__file__).parent / "pages"
-COOKIE: Final = "punto_session"
 VIEW_EVERY_SECONDS: Final = 1
 MOST_STREAMS: Final = 8
 """So many streams a session may have open; one more ends the oldest.
@@ -118,7 +117,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the consoles of one table work with. `pace` gives the hands an hour; `tls` says whether they are behind TLS."""
+    """What the consoles of one table work with.
+
+    `port` is where they are; `pace` gives the hands an hour; `tls` says whether they are behind TLS.
+    """
 
     engine: Engine
     gate: Gate
@@ -127,8 +129,18 @@ class Parts:
     folder: Path
     changes: Changes
     idle_seconds: int
+    port: int
     tls: bool
     pace: Callable[[], float | None]
+
+    @property
+    def cookie(self) -> str:
+        """The name of the session's cookie.
+
+        It has the port, of which cookies know nothing: with one name for all, who signs on at one table of a PC would
+        be signed off at the other.
+        """
+        return f"punto_session_{self.port}"
 
 
 class _RefusedError(Exception):
@@ -239,34 +251,35 @@ def _answer_refusals(app: FastAPI) -> None:
 
 
 class _Callers:
-    """Who a request is from: what the routes depend on."""
+    """Who a request is from: what the routes depend on.
+
+    - `session`: the session of the one who asks.
+    - `own_page`: the same, whose page knows what only the sign-on's answer has told.
+    """
 
     def __init__(self, parts: Parts) -> None:
         self._gate = parts.gate
+        Cookie = Annotated[str | None, Depends(APIKeyCookie(name=parts.cookie, auto_error=False))]  # noqa: N806 - a type
+        Csrf = Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))]  # noqa: N806 - a type
 
-    async def session(
-        self, token: Annotated[str | None, Depends(APIKeyCookie(name=COOKIE, auto_error=False))]
-    ) -> Session:
-        """The session of the one who asks."""
-        session = None if token is None else await self._gate.session_of(token)
-        if session is None:
-            raise _RefusedError(401, "signed_off", "nobody is signed on here: sign on")
-        return session
+        async def session(token: Cookie) -> Session:
+            found = None if token is None else await parts.gate.session_of(token)
+            if found is None:
+                raise _RefusedError(401, "signed_off", "nobody is signed on here: sign on")
+            return found
 
-    async def own_page(
-        self,
-        token: Annotated[str | None, Depends(APIKeyCookie(name=COOKIE, auto_error=False))],
-        csrf: Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))],
-    ) -> Session:
-        """The session of the one who asks, whose page knows what only the sign-on's answer has told."""
-        session = await self.session(token)
-        if not compare_digest((csrf or "").encode(), session.csrf.encode()):
-            raise _RefusedError(
-                403,
-                "csrf",
-                "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
-            )
-        return session
+        async def own_page(token: Cookie, csrf: Csrf) -> Session:
+            found = await session(token)
+            if not compare_digest((csrf or "").encode(), found.csrf.encode()):
+                raise _RefusedError(
+                    403,
+                    "csrf",
+                    "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
+                )
+            return found
+
+        self.session = session
+        self.own_page = own_page
 
     def reader(self, what: Read) -> Callable[..., Any]:
         """The session of one who may read this."""
@@ -299,14 +312,16 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     )
     async def sign_on(request: Request) -> Response:
         given = _credentials(await _json_body(request))
-        before = request.cookies.get(COOKIE)
+        before = request.cookies.get(parts.cookie)
         try:
             token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
         except NotLetInError as error:
             status = 401 if error.retry_after is None else 429
             raise _RefusedError(status, error.code, str(error), error.retry_after) from None
         signed_on = answer(session)
-        signed_on.set_cookie(COOKIE, token, path="/", secure=parts.tls, httponly=True, samesite="strict")
+        signed_on.set_cookie(
+            parts.cookie, token, path="/", secure=parts.tls, httponly=True, samesite="strict"
+        )
         return signed_on
 
     @app.get("/api/session", summary="Who is signed on", responses=_answers(SessionAnswer, 401, 503))
@@ -323,7 +338,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         await parts.gate.end(session, "signed off")
         parts.changes.notify()
         gone = Response(status_code=204)
-        gone.delete_cookie(COOKIE, path="/", secure=parts.tls, httponly=True, samesite="strict")
+        gone.delete_cookie(parts.cookie, path="/", secure=parts.tls, httponly=True, samesite="strict")
         return gone
 
 

@@ -61,7 +61,7 @@ class Browser:
         self.csrf: str | None = None
 
     def headers(self, method: str) -> dict[str, str]:
-        found = {"Cookie": f"punto_session={self.cookie}"} if self.cookie else {}
+        found = {"Cookie": f"punto_session_{self.port}={self.cookie}"} if self.cookie else {}
         if method != "GET":
             found |= {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"}
             if self.csrf is not None:

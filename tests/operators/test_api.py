@@ -106,6 +106,17 @@ async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp
     assert {json.dumps(security) for security in needed.values()} == {json.dumps(session), json.dumps(both)}
 
 
+async def test_the_document_names_the_cookie_of_this_very_table(tmp_path):
+    async with consoles(tmp_path) as here:
+        found = (await here.browser().get("/api/openapi.json")).json["components"]["securitySchemes"]
+
+        assert found["APIKeyCookie"] == {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": f"punto_session_{here.port}",
+        }
+
+
 async def test_there_is_no_page_that_fetches_scripts_from_elsewhere(tmp_path):
     async with consoles(tmp_path) as here:
         for path in ("/docs", "/redoc", "/openapi.json", "/api/docs"):

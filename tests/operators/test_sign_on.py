@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import urllib.request
 from typing import Any
 
 import pytest
@@ -62,6 +63,32 @@ async def test_the_cookie_is_for_this_host_alone_and_no_script_can_read_it(tmp_p
 
         _, *attributes = answer.headers["set-cookie"].split("; ")
         assert sorted(attributes) == ["HttpOnly", "Path=/", "SameSite=strict"]
+
+
+async def test_two_tables_of_one_pc_keep_their_sessions_apart_in_one_browser(tmp_path):
+    folders = tmp_path / "one", tmp_path / "two"
+    for folder in folders:
+        folder.mkdir()
+    jar = urllib.request.HTTPCookieProcessor()
+    browser = urllib.request.build_opener(jar)
+
+    def ask(here: Here, body: bytes | None = None) -> Any:
+        at = f"http://127.0.0.1:{here.port}"
+        headers = {"Origin": at, "Content-Type": "application/json"}
+        with browser.open(urllib.request.Request(f"{at}/api/session", body, headers)) as answer:  # noqa: S310 - http
+            return json.load(answer)
+
+    async with consoles(folders[0]) as one, consoles(folders[1]) as two:
+        for here, name in ((one, "Mei"), (two, "Ann")):
+            here.account(name, "supervisor")
+            body = json.dumps({"name": name, "password": PASSWORD}).encode()
+            await asyncio.to_thread(ask, here, body)
+
+        assert (await asyncio.to_thread(ask, one))["name"] == "Mei"
+        assert (await asyncio.to_thread(ask, two))["name"] == "Ann"
+        assert sorted(cookie.name for cookie in jar.cookiejar) == sorted(
+            f"punto_session_{here.port}" for here in (one, two)
+        )
 
 
 async def test_capitals_in_a_name_do_not_matter_and_the_record_has_it_as_it_was_given(tmp_path):

@@ -221,7 +221,7 @@ async def stream(here: Here, browser: Browser, heard: list[dict[str, Any]]) -> N
     reader, writer = await asyncio.open_connection("127.0.0.1", here.port)
     try:
         head = f"GET /api/table/events HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nConnection: close\r\n"
-        head += f"Cookie: punto_session={browser.cookie}\r\n\r\n"
+        head += f"Cookie: {browser.headers('GET')['Cookie']}\r\n\r\n"
         writer.write(head.encode())
         assert (await reader.readline()).startswith(b"HTTP/1.1 200")
         while line := await reader.readline():
