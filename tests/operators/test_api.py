@@ -12,7 +12,7 @@ from controller.operators.desk import APPROVABLE, KINDS
 from tests.operators.consoles import Browser, Service, consoles
 from tests.service.table_on_a_machine import replayed
 
-EXAMPLES = 5
+EXAMPLES = 20
 # Limits that a game's sheet does not allow, and games that are not there, are well-formed and yet no order.
 UNDERSTOOD = '["2xx", 403, 409, 422, 429]'
 

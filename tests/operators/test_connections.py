@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import time
 from collections.abc import AsyncIterator
 
@@ -152,3 +153,10 @@ async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses
                 await heard(line)
         for _, writer in (anns, *streams, newest):
             writer.transport.abort()
+
+
+def test_no_part_of_an_answer_waits_for_the_browser_to_acknowledge_the_one_before():
+    with web_server.listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -68,6 +68,15 @@ def test_a_start_with_another_configuration_takes_that():
     ]
 
 
+def test_a_start_with_other_policies_keeps_the_game_and_says_nothing_of_it():
+    croupier = at_closed()
+
+    croupier.handle(ServiceStarted("0.1.0", settings(approval=("void_coup",))))
+
+    assert croupier.state.settings.approval == ("void_coup",)
+    assert "game_changed" not in croupier.kinds
+
+
 def test_a_start_with_another_configuration_is_refused_in_mid_shoe():
     croupier = at_closed().do("start", f"game {DRAGON}", "change shoe", "draw KS")
 
