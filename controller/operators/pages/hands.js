@@ -27,7 +27,9 @@ export function showHandList(latest, { opened, which }) {
 }
 
 async function addHands(before) {
+  const asked = fetched;
   const answer = await ask("GET", `/api/rounds?limit=${AT_ONCE}${before === null ? "" : `&before=${before}`}`);
+  if (asked !== fetched) return; // the list has begun anew since
   const list = byId("hand-list");
   list.querySelector(".older")?.remove();
   if (answer.status !== 200) {

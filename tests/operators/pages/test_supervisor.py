@@ -1,5 +1,6 @@
 """The supervisor's day at the supervisor's page, as docs/consoles.md tells it."""
 
+import asyncio
 import re
 
 import pytest
@@ -375,6 +376,30 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
     await page.get_by_role("button", name="24 hours").click()
     await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
+
+
+async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
+    await here.load()
+    await here.table.play(3)
+    await at_work(page, here, "omar")
+    held = asyncio.Event()
+
+    async def hold_up(route):
+        if not held.is_set():
+            held.set()
+            answer = await route.fetch()
+            await here.table.play(1)
+            await page.wait_for_timeout(300)  # the page hears of the round, and asks again
+            await route.fulfill(response=answer)
+        else:
+            await route.continue_()
+
+    await page.route("**/api/rounds?*", hold_up)
+    await page.keyboard.press("F4")
+    await held.wait()
+    await page.wait_for_timeout(500)
+
+    await expect(page.locator("#hand-list a b")).to_have_text(["4", "3", "2", "1"])
 
 
 async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
