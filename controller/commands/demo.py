@@ -159,30 +159,32 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
     password = _make_accounts(accounts)
     shoe = _shoe(args, folder, config)
     demo = asyncio.create_task(_deal(args, config, broker_port, shoe, password))
-    loop = asyncio.get_running_loop()
-
-    def be_quiet() -> None:
-        # aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks and
-        # in its log what becomes of it.
-        loop.set_exception_handler(lambda *_: None)
-        logging.disable()
 
     def stop() -> None:
-        be_quiet()
+        _be_quiet()
         demo.cancel()
 
     for wanted in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(wanted, stop)
+        asyncio.get_running_loop().add_signal_handler(wanted, stop)
     with suppress(asyncio.CancelledError):
         try:
             try:
                 await demo
-            except BaseExceptionGroup as ended:
-                if ended.split(_EnoughError)[1] is not None:  # it failed
-                    be_quiet()
+            except BaseExceptionGroup:
+                _be_quiet()
                 raise
         except* _EnoughError:
             pass
+
+
+def _be_quiet() -> None:
+    """Say no more than what the demo itself prints: it ends.
+
+    aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks and in its
+    log what becomes of it; amqtt reports connections that end.
+    """
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    logging.disable()
 
 
 async def _deal(
@@ -396,6 +398,7 @@ async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
             print(_line(json.loads(message.payload)["round"], side), flush=True)
             told += 1
             if told == rounds:
+                _be_quiet()
                 raise _EnoughError
 
 
