@@ -8,7 +8,7 @@ import os
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -172,12 +172,18 @@ class Accounts:
         self._change(name, "roles", _written(roles))
 
     def signed_on(self, account: Account, now: str) -> None:
-        """Note when an account last signed on.
+        """Note when an account last signed on; in any thread, for it has a connection of its own.
 
         Raises:
             AccountsError: the file cannot be written.
         """
-        self._do("UPDATE accounts SET last_sign_on = ? WHERE folded = ?", now, folded(account.name))
+        try:
+            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+                connection.execute(
+                    "UPDATE accounts SET last_sign_on = ? WHERE folded = ?", (now, folded(account.name))
+                )
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
 
     def _change(self, name: str, column: str, value: str | int) -> None:
         changed = self._do(

@@ -113,9 +113,14 @@ class Desk:
         known = {field.name for field in dataclasses.fields(KINDS[kind])}
         _check_fields(kind, fields, known - {"kind", "who", "approved_by"})
         try:
-            return _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
+            order = _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
         except ValidationError as error:
             raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
+        if "reason" in known and not fields["reason"].strip():
+            raise UnreadableError(
+                f"{kind}: reason: write what happened, for it is all that the record will say"
+            )
+        return order
 
     def _change_game(self, fields: dict[str, Any], who: str) -> Order:
         """A change to a game that ships, or to one of the house's own, by its name and with these limits."""

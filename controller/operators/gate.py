@@ -105,6 +105,7 @@ class Gate:
         self._refusals: OrderedDict[str, deque[float]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()  # each takes 64 MB and all the processor's cores
         self._waiting = 0
+        self._coming_in = asyncio.Lock()
         # What an unknown name's password is held against; it is nobody's.
         self._nobody = hashed(secrets.token_urlsafe(32))
 
@@ -119,6 +120,10 @@ class Gate:
             RecordError: it could not be put on the record.
         """
         account = await self.check(name, password, where, "sign_on")
+        async with self._coming_in:  # of two at once, the later must see the session of the earlier
+            return await self._come_in(account, where, before)
+
+    async def _come_in(self, account: Account, where: str, before: str | None) -> tuple[str, Session]:
         replaced = [each for each in self._sessions.values() if each.name == account.name]
         earlier = self._sessions.get(_hash(before)) if before is not None else None
         if earlier is not None and earlier not in replaced:
@@ -128,7 +133,8 @@ class Gate:
         events: list[Access | SignOn] = [SessionBegun(account.name, account.roles, where)]
         if self._takes_the_table(account):
             events.append(SignOn(account.name))
-        self._accounts.signed_on(account, timestamp(datetime.now(UTC)))
+        # In a thread: it waits for the disk, and for whoever is writing to the accounts.
+        await asyncio.to_thread(self._accounts.signed_on, account, timestamp(datetime.now(UTC)))
         await self._engine.submit(events, SOURCE)
         token = secrets.token_urlsafe(32)
         session = Session(account.name, account.roles, where, account.version, self._clock())
@@ -148,7 +154,9 @@ class Gate:
             AccountsError: the accounts cannot be read.
             RecordError: the refusal could not be put on the record.
         """
-        attempt = await self._admit(where, what)
+        if self._waiting >= _WAITING_AT_MOST:
+            raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
+        attempt = await self._count(where, what)
         self._waiting += 1
         try:
             async with self._one_at_a_time:
@@ -156,8 +164,12 @@ class Gate:
         finally:
             self._waiting -= 1
 
-    async def _admit(self, where: str, what: str) -> float:
-        """Count an attempt against its address, as a refusal until it is known to be none."""
+    async def _count(self, where: str, what: str) -> float:
+        """Count an attempt against its address, as a refusal until it is known to be none.
+
+        Raises:
+            NotLetInError: the address has had as many as it may.
+        """
         now = self._clock()
         refusals = self._refusals.pop(where, None) or deque()
         self._refusals[where] = refusals  # as the latest
@@ -170,10 +182,8 @@ class Gate:
             wait = math.ceil(refusals[0] + _MINUTE - now)
             if len(refusals) == most:  # once a minute is on the record: more would let anybody fill the disk
                 refusals.append(refusals[-1])
-                await self.refuse(None, what, "too_many", where)
+                await self._refuse(None, what, "too_many", where)
             raise NotLetInError("too_many", f"too many refusals: try again in {wait} s", wait)
-        if self._waiting >= _WAITING_AT_MOST:
-            raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
         refusals.append(now)
         return now
 
@@ -183,7 +193,7 @@ class Gate:
         now = self._clock()
         who = None if account is None else account.name
         if now < tries.locked_until:
-            await self.refuse(who, what, "locked_out" if account else "unknown_name", where)
+            await self._refuse(who, what, "locked_out" if account else "unknown_name", where)
             raise self._locked_out(tries, now)
         hash_ = self._nobody if account is None else self._accounts.hash_of(account)
         right = await asyncio.to_thread(verified, hash_, password)
@@ -202,10 +212,10 @@ class Gate:
         if tries.failures >= self._policy.lock_out_after:
             tries.failures = 0
             tries.locked_until = now + _MINUTE * self._policy.lock_out_minutes
-            await self.refuse(who, what, "locked_out" if account else "unknown_name", where)
+            await self._refuse(who, what, "locked_out" if account else "unknown_name", where)
             raise self._locked_out(tries, now)
         code = "unknown_name" if account is None else "wrong_password" if not right else "disabled"
-        await self.refuse(who, what, code, where)
+        await self._refuse(who, what, code, where)
         raise NotLetInError("refused", "the name or the password is wrong, or the account is disabled")
 
     def _tries_of(self, account: Account | None, name: str) -> _Tries:
@@ -232,8 +242,8 @@ class Gate:
 
     # --- while somebody is in
 
-    async def session_of(self, token: str) -> Session | None:
-        """The session of a cookie's token, None if it is none or has ended; asking for it is being active.
+    async def session_of(self, token: str, *, active: bool) -> Session | None:
+        """The session of a cookie's token, None if it is none or has ended; `active` unless a page asks by itself.
 
         Raises:
             AccountsError: the accounts cannot be read.
@@ -242,7 +252,8 @@ class Gate:
         session = self._sessions.get(_hash(token))
         if session is None or await self._ended(session):
             return None
-        session.seen = self._clock()
+        if active:
+            session.seen = self._clock()
         return session
 
     async def holds(self, session: Session) -> bool:
@@ -253,7 +264,17 @@ class Gate:
         """
         return not await self._ended(session)
 
-    async def refuse(self, who: str | None, what: str, code: str, where: str) -> None:
+    async def refuse_role(self, who: str, what: str, where: str) -> None:
+        """Put on the record that somebody's roles do not allow what they wanted; it counts against their address.
+
+        Raises:
+            NotLetInError: the address has had as many refusals as it may: more would let anybody fill the disk.
+            RecordError: it could not be put there.
+        """
+        await self._count(where, what)
+        await self._refuse(who, what, "not_of_role", where)
+
+    async def _refuse(self, who: str | None, what: str, code: str, where: str) -> None:
         """Put on the record that somebody was refused something.
 
         Raises:

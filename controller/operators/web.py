@@ -224,6 +224,11 @@ def _answer_refusals(app: FastAPI) -> None:
             answer.headers["Retry-After"] = str(refusal.retry_after)
         return answer
 
+    @app.exception_handler(NotLetInError)
+    async def not_let_in(request: Request, error: NotLetInError) -> Response:
+        status = 401 if error.retry_after is None else 429
+        return await refused(request, _RefusedError(status, error.code, str(error), error.retry_after))
+
     @app.exception_handler(UnreadableError)
     async def unreadable(_: Request, error: UnreadableError) -> Response:
         return said(422, "bad_request", str(error))
@@ -253,7 +258,8 @@ def _answer_refusals(app: FastAPI) -> None:
 class _Callers:
     """Who a request is from: what the routes depend on.
 
-    - `session`: the session of the one who asks.
+    - `session`: the session of the one who asks, and by that is active.
+    - `onlooker`: the same of a page that may ask by itself, for as long as it is open.
     - `own_page`: the same, whose page knows what only the sign-on's answer has told.
     """
 
@@ -262,31 +268,39 @@ class _Callers:
         Cookie = Annotated[str | None, Depends(APIKeyCookie(name=parts.cookie, auto_error=False))]  # noqa: N806 - a type
         Csrf = Annotated[str | None, Depends(APIKeyHeader(name="X-CSRF-Token", auto_error=False))]  # noqa: N806 - a type
 
-        async def session(token: Cookie) -> Session:
-            found = None if token is None else await parts.gate.session_of(token)
-            if found is None:
+        async def found(token: str | None, *, active: bool) -> Session:
+            session = None if token is None else await parts.gate.session_of(token, active=active)
+            if session is None:
                 raise _RefusedError(401, "signed_off", "nobody is signed on here: sign on")
-            return found
+            return session
+
+        async def session(token: Cookie) -> Session:
+            return await found(token, active=True)
+
+        async def onlooker(token: Cookie) -> Session:
+            return await found(token, active=False)
 
         async def own_page(token: Cookie, csrf: Csrf) -> Session:
-            found = await session(token)
-            if not compare_digest((csrf or "").encode(), found.csrf.encode()):
+            caller = await session(token)
+            if not compare_digest((csrf or "").encode(), caller.csrf.encode()):
                 raise _RefusedError(
                     403,
                     "csrf",
                     "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
                 )
-            return found
+            return caller
 
         self.session = session
+        self.onlooker = onlooker
         self.own_page = own_page
 
     def reader(self, what: Read) -> Callable[..., Any]:
-        """The session of one who may read this."""
+        """The session of one who may read this. Reading the table is no activity, for pages read it by themselves."""
+        caller = self.onlooker if what == "table" else self.session
 
-        async def reading(session: Annotated[Session, Depends(self.session)]) -> Session:
+        async def reading(session: Annotated[Session, Depends(caller)]) -> Session:
             if not may_read(session.roles, what):
-                await self._gate.refuse(session.name, f"read {what}", "not_of_role", session.where)
+                await self._gate.refuse_role(session.name, f"read {what}", session.where)
                 raise _RefusedError(403, "not_of_role", f"your roles do not let you read {what}")
             return session
 
@@ -313,11 +327,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     async def sign_on(request: Request) -> Response:
         given = _credentials(await _json_body(request))
         before = request.cookies.get(parts.cookie)
-        try:
-            token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
-        except NotLetInError as error:
-            status = 401 if error.retry_after is None else 429
-            raise _RefusedError(status, error.code, str(error), error.retry_after) from None
+        token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
         signed_on = answer(session)
         signed_on.set_cookie(
             parts.cookie, token, path="/", secure=parts.tls, httponly=True, samesite="strict"
@@ -391,7 +401,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             if this in session.streams:
                 session.streams.remove(this)
 
-    @app.get("/api/table", summary="The table as it is", responses=_answers(View, 401, 403, 503))
+    @app.get("/api/table", summary="The table as it is", responses=_answers(View, 401, 403, 429, 503))
     async def table(session: Reading) -> Response:
         return _json(view(session))
 
@@ -400,7 +410,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         summary="The table whenever it changes, and every second: server-sent events `view`, until the session ends",
         response_class=EventSourceResponse,
         responses={
-            **_answers(None, 401, 403, 503),
+            **_answers(None, 401, 403, 429, 503),
             200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
         },
     )
@@ -418,7 +428,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         kind, fields = read_request(await _json_body(request))
         approval = fields.pop("approval", None)
         if kind in KINDS and kind not in orders_of(session.roles):
-            await parts.gate.refuse(session.name, kind, "not_of_role", session.where)
+            await parts.gate.refuse_role(session.name, kind, session.where)
             raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
         order = parts.desk.order(kind, fields, session.name)
         if approval is None:
@@ -455,7 +465,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/preview",
         summary="What an order would do now; it changes nothing, and nobody need approve it",
-        responses=_answers(Preview, 401, 403, 413, 415, 422, 503),
+        responses=_answers(Preview, 401, 403, 413, 415, 422, 429, 503),
         openapi_extra=_body(_order_schema()),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
@@ -472,7 +482,7 @@ async def _approver(gate: Gate, second: Credentials, kind: str, where: str) -> s
             raise _RefusedError(429, error.code, f"approval: {error}", error.retry_after) from None
         raise _RefusedError(403, "not_approved", f"approval: {error}") from None
     if kind not in orders_of(account.roles):
-        await gate.refuse(account.name, what, "not_of_role", where)
+        await gate.refuse_role(account.name, what, where)
         raise _RefusedError(403, "not_approved", f"approval: the roles of {account.name} do not allow {kind}")
     return account.name
 
@@ -501,6 +511,8 @@ def _one_order(name: str, kind: Any) -> dict[str, Any]:
             if field not in {"who", "kind", "approved_by"}
         }
         required = list(fields)
+        if "reason" in fields:
+            fields["reason"]["pattern"] = r"\S"  # not blank
     if name in APPROVABLE:
         fields["approval"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
     return {
@@ -528,7 +540,7 @@ def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
 
 def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
-        "/api/rounds", summary="Rounds, the newest first", responses=_answers(Rounds, 401, 403, 422, 503)
+        "/api/rounds", summary="Rounds, the newest first", responses=_answers(Rounds, 401, 403, 422, 429, 503)
     )
     async def rounds(
         _: Annotated[Session, Depends(callers.reader("rounds"))],
@@ -540,7 +552,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/rounds/{number}",
         summary="A round with its inputs",
-        responses=_answers(RoundInputs, 401, 403, 404, 422, 503),
+        responses=_answers(RoundInputs, 401, 403, 404, 422, 429, 503),
     )
     async def round_(
         _: Annotated[Session, Depends(callers.reader("inputs"))],
@@ -553,7 +565,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             raise _RefusedError(404, "no_such_round", f"there is no round {number} on the record")
         return _json(found)
 
-    @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 401, 403, 422, 503))
+    @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 401, 403, 422, 429, 503))
     async def shift(
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
@@ -563,7 +575,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/games",
         summary="The games that the table can be changed to",
-        responses=_answers(list[GameOnOffer], 401, 403, 503),
+        responses=_answers(list[GameOnOffer], 401, 403, 429, 503),
     )
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> Response:
         offered = await asyncio.to_thread(_offered, parts.folder)

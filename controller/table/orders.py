@@ -287,15 +287,16 @@ def _change_game(turn: Turn, game: Game) -> None:
 
 
 def on_access(turn: Turn, event: Access) -> None:
-    """Take note of who signed on, off or was refused. An account that is locked out is an alarm.
+    """Take note of who signed on, off or was refused.
 
+    An account that is locked out is an alarm. Alarms are public, so it does not say whose account: the record does.
     Nothing at the table is done any more in the name of an operator who has signed off; play goes on.
     """
     if isinstance(event, SessionEnded) and event.who == turn.state.operator:
         turn.change(operator=None)
     if isinstance(event, AccessRefused) and event.code == "locked_out":
         turn.alarm(
-            "locked_out", f"{event.who} is locked out after too many wrong passwords: find out who tried"
+            "locked_out", "an account is locked out after too many wrong passwords: find out who tried"
         )
 
 

@@ -5,7 +5,7 @@ changed nothing.
 """
 
 from dataclasses import replace
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from controller.baccarat.coup import Coup
 from controller.table.effects import (
@@ -95,9 +95,6 @@ class Turn:
         self.say(AlarmRaised(stop.code, stop.text, stops=True))
 
 
-_OF_SOMEBODY: Final = frozenset({"supervisor_called", "locked_out"})
-"""Alarms that are about whom or what their text says; of the others the latest text is enough."""
-
-
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:
-    return alarm.code == code and (alarm.text == text or code not in _OF_SOMEBODY)
+    """Whether it is the same alarm again. Each call is about what its text says; of others the latest text is enough."""
+    return alarm.code == code and (alarm.text == text or code != "supervisor_called")

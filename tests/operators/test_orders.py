@@ -1,10 +1,12 @@
 """Orders over HTTP: what they do, what is said of those that are refused or unreadable, approval, and previews."""
 
+import json
 from typing import Any
 
 import pytest
 
 from controller.baccarat.cards import Card
+from controller.operators.desk import Desk
 from controller.table.events import CardDrawn, OpenBetting, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
@@ -107,6 +109,23 @@ async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_
             assert (answer.status, answer.json["code"]) == (422, "bad_request")
             assert answer.json["reason"].startswith(sentence)
 
+        assert here.inputs() == before
+
+
+@pytest.mark.parametrize("reason", ["", " ", "\t\n", "\u00a0\u3000"])
+async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        before = here.inputs()
+        sentence = "call_supervisor: reason: write what happened"
+        by_http = await browser.order("call_supervisor", reason=reason)
+        request = json.dumps({"order": "call_supervisor", "reason": reason}).encode()
+        by_socket = await Desk(here.table.engine, tmp_path).ask(request, "mei")
+
+        assert (by_http.status, by_http.json["code"]) == (422, "bad_request")
+        assert by_http.json["reason"].startswith(sentence)
+        assert (by_socket.code, (by_socket.reason or "").startswith(sentence)) == ("bad_request", True)
         assert here.inputs() == before
 
 

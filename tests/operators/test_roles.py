@@ -7,7 +7,7 @@ import pytest
 from controller.operators.desk import APPROVABLE, KINDS
 from controller.operators.roles import ORDERS, READS, Role, may_read, orders_of
 from controller.table.settings import ApprovedOrder
-from tests.operators.consoles import consoles
+from tests.operators.consoles import PASSWORD, consoles
 
 D, S, E, T = "dealer", "supervisor", "executive", "technician"
 MAY: dict[str, set[str]] = {
@@ -70,7 +70,7 @@ def test_several_roles_may_do_what_either_may():
 async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is_on_the_record(
     role, tmp_path
 ):
-    async with consoles(tmp_path) as here:
+    async with consoles(tmp_path, refusals_per_minute=1000) as here:
         here.account("Mei", role)
         browser = await here.signed_on("Mei")
         for kind in KINDS:
@@ -93,6 +93,36 @@ async def test_nobody_orders_or_reads_what_is_not_of_their_role_and_who_tries_is
             answer = await browser.get(path)
             allowed = what in READS[role]
             assert answer.status == ((404 if what == "inputs" else 200) if allowed else 403), what
+
+
+async def test_who_is_refused_by_role_again_and_again_must_wait_and_does_not_fill_the_record(tmp_path):
+    async with consoles(tmp_path, refusals_per_minute=4) as here:
+        here.account("Ann", "dealer")
+        browser = await here.signed_on("Ann")
+        answers = [await browser.order("change_shoe"), await browser.preview("change_shoe")]
+        answers += [await browser.get(path) for path in ["/api/shift"] * 5]
+
+        assert [answer.status for answer in answers] == [403] * 4 + [429] * 3
+        assert answers[-1].json["code"] == "too_many"
+        assert int(answers[-1].headers["retry-after"]) == 60
+        assert [each["code"] for each in here.events("access_refused")] == ["not_of_role"] * 4 + ["too_many"]
+        assert (await browser.order("call_supervisor", reason="a dispute")).status == 200
+        here.clock.now += 61
+        assert (await browser.get("/api/shift")).status == 403
+
+
+async def test_an_approval_by_one_who_may_not_counts_as_a_refusal_too(tmp_path):
+    async with consoles(tmp_path, refusals_per_minute=3) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "dealer")
+        browser = await here.signed_on("Mei")
+        approval = {"name": "Ann", "password": PASSWORD}
+        answers = [
+            await browser.order("void_round", round=1, reason="r", approval=approval) for _ in range(5)
+        ]
+
+        assert [answer.status for answer in answers] == [403] * 3 + [429] * 2
+        assert len(here.events("access_refused")) == 4
 
 
 async def test_the_view_names_no_order_that_would_be_refused_for_the_role(tmp_path):

@@ -1,8 +1,12 @@
 """Signing on: who is let in, what it takes, what an attempt can tell, and what the record says of it."""
 
 import asyncio
+import http.client
 import json
+import sqlite3
+import time
 import urllib.request
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -309,6 +313,44 @@ async def test_each_sign_on_has_a_new_session_and_ends_the_one_before(tmp_path):
         ]
 
 
+async def test_of_sign_ons_at_the_same_time_one_session_is_left(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        browsers = [here.browser() for _ in range(5)]
+        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
+            writing.execute("BEGIN IMMEDIATE")  # all of them wait for the accounts
+            coming = [asyncio.create_task(browser.sign_on("Mei")) for browser in browsers]
+            await asyncio.sleep(1)
+            writing.execute("ROLLBACK")
+        answers = await asyncio.gather(*coming)
+        left = [(await browser.get("/api/session")).status for browser in browsers]
+
+        assert {answer.status for answer in answers} == {200}
+        assert sorted(left) == [200] + [401] * 4
+        assert [event["kind"] for event in access(here)] == [
+            "session_begun",
+            *["session_ended", "session_begun"] * 4,
+        ]
+
+
+async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobody_else(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "dealer")
+        here.account("Ann", "supervisor")
+        ann = await here.signed_on("Ann")
+        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as writing:
+            writing.execute("BEGIN IMMEDIATE")
+            browser = here.browser()
+            coming = asyncio.create_task(browser.sign_on("Mei"))
+            await asyncio.sleep(0.5)
+            begun = time.monotonic()
+            assert (await ann.order("change_shoe")).status == 200
+            assert time.monotonic() - begun < 0.5
+            assert not coming.done()
+            writing.execute("ROLLBACK")
+        assert (await coming).status == 200
+
+
 async def test_another_who_signs_on_in_the_same_browser_ends_the_session_before(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Ann", "dealer")
@@ -374,6 +416,29 @@ async def test_a_session_ends_when_nothing_was_done_for_so_long(tmp_path):
 
         assert (await browser.get("/api/session")).status == 401
         assert access(here)[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"}
+
+
+async def test_a_page_that_comes_back_by_itself_is_no_activity(tmp_path):
+    async with consoles(tmp_path, idle_minutes=15) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        for _ in range(2):
+            here.clock.now += 7 * 60
+            assert await first_line_of_the_stream(browser) == b"event: view\r\n"
+            assert (await browser.get("/api/table")).status == 200
+        here.clock.now += 60
+
+        assert (await browser.get("/api/table")).status == 401
+        assert access(here)[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"}
+
+
+async def first_line_of_the_stream(browser: Browser) -> bytes:
+    def read() -> bytes:
+        with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=30)) as connection:
+            connection.request("GET", "/api/table/events", headers=browser.headers("GET"))
+            return connection.getresponse().readline()
+
+    return await asyncio.to_thread(read)
 
 
 @pytest.mark.parametrize("change", ["disable", "password", "roles"])

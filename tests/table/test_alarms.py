@@ -29,15 +29,21 @@ def test_the_same_alarm_again_is_counted_and_not_listed_twice():
     assert standing(croupier) == [("supervisor_called", 1), ("link_noise", 2)]
 
 
-def test_two_people_locked_out_are_two_alarms():
+def test_calls_for_different_reasons_are_alarms_of_their_own():
+    croupier = Croupier.at_betting("call a question", "call a dispute", "call a question")
+
+    assert [(alarm.text, alarm.times) for alarm in croupier.state.alarms] == [
+        ("a dispute", 1),
+        ("a question", 2),
+    ]
+
+
+def test_the_alarm_of_a_lock_out_is_public_and_does_not_say_whose_it_is():
     croupier = Croupier().do("lock out")
     croupier.handle(AccessRefused("bob", "sign_on", "locked_out", "192.0.2.8"))
-    croupier.do("lock out")
 
-    assert [(alarm.text.split()[0], alarm.times) for alarm in croupier.state.alarms] == [
-        ("bob", 1),
-        ("ann", 2),
-    ]
+    assert standing(croupier) == [("locked_out", 2)]
+    assert not {"ann", "bob"} & set(croupier.state.alarms[0].text.split())
 
 
 def test_an_operator_who_has_signed_off_is_the_tables_no_more():

@@ -136,7 +136,7 @@ async function lost(reason) {
   clearTimeout(timer);
   setLive(reason);
   for (const show of watchers) if (latest !== null) show(latest);
-  const { status } = await ask("GET", "/api/session");
+  const { status } = await ask("GET", "/api/table"); // which is no activity
   if (status === 401) goToSignOn("ended");
   else timer = setTimeout(open, AGAIN_MILLISECONDS);
 }

@@ -45,7 +45,7 @@ async def test_an_account_that_is_locked_out_is_told_so_and_supervisors_have_an_
     await expect(page.get_by_role("alert")).to_contain_text("Locked out after too many wrong passwords")
     other = await browser.new_page()
     await at_work(other, here, "omar")
-    await expect(other.locator("#trouble-list")).to_contain_text("mei is locked out")
+    await expect(other.locator("#trouble-list")).to_contain_text("account is locked out")
     await other.close()
 
 
