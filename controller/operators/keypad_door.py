@@ -24,7 +24,7 @@ from drivers.keypad.keys import KeyedOrder, Keying, KeyMap
 SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
 
-_LOCKED: Final = KeyAnswer("refused", "the table is locked: sign on at the console first")
+_NOBODY: Final = KeyAnswer("refused", "nobody is signed on at this table: sign on at the console first")
 _DONE: Final = {
     "open_betting": "betting is open",
     "close_betting": "no more wagers",
@@ -59,7 +59,7 @@ class KeypadDoor:
             self._who = state.operator
             self._keying.forget()
         if state.operator is None:
-            return _LOCKED
+            return _NOBODY
         meant = self._keying.press(key, asyncio.get_running_loop().time())
         if isinstance(meant, KeyAnswer):
             return meant

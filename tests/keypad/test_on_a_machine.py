@@ -23,7 +23,7 @@ from tests.service.table_on_a_machine import (
     wait_until,
 )
 
-LOCKED = "the table is locked: sign on at the console first"
+NOBODY = "nobody is signed on at this table: sign on at the console first"
 
 
 class Keypad(Program):
@@ -101,7 +101,7 @@ def test_a_dealer_works_the_table_from_the_keypad(tmp_path, broker):
     with Listener(tmp_path, broker.port) as listener, with_keypad(table, link) as keypad:
         wait_until(lambda: device(listener) == ("online", "connected"), "the keypad is published")
         assert (listener.last("devices/keypad") or {})["serial"] == "VK-000001"
-        assert keypad.type("F1") == f"F1 refused: {LOCKED}"
+        assert keypad.type("F1") == f"F1 refused: {NOBODY}"
         with Shoe(table.port, "--seed", "7"):
             table.begin_shoe()
             wait_until(lambda: table.status()["phase"] == "betting", "the burn is done")
@@ -127,10 +127,10 @@ def test_a_service_that_is_killed_finds_its_keypad_again(tmp_path):
     link = tmp_path / "keypad"
     table = Table(tmp_path, None, sections=f'[keypad]\nport = "{link}"\n')
     with with_keypad(table, link, "--fault", "drop=0.1", "--fault", "double=0.3") as keypad:
-        assert keypad.type("F1") == f"F1 refused: {LOCKED}"
+        assert keypad.type("F1") == f"F1 refused: {NOBODY}"
         table.kill()
         table.start()
-        assert keypad.type("F1") == f"F1 refused: {LOCKED}"
+        assert keypad.type("F1") == f"F1 refused: {NOBODY}"
 
 
 def test_the_configuration_keypad_is_reported_and_ignored(tmp_path, broker):
