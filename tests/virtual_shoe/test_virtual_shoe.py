@@ -3,7 +3,6 @@
 import asyncio
 import os
 from contextlib import asynccontextmanager, suppress
-from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
@@ -305,7 +304,7 @@ async def test_without_a_link_the_path_is_the_terminals(running, tmp_path):
 
 async def test_a_pace_is_kept_and_results_are_paused_at(running):
     loop = asyncio.get_running_loop()
-    async with running(decks=1, pace=0.03, between=0.3) as play:
+    async with running(decks=1, pace=0.03, between=0.6) as play:
         await play.host.until(lambda: play.table.burn_left == 0)
         await play.host.until(lambda: play.table.lamps == Lamps(next="banker"))  # P1 is on the table
         times = {0: loop.time()}
@@ -314,4 +313,5 @@ async def test_a_pace_is_kept_and_results_are_paused_at(running):
             times[coups] = loop.time()
 
     assert times[1] - times[0] > 3 * 0.03 - 0.01
-    assert all(later - before > 0.3 for before, later in pairwise([times[1], times[2]]))
+    # The end of a coup may be seen late, so the pause looks shorter; cards alone would take some 0.15 s.
+    assert times[2] - times[1] > 0.4
