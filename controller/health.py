@@ -27,8 +27,8 @@ class HealthReport:
         self._started = time.monotonic()
         self._reports = 0
 
-    def message(self, now: datetime, shoe_link: Mapping[str, int]) -> Health:
-        """The next report; `shoe_link` are the counters of the shoe's driver."""
+    def message(self, now: datetime, shoe_link: Mapping[str, int], keypad_link: Mapping[str, int]) -> Health:
+        """The next report; `shoe_link` and `keypad_link` are the counters of their drivers."""
         self._reports += 1
         table = self._engine.state.settings.table
         return Health(
@@ -44,6 +44,7 @@ class HealthReport:
             events_dropped=self._outbox.dropped,
             resident_bytes=resident_bytes(),
             shoe_link=dict(shoe_link),
+            keypad_link=dict(keypad_link),
         )
 
 

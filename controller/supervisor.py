@@ -31,7 +31,7 @@ from controller.problems import ConfigError, Problem
 from controller.sd_notify import notify
 from controller.table.events import ConfigurationKeypad
 from controller.table.shoe_orders import shoe_orders
-from drivers.base import Devices, ShoeDriver
+from drivers.base import Devices
 
 if TYPE_CHECKING:
     from controller.operators.console import Console
@@ -68,7 +68,7 @@ async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], Non
             engine.direct_shoe = shoe.direct
             shoe.direct(shoe_orders(engine.state))
         report = health.HealthReport(engine, journal, outbox)
-        broker = _broker(config, engine, journal, outbox, topic, shoe, report)
+        broker = _broker(config, engine, journal, outbox, topic, devices, report)
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
         ended = "the service failed"
         try:
@@ -108,7 +108,7 @@ async def _run(
         _attend_keypads(tasks, config, engine, outbox, broker, devices)
         if broker is not None:
             if config.edge is not None:
-                edge = LiveEdge(engine.state.settings, config.edge.share, outbox)
+                edge = LiveEdge(config.table.id, config.edge.share, outbox)
                 engine.watchers.append(edge.see)
                 edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
                 broker.retain(topics.RESTRICTED_EDGE, edge.message)
@@ -171,7 +171,7 @@ def _broker(
     journal: Journal,
     outbox: Outbox,
     topic: topics.Topics,
-    shoe: ShoeDriver | None,
+    devices: Devices,
     report: health.HealthReport,
 ) -> Broker | None:
     if config.mqtt is None:
@@ -190,7 +190,10 @@ def _broker(
         )
 
     def current_health(now: datetime) -> Health:
-        return report.message(now, shoe.health().counters if shoe is not None else {})
+        shoe, keypad = (
+            each.health().counters if each is not None else {} for each in (devices.shoe, devices.keypad)
+        )
+        return report.message(now, shoe, keypad)
 
     return Broker(_address(config.mqtt), engine, journal, outbox, topic, info, current_health)
 

@@ -21,7 +21,6 @@ from controller.messages.building import timestamp
 from controller.messages.models import Edge, PositionEdge
 from controller.odds.composition import CompositionError
 from controller.outbox import Outbox
-from controller.table.settings import Settings
 from controller.table.state import TableState
 
 EVERY_SECONDS: Final = 10
@@ -47,8 +46,8 @@ class _Valued:
 class LiveEdge:
     """Values the shoe of one table; `alarm` is the players' advantage above which a wager is an alarm."""
 
-    def __init__(self, settings: Settings, alarm: Fraction, outbox: Outbox) -> None:
-        self._settings = settings
+    def __init__(self, table: str, alarm: Fraction, outbox: Outbox) -> None:
+        self._table = table
         self._alarm = alarm
         self._outbox = outbox
         self._worker = Worker()
@@ -98,7 +97,7 @@ class LiveEdge:
         if valued is None or self._wanted is None or valued.left.shoe != self._wanted[1].shoe:
             return None
         return Edge(
-            id=f"{self._settings.table}/restricted/edge/{valued.seq}",
+            id=f"{self._table}/restricted/edge/{valued.seq}",
             seq=valued.seq,
             ts=timestamp(now),
             valid_until=timestamp(now + _HOLDS),

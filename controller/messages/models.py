@@ -114,7 +114,10 @@ class Health(Message):
     events_dropped: int = Field(description="events never sent, because the broker was away or too slow")
     resident_bytes: int
     shoe_link: dict[str, int] = Field(
-        description="the link's counters: frames, bytes thrown away, bad checksums …"
+        description="the counters of the shoe's link: frames, bytes thrown away, bad checksums …"
+    )
+    keypad_link: dict[str, int] = Field(
+        description="those of the dealer's keypad; empty where there is none"
     )
 
 

@@ -28,7 +28,7 @@ PALETTES: Final = {
     },
 }
 DERIVED_LETTERS: Final = {"red": "R", "blue": "b"}
-REMARKS: Final = ("last_hand", "dummy")
+REMARKS: Final = ("last_hand", "dummy", "configuration_keypad")
 TROUBLES: Final = ("shoe_offline", "shoe_error", "card_awaited", "needs_supervisor")
 HIDDEN: Final = "##"
 GAP: Final = "  "

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import select
@@ -13,17 +14,18 @@ import sys
 import termios
 import time
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
-from controller.messages.models import Scoreboard
+from controller.messages.models import Overlay, Scoreboard
 from controller.roads.drawing import ROWS, shown_columns
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.text.app import Part, TextDisplay
 from displays.text.drawing import WIDE, Drawing
-from displays.words import Words, languages
+from displays.words import CATALOGS, Words, languages
 from tests.displays.parts import free_port, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.roads.shoes import random_shoe, rounds
@@ -144,6 +146,20 @@ def test_cards_that_are_not_shown_yet_are_not_said():
         Drawing(Words("en"), "dark").hands(table.state(), 40).plain.rstrip()
         == "Player ## ##        Banker ##"
     )
+
+
+@pytest.mark.parametrize("overlay", get_args(Overlay))
+def test_whatever_lies_over_the_state_is_told(overlay):
+    state = PlayedTable().state().model_copy(update={"overlays": (overlay,)})
+    draw = Drawing(Words("en"), "dark")
+    words = {
+        key: said
+        for key, said in json.loads((CATALOGS / "en.json").read_text(encoding="utf-8")).items()
+        if key in {f"remark.{overlay}", f"trouble.{overlay}"}
+    }
+
+    (said,) = words.values()
+    assert said in draw.situation(state, 200).plain + draw.outcome(state).plain
 
 
 # --- the screen

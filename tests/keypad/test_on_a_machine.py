@@ -101,6 +101,7 @@ def test_a_dealer_works_the_table_from_the_keypad(tmp_path, broker):
     with Listener(tmp_path, broker.port) as listener, with_keypad(table, link) as keypad:
         wait_until(lambda: device(listener) == ("online", "connected"), "the keypad is published")
         assert (listener.last("devices/keypad") or {})["serial"] == "VK-000001"
+        assert (listener.last("health") or {})["keypad_link"].keys() > {"presses", "duplicates"}
         assert keypad.type("F1") == f"F1 refused: {NOBODY}"
         with Shoe(table.port, "--seed", "7"):
             table.begin_shoe()

@@ -188,6 +188,7 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         events_dropped=0,
         resident_bytes=50_000_000,
         shoe_link={"frames": 7},
+        keypad_link={"presses": 3},
     )
     worth = models.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
     for positions, alarms, unavailable in (((worth,), ("tie",), None), ((), (), "no odds")):

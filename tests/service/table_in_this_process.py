@@ -159,7 +159,7 @@ def broker_of(table: Table, port: int, **address: Any) -> Broker:
         table.outbox,
         TOPIC,
         info,
-        lambda now: report.message(now, {}),
+        lambda now: report.message(now, {}, {}),
     )
 
 
