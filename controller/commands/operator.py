@@ -49,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             order.add_argument(
                 field, type=int if field in _NUMBERS else str.split if field in _HANDS else str
             )
+        if name == "key-card":
+            order.add_argument(
+                "--position",
+                type=int,
+                help="which card it is: its number in the coup as dealt, or 0 for the first of the shoe. Another is refused, so "
+                "that an order given twice is not two cards",
+            )
         if name == "change-game":
             order.add_argument(
                 "--limit",
@@ -75,6 +82,8 @@ def main(args: argparse.Namespace) -> int:
     path = args.socket or load_config(args.config).operator.socket
     request = {"order": args.order.replace("-", "_")}
     request |= {field: getattr(args, field) for field in _ORDERS[args.order][1]}
+    if args.order == "key-card" and args.position is not None:
+        request["position"] = args.position
     if args.order == "change-game":
         limits: dict[str, dict[str, int]] = {}
         for wager, key, amount in args.limits:

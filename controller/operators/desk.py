@@ -46,6 +46,17 @@ APPROVABLE: Final = frozenset(
 """The kinds of orders that a second person can approve."""
 
 
+def fields_of(kind: str) -> tuple[set[str], set[str]]:
+    """The names of the fields that a request for such an order must have, and of those that it may have."""
+    own = [
+        field
+        for field in dataclasses.fields(KINDS[kind])
+        if field.name not in {"kind", "who", "approved_by"}  # which whoever gives it cannot say
+    ]
+    needed = {field.name for field in own if field.default is dataclasses.MISSING}
+    return needed, {field.name for field in own} - needed
+
+
 class Answer(BaseModel):
     """What became of a request: accepted, or why not; the table's public state where it was asked for."""
 
@@ -110,13 +121,13 @@ class Desk:
             )
         if kind == "change_game":
             return self._change_game(fields, who)
-        known = {field.name for field in dataclasses.fields(KINDS[kind])}
-        _check_fields(kind, fields, known - {"kind", "who", "approved_by"})
+        needed, optional = fields_of(kind)
+        _check_fields(kind, fields, needed, optional)
         try:
             order = _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
         except ValidationError as error:
             raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
-        if "reason" in known and not fields["reason"].strip():
+        if "reason" in needed and not fields["reason"].strip():
             raise UnreadableError(
                 f"{kind}: reason: write what happened, for it is all that the record will say"
             )

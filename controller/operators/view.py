@@ -39,10 +39,14 @@ class _Part(BaseModel):
 
 
 class Prompt(_Part):
-    """What to do now. `side` is the hand of the next card, `count` the cards still to burn."""
+    """What to do now. `side` is the hand of the next card, `count` the cards still to burn.
+
+    `position` is that of the next card, for `key_card`: its number in the coup as dealt, 0 of the shoe's first.
+    """
 
     code: PromptCode
     side: Literal["player", "banker"] | None = None
+    position: int | None = None
     count: int | None = None
     text: str
 
@@ -197,7 +201,8 @@ def _possible(state: TableState, allowed: Iterable[str]) -> Iterable[str]:
 
 def prompt_of(state: TableState) -> Prompt:
     """What the person at the table is to do next."""
-    return _what_waits(state) or _what_follows(state)
+    prompt = _what_waits(state) or _what_follows(state)
+    return prompt.model_copy(update={"position": state.next_position})
 
 
 def _what_waits(state: TableState) -> Prompt | None:

@@ -27,7 +27,16 @@ from controller.config import LimitsConfig
 from controller.engine import Engine
 from controller.messages.models import WagerLimits
 from controller.operators.accounts import AccountsError
-from controller.operators.desk import APPROVABLE, KINDS, Desk, Preview, UnreadableError, read_request, sayable
+from controller.operators.desk import (
+    APPROVABLE,
+    KINDS,
+    Desk,
+    Preview,
+    UnreadableError,
+    fields_of,
+    read_request,
+    sayable,
+)
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, NotLetInError, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
@@ -505,12 +514,13 @@ def _one_order(name: str, kind: Any) -> dict[str, Any]:
         required = ["game"]
     else:
         own = TypeAdapter(kind).json_schema()
+        needed, optional = fields_of(name)
         fields = {
             field: _inline(schema, own.get("$defs", {}))
             for field, schema in own["properties"].items()
-            if field not in {"who", "kind", "approved_by"}
+            if field in needed | optional
         }
-        required = list(fields)
+        required = [field for field in fields if field in needed]
         if "reason" in fields:
             fields["reason"]["pattern"] = r"\S"  # not blank
     if name in APPROVABLE:

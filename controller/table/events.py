@@ -245,10 +245,15 @@ class VoidRound:
 
 @dataclass(frozen=True, slots=True)
 class KeyCard:
-    """A card entered by hand, for one that the shoe could not read or where no shoe reads."""
+    """A card entered by hand, for one that the shoe could not read or where no shoe reads.
+
+    `position` says which card it is, so that the same order twice is not two cards: its number in the coup as dealt,
+    from 1, or 0 for the first card of the shoe, which is turned for the burn. None leaves it to be the next.
+    """
 
     who: str
     card: Card
+    position: int | None = None
     kind: Literal["key_card"] = "key_card"
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, SurplusCardError
 from controller.table.after_settlement import correct_round, replace_last, void_round
 from controller.table.dealing import (
@@ -47,7 +46,7 @@ from controller.table.events import (
     VoidRound,
 )
 from controller.table.shoe_events import OFFERED, hear, let_in, put_aside
-from controller.table.state import Correction, Phase
+from controller.table.state import Correction, Phase, TableState
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.definition import Game
 from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -90,8 +89,8 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
             correct_round(turn, order)
         case VoidRound():
             void_round(turn, order)
-        case KeyCard(card=card):
-            _key(turn, card)
+        case KeyCard():
+            _key(turn, order)
         case ResumePlay(reason=reason):
             _resume(turn, reason)
         case ChangeGame(game=game):
@@ -155,11 +154,12 @@ def _open_betting(turn: Turn) -> None:
 # --- cards by hand
 
 
-def _key(turn: Turn, card: Card) -> None:
-    state = turn.state
+def _key(turn: Turn, order: KeyCard) -> None:
+    state, card = turn.state, order.card
     _refuse_while_stopped(turn)
     if state.doubt is None and state.settings.cards != "keyed":
         raise RefusedError("no_card_awaited", "no card is awaited: the shoe has read every card so far")
+    _refuse_another_place(state, order)
     if surplus(turn, card):
         raise RefusedError(
             "surplus_copy",
@@ -178,6 +178,20 @@ def _key(turn: Turn, card: Card) -> None:
         case _:
             raise RefusedError("no_card_awaited", "no card is awaited now")
     take_backlog(turn)
+
+
+def _refuse_another_place(state: TableState, order: KeyCard) -> None:
+    following = state.next_position
+    if following is not None and order.position not in {None, following}:
+        raise RefusedError(
+            "wrong_position",
+            f"this is keyed as {_place(order.position)} and the next is {_place(following)}: look which cards the table "
+            "has before you key another",
+        )
+
+
+def _place(position: int | None) -> str:
+    return f"card {position} of the coup" if position else "the first card of the shoe"
 
 
 def _correct(turn: Turn, order: CorrectCard) -> None:

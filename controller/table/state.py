@@ -221,6 +221,20 @@ class TableState:
         return bool(self.carried) and self.settings.overdraw == "dummy"
 
     @property
+    def next_position(self) -> int | None:
+        """The number that the next card has in its coup as dealt, from 1, or 0 of the shoe's first, turned for the burn.
+
+        None where the next card that leaves the shoe goes to no hand.
+        """
+        match self.phase:
+            case Phase.SHOE_CHANGE if self.burn_left is None:
+                return 0
+            case Phase.BETTING | Phase.DEALING:
+                return len((self.coup or Coup(self.carried)).cards) + 1
+            case _:
+                return None
+
+    @property
     def shoe_over(self) -> bool:
         """Whether the shoe's last coup has been dealt."""
         return self.last_coup is not None and self.coups >= self.last_coup and self.coup is None

@@ -97,7 +97,7 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(record):
         assert own.state.coup is not None
         assert own.state.coup.cards == ("9S",)
         assert not at.door.lamps().card
-        assert at.from_keypad() == [{"who": "mei", "card": "9S", "kind": "key_card"}]
+        assert at.from_keypad() == [{"who": "mei", "card": "9S", "position": None, "kind": "key_card"}]
 
 
 async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):

@@ -83,6 +83,8 @@ async def test_the_document_has_every_order_with_its_fields(tmp_path):
         assert orders.keys() == KINDS.keys()
         assert {name for name, each in orders.items() if "approval" in each["properties"]} == APPROVABLE
         assert set(orders["correct_card"]["required"]) == {"order", "position", "card", "reason"}
+        assert orders["key_card"]["required"] == ["order", "card"]
+        assert orders["key_card"]["properties"].keys() == {"order", "card", "position"}
         assert len(orders["key_card"]["properties"]["card"]["enum"]) == 52
         assert "who" not in json.dumps([each["properties"] for each in orders.values()])
 

@@ -70,6 +70,8 @@ async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_i
         ({"order": "void_coup", "reason": "x", "who": "Ann"}, "void_coup has no 'who'"),
         ({"order": "void_coup", "reason": "x", "approved_by": "Ann"}, "void_coup has no 'approved_by'"),
         ({"order": "key_card", "card": "1S"}, "key_card: card: Input should be "),
+        ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: Input should be "),
+        ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
         ({"order": "open_betting", "approval": APPROVAL}, "open_betting takes no approval: leave it out"),
         ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
         (
@@ -110,6 +112,24 @@ async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_
             assert answer.json["reason"].startswith(sentence)
 
         assert here.inputs() == before
+
+
+async def test_a_card_that_is_keyed_again_after_a_lost_answer_is_no_second_one(tmp_path):
+    async with consoles(tmp_path, settings(cards="keyed")) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        await browser.order("change_shoe")
+        await browser.order("open_betting")
+        position = (await browser.view())["prompt"]["position"]
+        answers = [await browser.order("key_card", card="KS", position=position) for _ in range(2)]
+        answers.append(await browser.order("key_card", card="2S"))
+
+        assert [(answer.status, answer.json["code"]) for answer in answers] == [
+            (200, None),
+            (409, "wrong_position"),
+            (200, None),
+        ]
+        assert (await browser.view())["prompt"]["position"] == 3
 
 
 @pytest.mark.parametrize("reason", ["", " ", "\t\n", "\u00a0\u3000"])

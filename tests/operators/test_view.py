@@ -137,6 +137,25 @@ def test_the_prompt_says_what_to_do_now(commands, house, code, side, count, text
     assert text is None or prompt.text == text
 
 
+@pytest.mark.parametrize(
+    ("commands", "house", "position"),
+    [
+        ([], {"burn": "first_card"}, 0),
+        (["draw 2S"], {"burn": "first_card"}, None),
+        (["open"], {}, 1),
+        (["open", "draw KS", "unread"], {}, 2),
+        (["open", "key KS 2S 5S 3S"], KEYED, 5),
+        (["open", "overdraw KS", "resume"], {"overdraw": "next_coup"}, 2),
+        (["open", f"draw {LONG}"], MIDI, None),
+        (["open", f"draw {PLAYER_NATURAL}"], {"next_coup": "order"}, None),
+    ],
+)
+def test_the_prompt_says_which_card_is_next(commands, house, position):
+    croupier = Croupier(**house).do("hello", "sign on", "change shoe", *commands)
+
+    assert prompt_of(croupier.state).position == position
+
+
 def shown(croupier: Croupier, *roles: Role) -> View:
     return view_of(croupier.state, 7, NOW, Reader("Mei", roles or (Role.SUPERVISOR,)), 61.5)
 

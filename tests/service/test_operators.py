@@ -17,6 +17,7 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.cli import main
+from controller.commands import operator
 from controller.commands.operator import ask
 from controller.operators import socket_door
 from controller.operators.desk import KINDS, Desk
@@ -420,6 +421,21 @@ def test_the_command_says_what_became_of_an_order(tmp_path, capsys):
             1,
             "refused: key_card: card: " + punto(capsys, "--socket", service.door, "key-card", "1S")[2][25:],
         )
+
+
+def test_the_command_says_which_card_is_keyed(monkeypatch, capsys):
+    asked: list[dict[str, Any]] = []
+
+    def answered(_: Path, request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request)
+        return {"accepted": True}
+
+    monkeypatch.setattr(operator, "ask", answered)
+    for options in ([], ["--position", "0"], ["--position", "3"]):
+        assert punto(capsys, "--socket", "x", "key-card", "9S", *options)[0] == 0
+
+    order = {"order": "key_card", "card": "9S"}
+    assert asked == [order, {**order, "position": 0}, {**order, "position": 3}]
 
 
 def test_the_command_says_that_nobody_answers(tmp_path, capsys):

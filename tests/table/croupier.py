@@ -225,6 +225,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "void": lambda _, __: [VoidCoup("bob", "misdeal")],
     "correct round": _correct_round,
     "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread")],
+    "key at": lambda _, words: [KeyCard("ann", Card(words[1]), int(words[0]))],
     "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],

@@ -122,6 +122,8 @@ class AnyDay(RuleBasedStateMachine):
             assert all(found)
             return False
         self.count_cards(event, before)
+        if isinstance(event, KeyCard):
+            assert event.position in {None, before.next_position}
         for effect in found:
             self.see(effect)
         if isinstance(event, SetWager):
@@ -229,7 +231,7 @@ class AnyDay(RuleBasedStateMachine):
         ):
             return OpenBetting("ann")
         if state.doubt is not None or state.settings.cards == "keyed":
-            return KeyCard("ann", card)
+            return KeyCard("ann", card, state.next_position)
         return CardDrawn(state.link.expected, card, 99)
 
     @rule(
@@ -314,7 +316,7 @@ class AnyDay(RuleBasedStateMachine):
                 )
             ),
             st.builds(AcknowledgeAlarm, st.just("bob"), st.integers(1, 60)),
-            st.builds(KeyCard, st.just("ann"), CARDS),
+            st.builds(KeyCard, st.just("ann"), CARDS, st.sampled_from((None, 0, 1, 2, 3, 4))),
             st.builds(CorrectCard, st.just("bob"), st.integers(0, 7), CARDS, st.just("misread")),
         )
     )

@@ -5,7 +5,7 @@ import pytest
 from controller.table.shoe_orders import shoe_orders
 from controller.table.state import Phase
 from controller.table.turn import RefusedError
-from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
+from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards
 
 DAI_BACC = {"game_name": "dai-bacc", "cards": "keyed"}
 NO_SHOE = {"cards": "keyed", "shoe_serial": "IS-1"}
@@ -105,3 +105,86 @@ def test_where_betting_closes_by_order_cards_are_keyed_after_it():
     croupier = Croupier.at_betting("no more bets", "key KS", betting_closes="order", **NO_SHOE)
 
     assert croupier.hand == "KS"
+
+
+FIRST: list[str] = ["hello", "sign on", "change shoe"]
+SECOND = "card 2 of the coup"
+
+
+@pytest.mark.parametrize(
+    ("house", "commands", "again", "named", "following"),
+    [
+        ({"cards": "keyed"}, [*FIRST, "open", "key at 1 KS"], "key at 1 KS", "card 1 of the coup", SECOND),
+        ({"cards": "keyed"}, [*FIRST, "open", "key at 1 KS"], "key at 3 KS", "card 3 of the coup", SECOND),
+        (
+            {"cards": "keyed"},
+            [*FIRST, "open", "key at 1 KS"],
+            "key at 0 KS",
+            "the first card of the shoe",
+            SECOND,
+        ),
+        (
+            {"cards": "keyed"},
+            [*FIRST, "open", "key KS 2S 9H", "key at 4 3S"],
+            "key at 4 3S",
+            "card 4 of the coup",
+            "card 1 of the coup",
+        ),
+        (
+            {"cards": "keyed", "burn": "first_card"},
+            FIRST,
+            "key at 1 2S",
+            "card 1 of the coup",
+            "the first card of the shoe",
+        ),
+        (
+            {},
+            [*FIRST, "open", "unread", "unread", "key at 1 KS"],
+            "key at 1 KS",
+            "card 1 of the coup",
+            SECOND,
+        ),
+        (
+            {"overdraw": "next_coup"},
+            [*FIRST, "open", "overdraw 5C", "resume", "draw KS", "unread", "key at 3 9H", "unread"],
+            "key at 3 9H",
+            "card 3 of the coup",
+            "card 4 of the coup",
+        ),
+    ],
+)
+def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, again, named, following):
+    croupier = Croupier(**house).do(*commands)
+    before = croupier.state
+
+    with pytest.raises(RefusedError) as refused:
+        croupier.do(again)
+
+    assert refused.value.code == "wrong_position"
+    assert str(refused.value).startswith(f"this is keyed as {named} and the next is {following}: look ")
+    assert croupier.state is before
+
+
+def prompted(croupier: Croupier) -> int | None:
+    """The position of the card that is to be keyed next."""
+    return croupier.state.next_position
+
+
+def test_the_first_card_of_a_shoe_is_keyed_as_number_0():
+    croupier = Croupier(cards="keyed", burn="first_card").do(*FIRST)
+    assert prompted(croupier) == 0
+    croupier.do("key at 0 2S")
+
+    assert croupier.state.burn_left == 2
+    assert prompted(croupier) is None
+    with pytest.raises(RefusedError, match="no card is awaited now"):
+        croupier.do("key at 0 2S")
+
+
+def test_every_card_of_a_coup_is_the_next_in_its_turn():
+    croupier = Croupier.at_betting(cards="keyed")
+    for position, code in enumerate(cards(LONG), start=1):
+        assert prompted(croupier) == position
+        croupier.do(f"key at {position} {code}")
+
+    assert croupier.rounds[-1].player == cards("KS 5S 4D")

@@ -85,10 +85,13 @@ function callSupervisor() {
 const AWAITS_A_CARD = new Set(["key_card", "turn_first_card"]);
 let asked = false;
 let code = null;
+let position = null; // of the card that was awaited when this one was chosen: the order is for no other
+let keyedIn; // the view in which the last card was keyed, which does not know the next one yet
 let chosen = "";
 const keyOrder = button("", keyCard, { key: "Enter", id: "key-order", class: "go" });
 const keys = cardKeys((whole, rank) => {
   code = whole;
+  position = view === keyedIn ? null : view.prompt.position;
   chosen = chosenWords(whole, rank);
   showKeyOrder();
 });
@@ -108,9 +111,10 @@ function showKeyOrder() {
 
 async function keyCard() {
   if (keyOrder.disabled) return;
-  const keyed = code;
+  const keyed = { card: code, position };
+  const seen = view;
   keys.clear();
-  await give("key_card", { card: keyed });
+  if (await give("key_card", keyed)) keyedIn = seen;
   if (!byId("keying").hidden) keys.focus();
 }
 

@@ -53,7 +53,7 @@ function keyCard(view) {
     view,
     text: view.prompt.text,
     parts: [picker.node],
-    read: () => ({ card: picker.read() }),
+    read: () => ({ card: picker.read(), position: view.prompt.position }),
     preview: ({ round }) => [element("p", { class: "good" }, round === null ? "The card fits." : `The hand ends: ${headline(round)}.`)],
     confirm: "Key the card",
   });

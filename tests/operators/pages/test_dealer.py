@@ -2,6 +2,7 @@
 
 import re
 from time import monotonic
+from typing import Any
 
 import pytest
 from playwright.async_api import expect
@@ -184,6 +185,8 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
         await at_work(page, here, "mei")
         await press_twice(page)
         await headline(page, "Key Player's first card")
+        sent: list[Any] = []
+        page.on("request", lambda request: sent.append(request.post_data_json))
         for card, words in (
             ("ks", "Key Banker's first card"),
             ("2s", "Key Player's second card"),
@@ -197,6 +200,13 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
         await eventually(lambda: here.table.state.last is not None, "the hand is over")
         await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
         await expect(page.locator("#phase")).to_have_text("Hand settled")
+        keyed = [each for each in sent if each is not None and each.get("order") == "key_card"]
+        assert [(each["card"], each["position"]) for each in keyed] == [
+            ("KS", 1),
+            ("2S", 2),
+            ("9H", 3),
+            ("3S", 4),
+        ]
 
         await press_twice(page)
         await headline(page, "Place your wagers")
