@@ -1,6 +1,6 @@
-"""Makes the fonts in displays/static/fonts anew: `make fonts`, after a change of a Chinese catalogue.
+"""Makes the fonts of the displays and of the consoles anew: `make fonts`, after a change of a Chinese catalogue.
 
-All are from npm's @fontsource packages. Latin is Arimo, as wide as Arial, so that a board is laid out alike on every
+All are from npm's @fontsource packages. Latin is Arimo, as wide as Arial, so that a page is laid out alike on every
 screen. Of Noto Sans, each Chinese font gets the characters of its language's catalogue and no others. What a table itself
 says, such as its name, may have more: those come from the screen's own fonts.
 """
@@ -16,8 +16,11 @@ from fontTools.merge import Merger
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
-DISPLAYS: Final = Path(__file__).parents[3] / "displays"
+ROOT: Final = Path(__file__).parents[3]
+DISPLAYS: Final = ROOT / "displays"
 FONTS: Final = DISPLAYS / "static" / "fonts"
+CONSOLE_FONTS: Final = ROOT / "controller" / "operators" / "pages" / "fonts"
+"""The consoles are served by another program, which does without the displays' files: they have the Latin font of their own."""
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
 """Language -> the npm package with its font."""
@@ -36,9 +39,9 @@ def font_of(language: str) -> Path:
     return FONTS / f"{SOURCES[language]}-700.woff2"
 
 
-def latin_font(weight: int) -> Path:
+def latin_font(weight: int, fonts: Path = FONTS) -> Path:
     """The committed Latin font of a weight."""
-    return FONTS / f"{LATIN}-{weight}.woff2"
+    return fonts / f"{LATIN}-{weight}.woff2"
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -58,11 +61,13 @@ def unpack(name: str, folder: Path) -> Path:
 def make_latin(folder: Path) -> None:
     """Take the Latin font as the package has it: that slice is small."""
     package = unpack(LATIN, folder)
-    for weight in WEIGHTS:
-        latin_font(weight).write_bytes(
-            (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
-        )
-    (FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
+    for fonts in (FONTS, CONSOLE_FONTS):
+        fonts.mkdir(exist_ok=True)
+        for weight in WEIGHTS:
+            latin_font(weight, fonts).write_bytes(
+                (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
+            )
+        (fonts / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
 
 
 def make(language: str, folder: Path) -> None:
@@ -89,7 +94,6 @@ def make(language: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    FONTS.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         make_latin(Path(scratch))
     for each in SOURCES:

@@ -22,6 +22,7 @@ from tests.operators.pages.parts import (
 )
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
+SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
 WAGERS = (
     (1, "player", 2500),
     (3, "banker", 10_000),
@@ -73,6 +74,17 @@ async def picture(page: Page, name: str) -> None:
     await page.screenshot(path=IMAGES / f"{name}.png")
 
 
+async def picture_on_every_screen(page: Page, name: str) -> None:
+    """On a console's own screen, and on larger ones."""
+    own = page.viewport_size
+    assert own is not None
+    await picture(page, name)
+    for screen, (width, height) in SCREENS.items():
+        await page.set_viewport_size({"width": width, "height": height})
+        await picture(page, f"{name}-{screen}")
+    await page.set_viewport_size(own)
+
+
 async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     """From a new shoe to a card that could not be read and a supervisor who is called."""
     await here.table.begin_shoe()
@@ -87,7 +99,7 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     PlayedBefore.behind = timedelta(0)
     await here.wager(*WAGERS[:4])
     await expect(page.locator("#hand-strip button")).to_have_count(10)
-    await picture(page, "console-dealer")
+    await picture_on_every_screen(page, "console-dealer")
     await page.keyboard.press("F9")
     await picture(page, "console-dealer-hands")
     await page.keyboard.press("Escape")
@@ -108,6 +120,7 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     await page.wait_for_selector("body:not(.live)")
     await picture(page, "console-not-live")
     await here.open()
+    await page.wait_for_selector("#name:focus")  # its session ended with the service
 
 
 async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
@@ -116,7 +129,7 @@ async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=True))
     await here.table.shoe(LidMoved(here.table.state.link.expected, open=False))
     await headline(page, "Stop: a supervisor is needed")
-    await picture(page, "console-supervisor")
+    await picture_on_every_screen(page, "console-supervisor")
     await here.table.order(ResumePlay("omar", "Lid closed, cards undisturbed"))
     await page.get_by_role("button", name="Void the hand").click()
     dialog = page.get_by_role("dialog")
