@@ -1,0 +1,36 @@
+"""Who gets what of an award, and in what order.
+
+"The dealer will first pay the player farthest on his right and then move counter-clockwise to pay other players"
+(sheet 001, appendix A). The players sit around the table across from the dealer: seen from above, counter-clockwise
+from the dealer's right is towards the dealer's left. Cents that do not divide go out in the same order, one to each.
+
+No sheet says which seat has number 1. Where seats are numbered from the dealer's right, as baccarat tables commonly
+are, the farthest seat on that side is the lowest; where they are numbered from the left, it is the highest.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+DealersSide = Literal["right", "left"]
+"""A side of the table as the dealer sees it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What a seat gets of an award, in minor units."""
+
+    seat: int
+    amount: int
+
+
+def order_of_paying(seats: Iterable[int], seat_one: DealersSide) -> tuple[int, ...]:
+    """The seats as they are paid and printed: from the dealer's right on; `seat_one` is where seat 1 is."""
+    return tuple(sorted(seats, reverse=seat_one == "left"))
+
+
+def split(award: int, seats: Iterable[int], seat_one: DealersSide) -> tuple[Share, ...]:
+    """An award in minor units in equal shares, in the order of paying; odd cents go to those paid first."""
+    order = order_of_paying(seats, seat_one)
+    each, odd = divmod(award, len(order))
+    return tuple(Share(seat, each + (place < odd)) for place, seat in enumerate(order))
