@@ -1,28 +1,19 @@
-"""The frames of the keypad's link, version 1, with their bytes both ways; docs/keypad.md is the law of this file.
-
-Every frame checks its own values when it is made, so the same rule refuses a wrong value that is about to be sent and
-one that has arrived.
-"""
+"""The frames of the keypad's link, version 1, with their bytes both ways; docs/keypad.md is the law of this file."""
 
 # ruff: noqa: D102 - `sequence`, `payload` and `parse` are documented once, at `Frame`
 
 from dataclasses import dataclass
 from struct import Struct
-from struct import error as StructError  # noqa: N812 - the standard library's name is in small letters
 from typing import ClassVar, Final, Literal, Self, get_args
 
 from drivers.base import KeypadLamps
+from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
 from drivers.keypad.keys import LONGEST_KEY, is_key_name
 
-HIGHEST: Final = 0xFFFF_FFFF
 STATUS_SECONDS: Final = 0.25  # how often the host says how things stand
-SILENCE_SECONDS: Final = (
-    0.8  # three of them missed: with the time to notice, a loss is seen within one second
-)
 REPEAT_SECONDS: Final = 0.2  # after which a keypad sends a press again that has not been answered
 STALE_MILLISECONDS: Final = 1000  # older than that, a press is not an order any more
 OLDEST_MILLISECONDS: Final = 0xFFFF  # of a press that is older still, a keypad says this
-SERIAL_BYTES: Final = 32
 TEXT_BYTES: Final = 200
 
 Result = Literal["done", "more", "refused"]
@@ -32,43 +23,6 @@ _HERE: Final = Struct(">II")
 _PRESS: Final = Struct(">IH")
 _STATUS: Final = Struct(">IB")
 _ANSWER: Final = Struct(">IBB")
-
-
-def _within(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise ValueError(f"{name} is {value}: it must be {low} to {high}")
-
-
-def _unpack(layout: Struct, payload: bytes) -> tuple[int, ...]:
-    try:
-        return layout.unpack_from(payload)
-    except StructError as error:
-        raise ValueError("the payload is too short") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What every frame has: a type, a sequence number (0 where frames are not numbered) and a payload."""
-
-    TYPE: ClassVar[int]
-
-    @property
-    def sequence(self) -> int:
-        """The number in the frame's header."""
-        return 0
-
-    def payload(self) -> bytes:
-        """The bytes between header and checksum."""
-        raise NotImplementedError
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        """Read the frame back from its sequence number and payload.
-
-        Raises:
-            ValueError: what the bytes say is not a frame of this type.
-        """
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +35,17 @@ class Here(Frame):
     TYPE: ClassVar[int] = 0x41
 
     def __post_init__(self) -> None:
-        _within("token", self.token, 1, HIGHEST)
-        _within("session", self.session, 1, HIGHEST)
-        if not self.serial.isascii() or not self.serial.isprintable() or " " in self.serial:
-            raise ValueError(f"serial number {self.serial!r} must be printable ASCII without spaces")
-        _within("the length of the serial number", len(self.serial), 1, SERIAL_BYTES)
+        within("token", self.token, 1, HIGHEST)
+        within("session", self.session, 1, HIGHEST)
+        check_serial(self.serial)
 
     def payload(self) -> bytes:
         return _HERE.pack(self.token, self.session) + self.serial.encode()
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        _within("the sequence number", sequence, 0, 0)
-        token, session = _unpack(_HERE, payload)
+        within("the sequence number", sequence, 0, 0)
+        token, session = unpack(_HERE, payload)
         return cls(token, session, payload[_HERE.size :].decode())
 
 
@@ -108,9 +60,9 @@ class Press(Frame):
     TYPE: ClassVar[int] = 0x42
 
     def __post_init__(self) -> None:
-        _within("number", self.number, 1, HIGHEST)
-        _within("session", self.session, 1, HIGHEST)
-        _within("age", self.age, 0, OLDEST_MILLISECONDS)
+        within("number", self.number, 1, HIGHEST)
+        within("session", self.session, 1, HIGHEST)
+        within("age", self.age, 0, OLDEST_MILLISECONDS)
         if not is_key_name(self.key):
             raise ValueError(f"{self.key!r} is no key's name: 1 to {LONGEST_KEY} capitals, digits and _")
 
@@ -123,7 +75,7 @@ class Press(Frame):
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        session, age = _unpack(_PRESS, payload)
+        session, age = unpack(_PRESS, payload)
         return cls(sequence, session, age, payload[_PRESS.size :].decode())
 
 
@@ -136,7 +88,7 @@ class Status(Frame):
     TYPE: ClassVar[int] = 0xC1
 
     def __post_init__(self) -> None:
-        _within("token", self.token, 1, HIGHEST)
+        within("token", self.token, 1, HIGHEST)
 
     def payload(self) -> bytes:
         lamps = self.lamps
@@ -144,10 +96,10 @@ class Status(Frame):
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        _within("the sequence number", sequence, 0, 0)
-        _within("the payload's length", len(payload), _STATUS.size, _STATUS.size)
-        token, bits = _unpack(_STATUS, payload)
-        _within("lamps", bits, 0, 7)
+        within("the sequence number", sequence, 0, 0)
+        within("the payload's length", len(payload), _STATUS.size, _STATUS.size)
+        token, bits = unpack(_STATUS, payload)
+        within("lamps", bits, 0, 7)
         return cls(token, KeypadLamps(bool(bits & 1), bool(bits & 2), bool(bits & 4)))
 
 
@@ -163,10 +115,10 @@ class Answer(Frame):
     TYPE: ClassVar[int] = 0xC2
 
     def __post_init__(self) -> None:
-        _within("number", self.number, 1, HIGHEST)
-        _within("session", self.session, 1, HIGHEST)
-        _within("seconds", self.seconds, 0, 255)
-        _within("the length of the text in UTF-8", len(self.text.encode()), 0, TEXT_BYTES)
+        within("number", self.number, 1, HIGHEST)
+        within("session", self.session, 1, HIGHEST)
+        within("seconds", self.seconds, 0, 255)
+        within("the length of the text in UTF-8", len(self.text.encode()), 0, TEXT_BYTES)
 
     @property
     def sequence(self) -> int:
@@ -177,8 +129,8 @@ class Answer(Frame):
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        session, result, seconds = _unpack(_ANSWER, payload)
-        _within("result", result, 1, len(RESULTS))
+        session, result, seconds = unpack(_ANSWER, payload)
+        within("result", result, 1, len(RESULTS))
         return cls(sequence, session, RESULTS[result - 1], seconds, payload[_ANSWER.size :].decode())
 
 

@@ -22,7 +22,7 @@ from evdev import ecodes
 from drivers.base import KeyAnswer, KeypadUser
 from drivers.keypad.frames import STALE_MILLISECONDS
 from drivers.keypad.link import TOO_LATE
-from drivers.keypad.retried import KeypadLostError, RetriedKeypad
+from drivers.retried import DeviceLostError, Retried
 
 BY_ID = Path("/dev/input/by-id")
 TICK_SECONDS: Final = 0.25
@@ -106,14 +106,14 @@ def open_device(path: str) -> Device:
     return device
 
 
-class InputKeypad(RetriedKeypad):
+class InputKeypad(Retried[KeypadUser]):
     """The driver of a keypad that is an input device: `drivers.base.KeypadDriver`.
 
     `path` is best one of /dev/input/by-id, which stays the same wherever the keypad is plugged in.
     """
 
     def __init__(self, path: str) -> None:
-        super().__init__(path)
+        super().__init__(path, "keypad")
         self._reader = PressReader(key_names())
         self._connections = 0
         self._name: str | None = None
@@ -133,7 +133,7 @@ class InputKeypad(RetriedKeypad):
         try:
             device = open_device(self.path)
         except OSError as error:
-            raise KeypadLostError(why_not_open(self.path, error)) from error
+            raise DeviceLostError(why_not_open(self.path, error)) from error
         self._connections += 1
         self._name = device.name
         try:
@@ -205,7 +205,7 @@ def _read(fd: int, path: str) -> bytes:
     except BlockingIOError:
         return b""
     except OSError as error:
-        raise KeypadLostError(f"the keypad {path} went away: check its cable") from error
+        raise DeviceLostError(f"the keypad {path} went away: check its cable") from error
 
 
 def why_not_open(path: str, error: OSError) -> str:

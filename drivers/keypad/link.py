@@ -15,10 +15,9 @@ from math import inf
 from typing import Final
 
 from drivers.base import KeyAnswer, KeypadLamps
-from drivers.framing import VERSION, Counters, Decoder, encode
+from drivers.frame import HIGHEST
+from drivers.framing import Counters, Decoder, encode
 from drivers.keypad.frames import (
-    HIGHEST,
-    SILENCE_SECONDS,
     STALE_MILLISECONDS,
     STATUS_SECONDS,
     TEXT_BYTES,
@@ -28,6 +27,7 @@ from drivers.keypad.frames import (
     Press,
 )
 from drivers.keypad.frames import Status as StatusFrame
+from drivers.silence import Silence
 
 TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
@@ -61,9 +61,7 @@ class KeypadLink:
         self._out = b""
         self._shown: KeypadLamps | None = None
         self._said_at = -inf
-        self._heard_at = 0.0
-        self._silent = False
-        self._seen_before = self._seen()
+        self._silence = Silence("keypad", self.counters)
 
     def connect(self, now: float, token: int) -> None:
         """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
@@ -72,16 +70,15 @@ class KeypadLink:
         """
         self._decoder = self._new_decoder()
         self._token = token
-        self._heard_at = now
         self._lose()
-        self._silent = False
+        self._silence.begin(now)
 
     def _new_decoder(self) -> Decoder[FromKeypad]:
         return Decoder[FromKeypad](_TYPES, self.counters)
 
     def silent_seconds(self, now: float) -> float:
         """How long the keypad has not been heard, once it has been called lost; else 0."""
-        return now - self._heard_at if self._silent else 0.0
+        return self._silence.seconds(now)
 
     # --- what comes in
 
@@ -101,8 +98,7 @@ class KeypadLink:
         if here.token != self._token:
             return
         self.here = here
-        self._heard_at = now
-        self._silent = False
+        self._silence.heard(now)
         if here.session != self._session:
             self._session, self._taken, self._answer = here.session, 0, None
 
@@ -122,41 +118,17 @@ class KeypadLink:
 
     def tick(self, now: float) -> str | None:
         """Notice silence, and say why; call some ten times a second, after `receive` has had all that is readable."""
-        if self._silent or now - self._heard_at < SILENCE_SECONDS:
-            return None
-        reason = self._why_silent()
-        self.counters.silences += 1
-        self._lose()
-        self._silent = True
-        self._token = self._token % HIGHEST + 1
+        reason = self._silence.tick(now)
+        if reason is not None:
+            self.counters.silences += 1
+            self._lose()
+            self._token = self._token % HIGHEST + 1
         return reason
-
-    def _why_silent(self) -> str:
-        frames, versions, unknown, broken = (
-            now - before for now, before in zip(self._seen(), self._seen_before, strict=True)
-        )
-        if self.here is not None or frames:
-            return f"no sign of life for {SILENCE_SECONDS} s: check the keypad's cable"
-        if versions:
-            theirs = self.counters.version_seen
-            return f"the keypad speaks version {theirs} of the link and this host version {VERSION}: update the older"
-        if unknown:
-            return (
-                "another device is at this port, or the line gives back what the host sends: check the plug"
-            )
-        if broken:
-            return "there are bytes but no frames: check the baud rate, and that this is the keypad's port"
-        return "the port is open but the keypad says nothing: check its cable"
 
     def _lose(self) -> None:
         self.here = None
         self._out = b""
         self._said_at = -inf
-        self._seen_before = self._seen()
-
-    def _seen(self) -> tuple[int, int, int, int]:
-        counted = self.counters
-        return counted.frames, counted.other_version, counted.unknown_type, counted.broken
 
     # --- what goes out
 

@@ -7,23 +7,23 @@ from dataclasses import asdict
 from typing import Final
 
 from drivers.base import KeypadUser
-from drivers.keypad.frames import HIGHEST
+from drivers.frame import HIGHEST
 from drivers.keypad.link import KeypadLink
-from drivers.keypad.retried import KeypadLostError, RetriedKeypad
+from drivers.retried import DeviceLostError, Retried
 from drivers.serial_port import READ_BYTES, Port, PortLostError
 
 TICK_SECONDS: Final = 0.1  # how often silence is looked for; with the link's 0.8 s a loss is seen within 1 s
 REOPEN_SECONDS = 10.0  # a silent port is opened anew, in case the adapter hangs
 
 
-class SerialKeypad(RetriedKeypad):
+class SerialKeypad(Retried[KeypadUser]):
     """The driver of a keypad at a serial port: `drivers.base.KeypadDriver`.
 
     `path` is best one of /dev/serial/by-id, which stays the same wherever the cable is plugged in.
     """
 
     def __init__(self, path: str, baud: int) -> None:
-        super().__init__(path)
+        super().__init__(path, "keypad")
         self._baud = baud
         self._link = KeypadLink()
         self._connections = 0
@@ -38,13 +38,13 @@ class SerialKeypad(RetriedKeypad):
         try:
             port = Port(self.path, self._baud, "keypad")
         except PortLostError as lost:
-            raise KeypadLostError(str(lost)) from lost
+            raise DeviceLostError(str(lost)) from lost
         self._connections += 1
         try:
             await self._serve(port, user)
         except PortLostError as lost:
             port.forget_output()
-            raise KeypadLostError(str(lost)) from lost
+            raise DeviceLostError(str(lost)) from lost
         finally:
             port.close()
 

@@ -14,13 +14,13 @@ from drivers.framing import Decoder, encode
 from drivers.keypad.frames import (
     OLDEST_MILLISECONDS,
     REPEAT_SECONDS,
-    SILENCE_SECONDS,
     Answer,
     FromHost,
     Here,
     Press,
     Status,
 )
+from drivers.silence import SILENCE_SECONDS
 
 ROOM: Final = 8
 """Presses that wait for an answer; a person who presses more sees that nothing happens."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from drivers.keypad.frames import HIGHEST, Answer
+from drivers.frame import HIGHEST
+from drivers.keypad.frames import Answer
 from simulators.keypad.device import KeypadDevice
 from simulators.shoe.terminal import Terminal
 

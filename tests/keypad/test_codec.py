@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from drivers import framing
 from drivers.base import KeypadLamps
+from drivers.frame import Frame
 from drivers.framing import encode
 from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
-from drivers.keypad.frames import TEXT_BYTES, Answer, Frame, FromHost, FromKeypad, Here, Press, Status
+from drivers.keypad.frames import TEXT_BYTES, Answer, FromHost, FromKeypad, Here, Press, Status
 from drivers.keypad.keys import LONGEST_KEY
 
 ALL = (Here, Press, Status, Answer)

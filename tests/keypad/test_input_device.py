@@ -21,7 +21,7 @@ from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps
 from drivers.keypad import input_device
 from drivers.keypad.input_device import EVENT, InputKeypad, PressReader, key_names, why_not_open
 from drivers.keypad.keys import DEFAULT
-from drivers.keypad.retried import KeypadLostError
+from drivers.retried import DeviceLostError
 from tests.keypad.test_serial_line import until
 from tests.service.table_on_a_machine import HERE
 
@@ -281,7 +281,7 @@ def test_a_read_with_nothing_there_is_nothing(at):
     device = FakeDevice()
     assert input_device._read(device.fd, "/dev/input/pad") == b""
     device.close()
-    with pytest.raises(KeypadLostError, match="the keypad /dev/input/pad went away: check its cable"):
+    with pytest.raises(DeviceLostError, match="the keypad /dev/input/pad went away: check its cable"):
         input_device._read(device.fd, "/dev/input/pad")
     os.close(device.cable)
 

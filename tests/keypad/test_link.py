@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from drivers import framing
 from drivers.base import KeyAnswer, KeypadLamps
+from drivers.frame import Frame
 from drivers.framing import encode
 from drivers.ishoe.frames import Lock
-from drivers.keypad.frames import TEXT_BYTES, Answer, Frame, Here, Press, Status
+from drivers.keypad.frames import TEXT_BYTES, Answer, Here, Press, Status
 from drivers.keypad.link import KeypadLink, shortened
 
 TOKEN, SESSION = 77, 5

@@ -10,11 +10,13 @@ from cobs import cobs  # type: ignore[import-untyped]
 from controller.config import KeypadConfig
 from drivers import framing
 from drivers.base import KeypadLamps
+from drivers.frame import SERIAL_BYTES, Frame
 from drivers.framing import encode
 from drivers.keypad import frames
-from drivers.keypad.frames import Answer, Frame, Here, Press, Status
+from drivers.keypad.frames import Answer, Here, Press, Status
 from drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
 from drivers.keypad.serial_line import REOPEN_SECONDS
+from drivers.silence import SILENCE_SECONDS
 from simulators.keypad.device import ROOM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "keypad.md").read_text(encoding="utf-8")
@@ -56,13 +58,13 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
 @pytest.mark.parametrize(
     ("words", "number"),
     [
-        (r"1 to (\d+) printable ASCII", frames.SERIAL_BYTES),
+        (r"1 to (\d+) printable ASCII", SERIAL_BYTES),
         (r"1 to (\d+) of A-Z", LONGEST_KEY),
         (r"0 to (\d+) bytes of UTF-8", frames.TEXT_BYTES),
         (r"A text of more than (\d+) bytes", frames.TEXT_BYTES),
         (r"STATUS goes out every (\d+) ms", frames.STATUS_SECONDS * 1000),
-        (r"(\d+) ms without a STATUS", frames.SILENCE_SECONDS * 1000),
-        (r"(\d+) ms without HERE", frames.SILENCE_SECONDS * 1000),
+        (r"(\d+) ms without a STATUS", SILENCE_SECONDS * 1000),
+        (r"(\d+) ms without HERE", SILENCE_SECONDS * 1000),
         (r"is sent, every (\d+) ms", frames.REPEAT_SECONDS * 1000),
         (r"age is above (\d+) ms", frames.STALE_MILLISECONDS),
         (r"wait, (\d+) altogether", ROOM),
