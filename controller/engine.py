@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from controller.journal.entries import EVENTS, STATES
+from controller.journal.incidents import Incident, incidents_of
 from controller.journal.journal import Journal
 from controller.journal.recovery import recover
 from controller.messages import topics
@@ -127,10 +128,16 @@ class Engine:
         try:
             effects = self.table.handle(event)
         except RefusedError as refusal:
+            self._note(seq, incidents_of(event, refusal))
             return Handled(seq, refusal)
+        self._note(seq, incidents_of(event, effects))
         for effect in effects:
             self._make_known(seq, moment, effect)
         return Handled(seq)
+
+    def _note(self, seq: int, incidents: Sequence[Incident]) -> None:
+        if incidents:
+            self._journal.add_incidents(seq, incidents)
 
     def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
         if isinstance(effect, RoundEnded):

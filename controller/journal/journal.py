@@ -18,6 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from controller.journal import store
 from controller.journal.entries import Entry
+from controller.journal.incidents import Incident
 from controller.journal.store import RecordError
 from controller.table.state import RoundRecord
 
@@ -135,6 +136,10 @@ class Journal:
             self.last_round = max(self.last_round, record.round)
 
         return self._put(work)
+
+    def add_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
+        """Put on the record what was out of the ordinary about the input `seq`."""
+        self._put(lambda connection: store.add_incidents(connection, seq, incidents))
 
     def add_snapshot(self, seq: int, state: str) -> None:
         """Keep the state after the input `seq`, to recover from."""

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from controller.journal import store
 from controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES, Entry
+from controller.journal.incidents import Incident, incidents_of
 from controller.journal.store import RecordError
 from controller.table.effects import Effect, RoundEnded
 from controller.table.events import Event, ServiceStarted
@@ -28,20 +29,28 @@ class Step:
     entry: Entry
     table: Table
     effects: list[Effect]
+    incidents: list[Incident]
 
 
 def recover(connection: sqlite3.Connection) -> Table | None:
-    """The table as it was when the record ends, None of an empty record; rounds not yet in their table are added.
+    """The table as it was when the record ends, None of an empty record.
+
+    Rounds and incidents that are not in their tables yet are added; all incidents of a record that had no table of them.
 
     Raises:
         RecordError: the record is broken since the last snapshot.
     """
     try:
         connection.execute("BEGIN IMMEDIATE")
-        seq, link, table = _at_snapshot(connection)
+        if store.has_incidents(connection):
+            seq, link, table = _at_snapshot(connection)
+        else:
+            store.begin_incidents(connection)
+            seq, link, table = 0, FIRST_LINK, None
         for step in _steps(store.checked_entries(connection, seq, link), table):
             seq, table = step.entry.seq, step.table
             _add_rounds(connection, step)
+            store.add_incidents(connection, seq, step.incidents)
         _check_end(connection, seq)
         connection.execute("COMMIT")
     except sqlite3.Error as error:
@@ -102,9 +111,10 @@ def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
             table = Table.new(event.settings)
         try:
             effects = table.handle(event)
-        except RefusedError:
-            effects = []  # it was refused then, too
-        yield Step(entry, table, effects)
+        except RefusedError as refusal:  # it was refused then, too
+            yield Step(entry, table, [], incidents_of(event, refusal))
+        else:
+            yield Step(entry, table, effects, incidents_of(event, effects))
 
 
 def _event_of(entry: Entry) -> Event:
@@ -156,6 +166,7 @@ def replay(path: Path) -> Replayed:
     inputs = rounds = waiting = 0
     try:
         recorded = store.last_round(connection)
+        noted = store.last_incident(connection)
         for step in _steps(store.checked_entries(connection, 0, FIRST_LINK), None):
             inputs = step.entry.seq
             for effect in step.effects:
@@ -165,6 +176,8 @@ def replay(path: Path) -> Replayed:
                         waiting += 1
                     else:
                         _compare_round(connection, step, effect)
+            if inputs <= noted:
+                _compare_incidents(connection, step)
             _compare_snapshot(connection, step)
         _compare_count(connection, rounds)
     except RecordError as difference:
@@ -195,6 +208,17 @@ def _compare_round(connection: sqlite3.Connection, step: Step, ended: RoundEnded
         raise RecordError(
             f"the settlements of round {number} are recorded as {paid} and derived as {derived}"
         )
+
+
+def _compare_incidents(connection: sqlite3.Connection, step: Step) -> None:
+    """Refuse other incidents of an input than there were. Their words may be those of an earlier version."""
+    seq = step.entry.seq
+    found = connection.execute(
+        "SELECT kind, code FROM incidents WHERE input = ? ORDER BY place", (seq,)
+    ).fetchall()
+    expected = [(each.kind, each.code) for each in step.incidents]
+    if found != expected:
+        raise RecordError(f"the incidents of input {seq} are recorded as {found} and derived as {expected}")
 
 
 def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:

@@ -1,7 +1,7 @@
 """The SQLite file: its tables, and what is done with them inside one transaction.
 
-Entries, rounds and settlements can be added and never changed: triggers refuse it even to a person with a shell.
-Rounds and settlements follow from the inputs; they stand in tables of their own so that a person can query them.
+Entries, rounds, settlements and incidents can be added and never changed: triggers refuse it even to a person with a
+shell. All but the entries follow from these; they stand in tables of their own so that a person can query them.
 """
 
 import sqlite3
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.journal.entries import FIRST_LINK, ROUNDS, Entry
+from controller.journal.incidents import Incident
 from controller.table.state import RoundRecord
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
@@ -59,6 +60,16 @@ CREATE TABLE cursors (
     name TEXT PRIMARY KEY,
     at INTEGER NOT NULL
 ) STRICT;
+"""
+_INCIDENTS: Final = """
+CREATE TABLE incidents (
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    place INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    code TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (input, place)
+) STRICT, WITHOUT ROWID;
 """
 _NEVER_EDITED: Final = ("inputs", "rounds", "settlements")
 _SNAPSHOTS_KEPT: Final = 2
@@ -133,15 +144,31 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    triggers = "".join(
+    statements = _TABLES + _INCIDENTS + "".join(_triggers(*_NEVER_EDITED, "incidents"))
+    connection.executescript(
+        f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
+    )
+
+
+def _triggers(*tables: str) -> list[str]:
+    return [
         f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
         f"BEGIN SELECT RAISE(ABORT, 'the record is never edited'); END;\n"
-        for table in _NEVER_EDITED
+        for table in tables
         for verb in ("UPDATE", "DELETE")
-    )
-    connection.executescript(
-        f"BEGIN; {_TABLES} {triggers} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
-    )
+    ]
+
+
+def has_incidents(connection: sqlite3.Connection) -> bool:
+    """Whether the record has a table of incidents; one that an earlier version began has none."""
+    found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'incidents'").fetchone()
+    return found is not None
+
+
+def begin_incidents(connection: sqlite3.Connection) -> None:
+    """Give a record that has no table of incidents one, inside the transaction that fills it."""
+    for statement in (_INCIDENTS, *_triggers("incidents")):
+        connection.execute(statement)
 
 
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
@@ -182,6 +209,14 @@ def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, reco
     connection.executemany(
         "INSERT INTO settlements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         settlement_rows(record),
+    )
+
+
+def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[Incident]) -> None:
+    """Add the incidents of the input `seq`, unless recovery finds them there already."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO incidents VALUES (?, ?, ?, ?, ?)",
+        [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)],
     )
 
 
@@ -294,6 +329,14 @@ def cursor(connection: sqlite3.Connection, name: str) -> int:
 def last_round_input(connection: sqlite3.Connection) -> int:
     """The number of the input that ended the last round on the record, 0 if there is none."""
     number: int = connection.execute("SELECT coalesce(max(input), 0) FROM rounds").fetchone()[0]
+    return number
+
+
+def last_incident(connection: sqlite3.Connection) -> int:
+    """The number of the last input whose incidents are on the record, 0 if there is none."""
+    if not has_incidents(connection):
+        return 0
+    number: int = connection.execute("SELECT coalesce(max(input), 0) FROM incidents").fetchone()[0]
     return number
 
 

@@ -285,12 +285,16 @@ def _kebab(name: str) -> str:
 def edited(record: Path) -> Iterator[sqlite3.Connection]:
     """The record's file with its triggers dropped, for somebody who knows how."""
     with closing(sqlite3.connect(record, isolation_level=None)) as database:
-        triggers = database.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-        for name, _ in triggers:
+        triggers = database.execute(
+            "SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger'"
+        ).fetchall()
+        for name, *_ in triggers:
             database.execute(f"DROP TRIGGER {name}")
         yield database
-        for _, sql in triggers:
-            database.execute(sql)
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        for _, its_table, sql in triggers:
+            if its_table in tables:
+                database.execute(sql)
 
 
 def rows(record: Path, query: str) -> list[Any]:

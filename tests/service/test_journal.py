@@ -17,13 +17,14 @@ from typing import Any
 
 import pytest
 
+from controller.baccarat.cards import Card
 from controller.engine import SNAPSHOT_EVERY
 from controller.journal import store
 from controller.journal.entries import STATES
 from controller.journal.journal import Journal
 from controller.journal.recovery import recover, replay
 from controller.journal.store import RecordError
-from controller.table.events import CloseTable, ReverseMovement
+from controller.table.events import CallSupervisor, CardUnread, CloseTable, KeyCard, ReverseMovement, SetWager
 from tests.service.table_in_this_process import HERE, edited, rows, table
 from tests.service.table_on_a_machine import (
     Broker,
@@ -75,6 +76,33 @@ def short(tmp_path: Path) -> Path:
     return record
 
 
+INCIDENTS = [
+    ("refused", "no_card_awaited"),
+    ("card_awaited", "unread"),
+    ("alarm", "supervisor_called"),
+    ("stop", "reverse_movement"),
+]
+
+
+@pytest.fixture
+def troubled(tmp_path: Path) -> Path:
+    """A record of two rounds and then of one incident of each kind."""
+    record: Path = tmp_path / "troubled.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(2, seats=[1])
+            await here.engine.submit([KeyCard("mei", Card("9S"))], "operator mei")
+            await here.engine.submit([SetWager("w", 99, "player", 500, here.state.round)], "wagers")
+            await here.shoe(CardUnread(here.state.link.expected))
+            await here.order(CallSupervisor("mei", "a dispute"))
+            await here.shoe(ReverseMovement(here.state.link.expected))
+
+    asyncio.run(play())
+    return record
+
+
 async def start_on(record: Path) -> None:
     async with table(record):
         pass
@@ -112,12 +140,15 @@ def test_every_input_is_chained_to_the_one_before(played):
         assert link == before
 
 
-@pytest.mark.parametrize("name", ["inputs", "rounds", "settlements"])
-@pytest.mark.parametrize("change", ["UPDATE {} SET rowid = rowid", "DELETE FROM {}"])
-def test_a_person_with_a_shell_cannot_edit_the_record(record, name, change):
-    change = change.format(name).replace("rowid", "seat" if name == "settlements" else "rowid")
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("inputs", "rowid"), ("rounds", "rowid"), ("settlements", "seat"), ("incidents", "place")],
+)
+@pytest.mark.parametrize("change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
+def test_a_person_with_a_shell_cannot_edit_the_record(troubled, name, column, change):
+    change = change.format(name, column, column)
     with (
-        closing(sqlite3.connect(record)) as shell,
+        closing(sqlite3.connect(troubled)) as shell,
         pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
     ):
         shell.execute(change)
@@ -239,6 +270,26 @@ def test_a_replay_finds_what_no_longer_follows_from_the_inputs(record, edit, sen
     assert difference.startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "DELETE FROM incidents WHERE kind = 'refused'",
+        "DELETE FROM incidents WHERE kind = 'alarm'",
+        "UPDATE incidents SET code = 'locked_out' WHERE kind = 'alarm'",
+        "UPDATE incidents SET input = input - 1 WHERE kind = 'card_awaited'",
+        "INSERT INTO incidents VALUES (1, 0, 'refused', 'not_now', 'no')",
+    ],
+)
+def test_a_replay_finds_incidents_that_were_none_and_misses_those_that_were(troubled, edit):
+    assert replay(troubled).difference is None
+    with edited(troubled) as shell:
+        shell.execute(edit)
+    difference = replay(troubled).difference
+
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
+
+
 def test_the_command_replay_says_the_first_difference(record):
     with edited(record) as shell:
         shell.executescript("DELETE FROM inputs WHERE seq = 8")
@@ -303,6 +354,44 @@ async def test_rounds_that_a_crash_kept_from_their_table_are_added_by_the_next_s
 
     assert rows(record, "SELECT * FROM rounds") == before
     assert replay(record).waiting == 0
+
+
+async def test_what_was_out_of_the_ordinary_is_on_the_record_by_its_input(troubled):
+    found = rows(troubled, "SELECT kind, code FROM incidents ORDER BY input")
+    (refused,) = rows(
+        troubled, "SELECT payload, text FROM incidents JOIN inputs ON seq = input WHERE kind = 'refused'"
+    )
+
+    assert found == INCIDENTS
+    assert refused[0] == '{"who":"mei","card":"9S","position":null,"kind":"key_card"}'
+    assert refused[1].startswith("no card is awaited: ")
+
+
+async def test_incidents_that_a_crash_kept_back_are_added_by_the_next_start(troubled):
+    before = rows(troubled, "SELECT * FROM incidents")
+    with edited(troubled) as shell:
+        shell.execute("DELETE FROM incidents WHERE kind IN ('alarm', 'stop')")
+    assert replay(troubled).difference is None
+
+    await start_on(troubled)
+
+    assert rows(troubled, "SELECT * FROM incidents") == before
+
+
+async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_the_next_start(troubled):
+    async with table(troubled) as here:
+        here.journal.add_snapshot(here.engine.seq, STATES.dump_json(here.state).decode())
+    before = rows(troubled, "SELECT * FROM incidents")
+    with edited(troubled) as shell:
+        shell.execute("DROP TABLE incidents")
+    assert replay(troubled).difference is None
+
+    await start_on(troubled)
+
+    assert rows(troubled, "SELECT * FROM incidents") == before
+    assert replay(troubled).difference is None
+    with closing(sqlite3.connect(troubled)) as shell, pytest.raises(sqlite3.IntegrityError):
+        shell.execute("DELETE FROM incidents")
 
 
 async def test_a_replay_works_while_the_service_writes(tmp_path):

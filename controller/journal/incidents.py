@@ -1,0 +1,35 @@
+"""What was out of the ordinary about an input: that the table refused it, or what it raised the alarm about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.table.effects import AlarmRaised, CardAwaited, Effect, Happened
+from controller.table.events import Event, Order
+from controller.table.turn import RefusedError
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """An order that was refused, an alarm, an alarm that stopped play, or a card that had to be keyed."""
+
+    kind: Literal["refused", "alarm", "stop", "card_awaited"]
+    code: str
+    text: str
+
+
+def incidents_of(event: Event, outcome: Sequence[Effect] | RefusedError) -> list[Incident]:
+    """The incidents of an input, in order, given its effects or why it was refused."""
+    if isinstance(outcome, RefusedError):
+        # A seat's wager that is refused is answered to the seat, and concerns nobody else.
+        return [Incident("refused", outcome.code, str(outcome))] if isinstance(event, Order) else []
+    found = []
+    for effect in outcome:
+        match effect:
+            case Happened(happening=AlarmRaised(code, text, stops)):
+                found.append(Incident("stop" if stops else "alarm", code, text))
+            case Happened(happening=CardAwaited(code, text)):
+                found.append(Incident("card_awaited", code, text))
+            case _:
+                pass
+    return found
