@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -15,41 +15,69 @@ from controller.journal import store
 from controller.journal.entries import ROUNDS
 from controller.messages.building import public_round, timestamp
 from controller.messages.models import Timestamp
+from controller.table.after_settlement import as_dealt
 from controller.table.state import RoundRecord
 
 _AN_HOUR: Final = timedelta(hours=1)
 _ROUNDS_OF_AN_HOUR: Final = 200  # more than anybody deals
 _NO_ROUND: Final = 2**62  # above every round's number
 
-_INCIDENTS: Final = {
+MOST_TOLD: Final = 1000
+"""So many inputs of a round are told, and so many entries of each list of a shift: the last ones."""
+
+_ORDERS: Final = {
     "call_supervisor": "called a supervisor: {reason}",
-    "resume_play": "order to resume play: {reason}",
-    "acknowledge_alarm": "order to acknowledge alarm {number}",
-    "accept_shoe": "order to accept the shoe {serial}",
-    "card_unread": "a card was not read",
+    "resume_play": "resumed play: {reason}",
+    "acknowledge_alarm": "acknowledged alarm {number}",
+    "accept_shoe": "accepted the shoe {serial}",
+}
+"""What was seen to, in words; of one that the table refused its reason is told."""
+_DEVICES: Final = {
+    "lid_moved": "the shoe's lid was {moved}",
+    "configuration_keypad": "the configuration keypad was {moved} {path}",
     "card_overdrawn": "a card too many was drawn",
-    "reverse_movement": "a card was pushed back into the shoe",
-    "shoe_fault": "the shoe reported error {code}: {text}",
     "shoe_lost": "the shoe was lost: {reason}",
-    "records_lost": "the shoe lost its records {first} to {last}",
-    "link_noise": "{frames} broken frames within {seconds} s",
     "service_started": "the service started, version {version}",
 }
-"""What is out of the ordinary among the inputs, in words. An order is told as one: it may have been refused."""
+"""What devices did, in words, where the table itself said nothing of it."""
+_MOVED: Final = {
+    ("lid_moved", True): "opened",
+    ("lid_moved", False): "closed",
+    ("configuration_keypad", True): "plugged in at",
+    ("configuration_keypad", False): "taken away from",
+}
 _ACCESS: Final = {
     "session_begun": "signed on",
     "session_ended": "session ended: {why}",
     "access_refused": "refused {what}: {code}",
 }
 """Who came in and who did not, in words."""
+
+
+def _kinds(*kinds: str) -> str:
+    return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
+
+
 _TOTALS: Final = """
 SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE round >= ? GROUP BY wager ORDER BY wager
 """
-_INPUTS: Final = (
-    "SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND json_extract(payload, '$.kind') IN ("  # noqa: S608 - literals
-    + ", ".join(f"'{kind}'" for kind in (*_INCIDENTS, *_ACCESS))
-    + ") ORDER BY seq"
-)
+_COUNTS: Final = "SELECT status, count(*) FROM rounds WHERE round >= ? GROUP BY status ORDER BY status"
+_PLAYED: Final = "SELECT count(*), min(ts) FROM rounds WHERE round >= ? AND status = 'played'"
+_INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
+_OUT_OF_THE_ORDINARY: Final = f"""
+SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND (
+    {_kinds(*_ORDERS, *_DEVICES)}
+    OR seq IN (SELECT input FROM incidents WHERE input >= ? AND kind != 'refused')
+) ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
+_ENTRANCES: Final = f"""
+SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND {_kinds(*_ACCESS)} ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
+_SEEN_TO: Final = f"""
+SELECT ts, game, record FROM rounds WHERE round >= ? AND (
+    status IN ('void', 'correction') OR json_array_length(record, '$.corrections')
+) ORDER BY round DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
 
 
 class _Part(BaseModel):
@@ -72,7 +100,7 @@ class Rounds(_Part):
 
 
 class Input(_Part):
-    """An input on the record. A card that the public has not seen is null."""
+    """An input on the record. A card that the round itself does not show is null."""
 
     seq: int
     ts: Timestamp
@@ -81,9 +109,13 @@ class Input(_Part):
 
 
 class RoundInputs(PastRound):
-    """A round with every input from the end of the one before to its own."""
+    """A round with every input from the end of the one before to its own, `earlier` more than are told not counted.
+
+    Told are the last ones, at most 1000.
+    """
 
     inputs: tuple[Input, ...]
+    earlier: int
 
 
 class WagerTotals(_Part):
@@ -119,7 +151,7 @@ class VoidCoup(_Part):
 
 
 class Incident(_Part):
-    """Something out of the ordinary on the record: what the shoe reported, a call, and who saw to it."""
+    """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it."""
 
     seq: int
     ts: Timestamp
@@ -140,7 +172,10 @@ class Entrance(_Part):
 
 
 class Shift(_Part):
-    """The last hours of a table. `rounds` counts by status; lists are in order."""
+    """The last hours of a table. `rounds` counts by status; lists are in order.
+
+    A list has its last 1000 entries at most, and `more` names those that had more.
+    """
 
     since: Timestamp
     until: Timestamp
@@ -151,6 +186,7 @@ class Shift(_Part):
     corrections: tuple[Correction, ...]
     alarms: tuple[Incident, ...]
     access: tuple[Entrance, ...]
+    more: tuple[str, ...]
 
 
 class Reports:
@@ -173,10 +209,12 @@ class Reports:
         found = tuple(_past(*row) for row in rows[:limit])
         return Rounds(rounds=found, more=len(rows) > limit)
 
-    def round(self, number: int, *, hide: bool) -> RoundInputs | None:
+    def round(self, number: int, *, sure: int) -> RoundInputs | None:
         """A round with its inputs, None where there is none of this number.
 
-        `hide` takes out the cards that it has not shown; those of a hand voided before the reveal are never in it.
+        No input tells a card that the round does not show, whatever the game and whoever asks: not one that was burned or
+        taken out of play unseen, nor one that was drawn too soon and begins the next hand, where seats may still wager.
+        Cards that the shoe read with less than the confidence `sure` are not told either: the round has what was keyed.
 
         Raises:
             RecordError: the record cannot be read.
@@ -192,20 +230,23 @@ class Reports:
                 "SELECT input FROM rounds WHERE round < ? ORDER BY round DESC LIMIT 1", (number,)
             ).fetchone()
             first = min(last, (0 if before is None else before[0]) + 1)
+            told = max(first, last - MOST_TOLD + 1)
             inputs = connection.execute(
                 "SELECT seq, ts, source, payload FROM inputs WHERE seq BETWEEN ? AND ? ORDER BY seq",
-                (first, last),
+                (told, last),
+            ).fetchall()
+            refused = connection.execute(
+                "SELECT input FROM incidents WHERE kind = 'refused' AND input BETWEEN ? AND ?", (told, last)
             ).fetchall()
         ended = _past(*past)
-        events = [json.loads(payload) for *_, payload in inputs]
-        if hide or ended.round.hidden or ended.round.status == "correction":
-            _hide(events, ended.round)
+        events = {seq: json.loads(payload) for seq, *_, payload in inputs}
+        _hide(events, {seq for (seq,) in refused}, ended.round, sure)
         return RoundInputs(
             **dict(ended),
             inputs=tuple(
-                Input(seq=seq, ts=ts, source=source, event=event)
-                for (seq, ts, source, _), event in zip(inputs, events, strict=True)
+                Input(seq=seq, ts=ts, source=source, event=events[seq]) for seq, ts, source, _ in inputs
             ),
+            earlier=told - first,
         )
 
     def hands_an_hour(self, now: datetime) -> float | None:
@@ -219,7 +260,8 @@ class Reports:
                 "SELECT ts FROM rounds WHERE status = 'played' ORDER BY round DESC LIMIT ?",
                 (_ROUNDS_OF_AN_HOUR,),
             ).fetchall()
-        return _pace([ts for (ts,) in rows if ts >= timestamp(now - _AN_HOUR)], now)
+        times = [ts for (ts,) in rows if ts >= timestamp(now - _AN_HOUR)]
+        return _pace(len(times), min(times, default=None), now)
 
     def shift(self, hours: int, now: datetime) -> Shift:
         """What happened in so many hours until now.
@@ -231,36 +273,45 @@ class Reports:
         with self._open() as connection:
             round_ = _first_since(connection, "rounds", "round", since)
             seq = _first_since(connection, "inputs", "seq", since)
-            rows = connection.execute(
-                "SELECT ts, game, record FROM rounds WHERE round >= ? ORDER BY round", (round_,)
-            ).fetchall()
+            counts = connection.execute(_COUNTS, (round_,)).fetchall()
+            hands, first = connection.execute(_PLAYED, (round_,)).fetchone()
             totals = connection.execute(_TOTALS, (round_,)).fetchall()
-            inputs = connection.execute(_INPUTS, (seq,)).fetchall()
-        rounds = [_past(*row) for row in rows]
-        events = [(seq, ts, json.loads(payload)) for seq, ts, payload in inputs]
+            rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
+            noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq)).fetchall()
+            incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
+            entrances = connection.execute(_ENTRANCES, (seq,)).fetchall()
+        rounds = [_past(*row) for row in reversed(rows)]
+        said: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
+        for number, kind, code, text in incidents:
+            said[number].append((kind, code, text))
+        voids = [_void(each) for each in rounds if each.round.status == "void"]
+        corrections = [correction for each in rounds for correction in _corrections(each)]
+        alarms = [
+            incident
+            for number, ts, payload in reversed(noted)
+            for incident in _incidents(number, ts, json.loads(payload), said[number])
+        ]
+        access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
+        more = {
+            "voids": len(rows) > MOST_TOLD,
+            "corrections": max(len(rows), len(corrections)) > MOST_TOLD,
+            "alarms": max(len(noted), len(alarms)) > MOST_TOLD,
+            "access": len(entrances) > MOST_TOLD,
+        }
         return Shift(
             since=since,
             until=timestamp(now),
-            rounds=dict(Counter(each.round.status for each in rounds)),
-            hands_an_hour=_pace([each.ts for each in rounds if each.round.status == "played"], now),
+            rounds=dict(counts),
+            hands_an_hour=_pace(hands, first, now),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
                 for wager, made, staked, returned in totals
             ),
-            voids=tuple(
-                VoidCoup(
-                    round=each.round.round,
-                    ts=each.ts,
-                    who=each.round.who,
-                    approved_by=each.round.approved_by,
-                    reason=each.round.reason,
-                )
-                for each in rounds
-                if each.round.status == "void"
-            ),
-            corrections=tuple(correction for each in rounds for correction in _corrections(each)),
-            alarms=tuple(_incident(*each) for each in events if each[2]["kind"] not in _ACCESS),
-            access=tuple(_entrance(*each) for each in events if each[2]["kind"] in _ACCESS),
+            voids=tuple(voids[-MOST_TOLD:]),
+            corrections=tuple(corrections[-MOST_TOLD:]),
+            alarms=tuple(alarms[-MOST_TOLD:]),
+            access=tuple(access[-MOST_TOLD:]),
+            more=tuple(name for name, has_more in more.items() if has_more),
         )
 
     @contextmanager
@@ -294,26 +345,51 @@ def _past(ts: str, game: str, record: str) -> PastRound:
     return PastRound(ts=ts, game=game, round=public_round(ROUNDS.validate_json(record, strict=True)))
 
 
-def _hide(events: list[dict[str, Any]], shown: RoundRecord) -> None:
-    """Take the cards out that the round has not shown: of a hand voided before the reveal, or drawn for a later one."""
-    # What left the shoe before a correction's entry was not of the round that it corrects.
-    own = () if shown.status == "correction" else (*shown.player, *shown.banker)
-    cards = Counter(str(card) for card in own)
-    for event in events:
-        card = event.get("card")
-        if card is None:
-            continue
-        if cards[card] and event["kind"] != "card_overdrawn":
-            cards[card] -= 1
-        else:
+def _hide(events: dict[int, dict[str, Any]], refused: set[int], shown: RoundRecord, sure: int) -> None:
+    """Take out every card that the round does not show.
+
+    The last cards that came, one after the other, are its own if they are just those that it shows, in their order; then
+    they are told. Wherever anything else came in between none is: which of two equal cards was told would say what the
+    other was.
+    """
+    cards = [event for event in events.values() if "card" in event]
+    own = [
+        event
+        for seq, event in events.items()
+        if seq not in refused
+        and (event["kind"] == "key_card" or (event["kind"] == "card_drawn" and event["confidence"] >= sure))
+    ]
+    came = _as_it_came(shown)
+    own = own[len(own) - len(came) :] if len(own) >= len(came) else []
+    if tuple(event["card"] for event in own) != came:
+        own = []
+    corrected = {str(each.after) for each in shown.corrections}
+    for event in cards:
+        told = event["kind"] == "correct_card" and event["card"] in corrected
+        if not told and not any(event is each for each in own):
             event["card"] = None
 
 
-def _pace(times: list[str], now: datetime) -> float | None:
-    if len(times) < 2:
+def _as_it_came(shown: RoundRecord) -> tuple[str, ...]:
+    """The cards of a round's coup as they were dealt, before any was corrected."""
+    cards = list(as_dealt(shown.player, shown.banker))
+    for each in reversed(shown.corrections):
+        cards[each.position - 1] = each.before
+    return tuple(map(str, cards))
+
+
+def _pace(hands: int, first: str | None, now: datetime) -> float | None:
+    if first is None or hands < 2:
         return None
-    hours = (now - datetime.fromisoformat(min(times))) / _AN_HOUR
-    return round(len(times) / hours, 1) if hours > 0 else None
+    hours = (now - datetime.fromisoformat(first)) / _AN_HOUR
+    return round(hands / hours, 1) if hours > 0 else None
+
+
+def _void(past: PastRound) -> VoidCoup:
+    record = past.round
+    return VoidCoup(
+        round=record.round, ts=past.ts, who=record.who, approved_by=record.approved_by, reason=record.reason
+    )
 
 
 def _corrections(past: PastRound) -> Iterator[Correction]:
@@ -346,9 +422,23 @@ def _entry(past: PastRound) -> Correction:
     )
 
 
-def _incident(seq: int, ts: str, event: dict[str, Any]) -> Incident:
+def _incidents(
+    seq: int, ts: str, event: dict[str, Any], said: Sequence[tuple[str, str, str]]
+) -> Iterator[Incident]:
+    """What there is to tell of an input: what somebody ordered, and what the table said of it or else what it was."""
     kind = event["kind"]
-    return Incident(seq=seq, ts=ts, kind=kind, who=event.get("who"), text=_INCIDENTS[kind].format_map(event))
+    if kind in _ORDERS:
+        refusals = [text for what, _, text in said if what == "refused"]
+        words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
+        yield Incident(seq=seq, ts=ts, kind=kind, who=event["who"], text=words)
+    alarms = [(code, text) for what, code, text in said if what != "refused" and code != "supervisor_called"]
+    for code, text in alarms:
+        yield Incident(seq=seq, ts=ts, kind=code, who=None, text=text)
+    if kind in _DEVICES and not alarms:
+        moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
+        yield Incident(
+            seq=seq, ts=ts, kind=kind, who=None, text=_DEVICES[kind].format_map({**event, "moved": moved})
+        )
 
 
 def _entrance(seq: int, ts: str, event: dict[str, Any]) -> Entrance:

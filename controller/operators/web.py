@@ -568,9 +568,8 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         _: Annotated[Session, Depends(callers.reader("inputs"))],
         number: Annotated[int, InPath(ge=1, le=_NUMBER)],
     ) -> Response:
-        # Of this shoe, cards may be known that are not revealed yet.
-        hide = parts.engine.state.settings.game.reveal == "dealer"
-        found = await asyncio.to_thread(parts.reports.round, number, hide=hide)
+        sure = parts.engine.state.settings.minimum_confidence
+        found = await asyncio.to_thread(parts.reports.round, number, sure=sure)
         if found is None:
             raise _RefusedError(404, "no_such_round", f"there is no round {number} on the record")
         return _json(found)

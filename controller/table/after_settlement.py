@@ -6,6 +6,7 @@ be taken back by a machine.
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import zip_longest
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, SurplusCardError
@@ -167,10 +168,9 @@ def _cards(record: RoundRecord) -> tuple[Card, ...]:
 
 
 def as_dealt(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[Card, ...]:
-    """Both hands' cards in the order that they left the shoe."""
-    return tuple(card for pair in zip(player[:2], banker[:2], strict=False) for card in pair) + (
-        player[2:] + banker[2:]
-    )
+    """Both hands' cards in the order that they left the shoe, of a coup that was not finished too."""
+    in_turn = (card for pair in zip_longest(player[:2], banker[:2]) for card in pair if card is not None)
+    return (*in_turn, *player[2:], *banker[2:])
 
 
 def replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:

@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,29 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.journal.store import RecordError
-from controller.operators.reports import Reports
-from controller.table.events import CardDrawn, OpenBetting, SetWager, ShoeFault
+from controller.operators import reports
+from controller.operators.reports import MOST_TOLD, Reports
+from controller.table.events import (
+    CallSupervisor,
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    ConfigurationKeypad,
+    CutCardSeen,
+    LidMoved,
+    LinkNoise,
+    OpenBetting,
+    RecordsLost,
+    ReverseMovement,
+    SetWager,
+    ShoeEvent,
+    ShoeFault,
+    ShoeHello,
+    ShoeLost,
+)
 from tests.operators.consoles import Browser, Here, consoles
-from tests.service.table_in_this_process import edited, rows
-from tests.table.croupier import LONG, PLAYER_NATURAL, TIE
+from tests.service.table_in_this_process import edited, rows, settings
+from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
 
 
 async def deal(here: Here, *hands: str, seats: int = 0) -> None:
@@ -25,6 +44,12 @@ async def deal(here: Here, *hands: str, seats: int = 0) -> None:
             await here.table.order(SetWager("w", seat, "player", 1000, here.table.state.round))
         for code in hand.split():
             await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+    await written(here)
+
+
+async def written(here: Here) -> None:
+    """Wait until what follows from the inputs is on the record too."""
+    await here.table.journal.rounds_after(0, 1)
 
 
 async def opened(here: Here) -> Browser:
@@ -79,6 +104,46 @@ async def test_a_round_is_shown_with_every_input_from_its_first_to_its_last(tmp_
         assert first[-1]["seq"] == numbers[0] - 1
 
 
+# What is called out, hands and what goes wrong, and what the inputs of the round then tell of cards.
+TOLD = [
+    ("next_coup", f"draw {LONG}", 1, LONG),
+    ("next_coup", "draw KS 2S, correct 2 3S, draw 9H 3S", 1, "KS 2S 3S 9H 3S"),
+    ("next_coup", "draw KS 2S 9H, void", 1, "KS 2S 9H"),
+    ("next_coup", "draw KS 2S, unread, key 9H, draw 3S", 1, "KS 2S 9H 3S"),
+    ("next_coup", "draw KS 2S, unsure 9D, key 9H, draw 3S", 1, "KS 2S ? 9H 3S"),
+    ("next_coup", "draw KS, key 9H, draw 2S 9H 3S", 1, "KS ? 2S 9H 3S"),
+    ("next_coup", "draw KS 2S, unread, draw 3S, key 9H", 1, "? ? ? ?"),
+    # A card drawn too soon begins the next hand, and was public in none before.
+    ("next_coup", "draw KS 2S 9H, overdraw 4C, resume, draw 3S", 1, "KS 2S 9H ? 3S"),
+    ("next_coup", "overdraw 4C, resume, draw 4C 5C KD", 1, "? ? ? ?"),
+    # Nor does it help to have two of a kind: that one is told would say what the other was.
+    ("burn", "overdraw KS, resume, draw KS 2S 9H 3S", 1, "? KS 2S 9H 3S"),
+    # What was burned unseen.
+    ("burn", "change shoe, draw 2S 5C 6D KS 2S 9H 3S", 1, "? ? ? KS 2S 9H 3S"),
+    ("burn", f"draw {PLAYER_NATURAL}, correct round KS 9D over 2S 3S", 2, ""),
+]
+
+
+@pytest.mark.parametrize(("overdraw", "commands", "number", "told"), TOLD)
+async def test_inputs_tell_no_card_that_the_round_does_not_show(overdraw, commands, number, told, tmp_path):
+    burned = "change shoe" in commands
+    own = settings(overdraw=overdraw, burn="first_card" if burned else "none")
+    async with consoles(tmp_path, own) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        croupier = Croupier(overdraw=overdraw)
+        croupier.table = here.table.engine.table
+        for command in ["hello", "change shoe", *([] if burned else ["open"]), *commands.split(", ")]:
+            verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+            for event in COMMANDS[verb](croupier, command.removeprefix(verb).split()):
+                await here.table.engine.submit([event], "test")
+        await written(here)
+        inputs = (await browser.get(f"/api/rounds/{number}")).json["inputs"]
+
+        found = [each["event"]["card"] or "?" for each in inputs if "card" in each["event"]]
+        assert " ".join(found) == told
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", str(2**53 + 1), "9" * 400, "2"])
 async def test_a_round_that_is_none_is_said_to_be_none(number, tmp_path):
     async with consoles(tmp_path) as here:
@@ -123,6 +188,7 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
         await browser.order("void_round", round=last, reason="wrong shoe")
         await browser.order("call_supervisor", reason="a dispute at seat 3")
         await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))
+        await written(here)
         shift = (await browser.get("/api/shift?hours=1")).json
 
         assert shift["rounds"] == {"played": 3, "void": 1, "correction": 1}
@@ -146,7 +212,10 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
         assert [(each["who"], each["text"]) for each in shift["alarms"]] == [
             (None, "the service started, version 0.1.0"),
             ("Mei", "called a supervisor: a dispute at seat 3"),
-            (None, "the shoe reported error 17: reader window dirty"),
+            (
+                None,
+                "the shoe reports error 17: reader window dirty in play: a supervisor must see to it and resume play",
+            ),
         ]
         assert [(each["who"], each["text"], each["where"]) for each in shift["access"]] == [
             ("Mei", "signed on", "127.0.0.1"),
@@ -160,6 +229,7 @@ async def test_a_card_corrected_before_settlement_is_among_the_shifts_correction
         await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("KS"), 99))
         await browser.order("correct_card", position=1, card="QS", reason="misread")
         await browser.order("void_coup", reason="a card fell")
+        await written(here)
         shift = (await browser.get("/api/shift?hours=1")).json
 
         assert [
@@ -177,9 +247,9 @@ async def test_a_shift_begins_where_it_is_said_to(tmp_path):
         for number, hours in hours_ago.items():
             then = (now - timedelta(hours=hours)).isoformat(timespec="microseconds")
             record.execute("UPDATE rounds SET ts = ? WHERE round = ?", (then, number))
-    reports = Reports(here.record)
+    read = Reports(here.record)
 
-    assert [reports.shift(hours, now).rounds.get("played", 0) for hours in (1, 3, 8, 24, 48)] == [
+    assert [read.shift(hours, now).rounds.get("played", 0) for hours in (1, 3, 8, 24, 48)] == [
         1,
         2,
         3,
@@ -198,10 +268,10 @@ async def test_the_pace_is_that_of_the_last_hour(tmp_path):
             minutes = 200 if number <= 2 else 2 * (8 - number) + 10
             then = (now - timedelta(minutes=minutes)).isoformat(timespec="microseconds")
             record.execute("UPDATE rounds SET ts = ? WHERE round = ?", (then, number))
-    reports = Reports(here.record)
+    read = Reports(here.record)
 
-    assert reports.hands_an_hour(now) == 18.0
-    assert reports.hands_an_hour(now + timedelta(hours=2)) is None
+    assert read.hands_an_hour(now) == 18.0
+    assert read.hands_an_hour(now + timedelta(hours=2)) is None
 
 
 async def test_a_record_that_cannot_be_read_is_no_report(tmp_path):
@@ -240,3 +310,154 @@ async def test_a_refusal_that_cannot_be_recorded_ends_the_service(tmp_path):
     guess = {"name": "Mei", "password": "incorrect horse"}
     with pytest.raises(RecordError, match="could not be written"):
         await failing(tmp_path, "inputs", "POST", "/api/session", guess)
+
+
+# --- what was out of the ordinary
+
+
+async def alarms_of(here: Here, browser: Browser) -> list[tuple[str, str | None, str]]:
+    """The alarms of the shift, but the service's start: code, who and text."""
+    await written(here)
+    found = (await browser.get("/api/shift?hours=1")).json["alarms"]
+    return [(each["kind"], each["who"], each["text"]) for each in found if each["kind"] != "service_started"]
+
+
+async def seen(here: Here, *events: ShoeEvent) -> None:
+    for event in events:
+        await here.table.shoe(event)
+
+
+def expected(here: Here) -> int:
+    return here.table.state.link.expected
+
+
+async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        orders: dict[str, dict[str, Any]] = {
+            "resume_play": {"reason": "seen to"},
+            "acknowledge_alarm": {"number": 7},
+            "accept_shoe": {"serial": "IS-9"},
+        }
+        reasons = [(await browser.order(kind, **fields)).json["reason"] for kind, fields in orders.items()]
+        await seen(here, ReverseMovement(expected(here)))
+        assert (await browser.order("resume_play", reason="seen to")).status == 200
+
+        told = await alarms_of(here, browser)
+        assert told[:3] == [
+            (kind, "Mei", f"refused: {reason}") for kind, reason in zip(orders, reasons, strict=True)
+        ]
+        assert told[3][:2] == ("reverse_movement", None)
+        assert told[4:] == [("resume_play", "Mei", "resumed play: seen to")]
+
+
+@pytest.mark.parametrize(
+    ("events", "kind", "text"),
+    [
+        ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
+        ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
+        ([CardUnread(0)], "unread", "the shoe could not read the card"),
+        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card that has already come"),
+        ([CardOverdrawn(0, Card("KS"), 99)], "overdraw", "a card left the shoe that was not called for"),
+        ([RecordsLost(0, 0)], "records_lost", "the shoe no longer has its records"),
+        ([LinkNoise(40, 10)], "link_noise", "40 broken frames in 10 s"),
+        ([ShoeLost("no sign of life")], "shoe_lost", "the shoe was lost: no sign of life"),
+        (
+            [ShoeHello("IS-2", 1, 1, 2, 8), CardDrawn(0, Card("KS"), 99)],
+            "shoe_not_accepted",
+            "the shoe is IS-2 and this shoe of cards was begun with IS-1: a supervisor must accept",
+        ),
+        (
+            [ConfigurationKeypad(attached=True, path="/dev/keypad")],
+            "configuration_keypad",
+            "the score display's configuration keypad is plugged in at /dev/keypad while a shoe is in use",
+        ),
+        ([CutCardSeen(0)], None, ""),
+    ],
+    ids=str,
+)
+async def test_every_alarm_that_the_table_raised_is_in_the_shift(events, kind, text, tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        for event in events:
+            here_and_now = {"record": expected(here)} if getattr(event, "record", None) == 0 else {}
+            if isinstance(event, RecordsLost):
+                here_and_now = {"first": expected(here), "last": expected(here) + 2}
+            await here.table.engine.submit([replace(event, **here_and_now)], "shoe")
+
+        told = await alarms_of(here, browser)
+        raised = [(each[0], each[2]) for each in told]
+        if kind is None:
+            assert raised == []
+            return
+        assert [code for code, _ in raised] == [kind] * len(raised)
+        assert raised[0][1].startswith(text)
+        if kind == "shoe_not_accepted":
+            assert raised.pop()[1].endswith("came from a shoe that is not accepted; it was not taken")
+        assert len(raised) == 1
+
+
+async def test_what_happens_outside_play_is_in_the_shift_too(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await browser.order("close_table")
+        await seen(here, LidMoved(expected(here), open=True), CardDrawn(expected(here) + 1, Card("KS"), 99))
+        await here.table.order(ConfigurationKeypad(attached=True, path="/dev/keypad"))
+        await here.table.order(ConfigurationKeypad(attached=False, path="/dev/keypad"))
+        await seen(here, LidMoved(expected(here), open=False))
+
+        assert [(kind, text) for kind, _, text in await alarms_of(here, browser)] == [
+            ("lid_moved", "the shoe's lid was opened"),
+            ("card_outside_play", "a card left the shoe while the table is closed"),
+            ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
+            ("configuration_keypad", "the configuration keypad was taken away from /dev/keypad"),
+            ("lid_moved", "the shoe's lid was closed"),
+        ]
+
+
+async def test_a_lock_out_is_an_alarm_of_the_shift_whose_name_is_among_the_sign_ons(tmp_path):
+    async with consoles(tmp_path, lock_out_after=1) as here:
+        browser = await opened(here)
+        here.account("Ann", "dealer")
+        await here.browser().sign_on("Ann", "incorrect horse")
+        shift = (await browser.get("/api/shift")).json
+
+        assert [kind for kind, *_ in await alarms_of(here, browser)] == ["locked_out"]
+        assert (shift["access"][-1]["who"], shift["access"][-1]["text"]) == (
+            "Ann",
+            "refused sign_on: locked_out",
+        )
+
+
+# --- how much is told
+
+
+async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(reports, "MOST_TOLD", 5)
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        for _ in range(4):
+            await browser.order("call_supervisor", reason="a dispute")
+        before = here.inputs()
+        await deal(here, PLAYER_NATURAL)
+        found = (await browser.get("/api/rounds/1")).json
+
+        assert [each["event"]["kind"] for each in found["inputs"]] == ["call_supervisor", *["card_drawn"] * 4]
+        assert found["earlier"] == before - 1
+        await deal(here, PLAYER_NATURAL)
+        assert (await browser.get("/api/rounds/2")).json["earlier"] == 0
+
+
+async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await here.table.engine.submit([CallSupervisor("mei", str(n)) for n in range(MOST_TOLD - 1)], "test")
+        await written(here)
+        all_told = (await browser.get("/api/shift")).json
+        await here.table.order(CallSupervisor("mei", "the last"))
+        await written(here)
+        shift = (await browser.get("/api/shift")).json
+
+        assert (len(all_told["alarms"]), all_told["more"]) == (MOST_TOLD, [])
+        assert (len(shift["alarms"]), shift["more"]) == (MOST_TOLD, ["alarms"])
+        assert shift["alarms"][-1]["text"] == "called a supervisor: the last"
