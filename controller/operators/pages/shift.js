@@ -6,6 +6,7 @@ import { ask, reasonOf } from "./service.js";
 import { dayAndClock, moneyIn, plain } from "./words.js";
 
 const HOURS = [4, 8, 12, 24];
+const LISTS = { voids: "void hands", corrections: "corrections", alarms: "alarms, stops and calls", access: "sign-ons and refusals" };
 let view;
 let hours = 8;
 let fetched = null; // the number of the round coming when the report was made
@@ -34,7 +35,7 @@ async function report() {
   byId("shift-report").replaceChildren(...(answer.status === 200 ? drawn(answer.body) : [element("p", { class: "fault" }, reasonOf(answer))]));
 }
 
-function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections, alarms, access }) {
+function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections, alarms, access, more }) {
   const money = moneyIn(view.state.currency, { whole: false });
   const signed = moneyIn(view.state.currency, { whole: false, sign: true });
   const title = titlesOf(view.state);
@@ -42,6 +43,7 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
   const by = ({ who, approved_by }) => (approved_by ? `${who}, approved by ${approved_by}` : (who ?? "–"));
   return [
     element("p", { class: "quiet" }, `From ${dayAndClock(since)} to ${dayAndClock(until)}`),
+    ...more.map((name) => element("p", { class: "quiet" }, `Of the ${LISTS[name]} only the last are listed.`)),
     element(
       "dl",
       { class: "figures" },

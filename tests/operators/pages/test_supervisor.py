@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
+from controller.operators.reports import MOST_TOLD
 from controller.table.events import CallSupervisor, CloseTable, LidMoved
 from controller.table.state import Phase
 from tests.operators.pages.parts import (
@@ -376,6 +377,19 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
     await page.get_by_role("button", name="24 hours").click()
     await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
+
+
+async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
+    await here.load()
+    calls = [CallSupervisor("mei", str(number)) for number in range(MOST_TOLD + 1)]
+    await here.table.engine.submit(calls, "test")
+    await at_work(page, here, "omar")
+
+    await page.keyboard.press("F8")
+
+    report = page.locator("#shift-report")
+    await expect(report).to_contain_text("Of the alarms, stops and calls only the last are listed.")
+    await expect(report).not_to_contain_text("Of the void hands")
 
 
 async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
