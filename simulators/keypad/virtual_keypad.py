@@ -1,41 +1,16 @@
-"""The virtual keypad as it runs: the device on a pseudo-terminal, with the time and what goes wrong in it."""
+"""The virtual keypad as it runs: the device on a pseudo-terminal, and who waits for its answers."""
 
 import asyncio
 import random
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from drivers.frame import HIGHEST
 from drivers.keypad.frames import Answer
 from simulators.keypad.device import KeypadDevice
-from simulators.shoe.terminal import Terminal
-
-TURN_SECONDS: Final = 0.02
+from simulators.line import DeviceOnALine, Faults
 
 
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """What the line does to each frame of the keypad and each read of it: chances from 0 to 1, `delay` in seconds.
-
-    `noise` puts random bytes before a frame.
-    """
-
-    drop: float = 0.0
-    double: float = 0.0
-    noise: float = 0.0
-    delay: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("drop", "double", "noise"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} is a chance: it must be from 0 to 1")
-        if not 0 <= self.delay <= 60:
-            raise ValueError("delay is in seconds: it must be from 0 to 60")
-
-
-class VirtualKeypad:
+class VirtualKeypad(DeviceOnALine):
     """One keypad, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is."""
 
     def __init__(
@@ -45,22 +20,10 @@ class VirtualKeypad:
         faults: Faults | None = None,
         seed: str = "1",
     ) -> None:
-        self._terminal = Terminal(link)
-        self._link = link
+        super().__init__(link, faults, random.Random(f"keypad {seed}"))
         self._serial = serial
-        self._faults = faults or Faults()
-        self._chance = random.Random(f"keypad {seed}")
         self._answers: dict[int, asyncio.Future[Answer]] = {}
-        self._changed = asyncio.Event()
-        self._timers: set[asyncio.TimerHandle] = set()
         self.lose_power()
-
-    @property
-    def path(self) -> str:
-        """The host's end of the line: the link if there is one; empty while unplugged."""
-        if not self._terminal.plugged_in:
-            return ""
-        return self._terminal.path if self._link is None else str(self._link)
 
     @property
     def connected(self) -> bool:
@@ -88,69 +51,13 @@ class VirtualKeypad:
         self._changed.set()
         return self._answers[number]
 
-    def unplug(self) -> None:
-        """Pull the cable out. The keypad has a supply of its own and remembers its presses."""
-        if not self._terminal.plugged_in:
-            return
-        asyncio.get_running_loop().remove_reader(self._terminal.fileno())
-        self._terminal.unplug()
+    def _receive(self, data: bytes, now: float) -> None:
+        self.device.receive(data, now)
 
-    def plug(self) -> None:
-        """Plug the cable in: another pseudo-terminal under the same link.
-
-        Raises:
-            TerminalError: the link cannot be made.
-        """
-        self._terminal.plug()
-        asyncio.get_running_loop().add_reader(self._terminal.fileno(), self._changed.set)
-        self._changed.set()
-
-    async def run(self) -> None:
-        """Be a keypad until cancelled.
-
-        Raises:
-            TerminalError: the link cannot be made.
-        """
-        try:
-            self.plug()
-            while True:
-                self._turn()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(TURN_SECONDS):
-                        await self._changed.wait()
-                self._changed.clear()
-        finally:
-            for timer in self._timers:
-                timer.cancel()
-            self.unplug()
-
-    def _turn(self) -> None:
-        now = self._now()
-        heard = self._terminal.read() if self._terminal.plugged_in else b""
-        if heard and self._chance.random() >= self._faults.drop:
-            self.device.receive(heard, now)
-        for frame in self.device.data_to_send(now):
-            self._send(frame)
-
-    def _send(self, frame: bytes) -> None:
-        faults, chance = self._faults, self._chance.random
-        if chance() < faults.noise:
-            frame = self._chance.randbytes(20) + frame
-        times = (chance() >= faults.drop) + (chance() < faults.double)
-        for _ in range(times):
-            if not faults.delay:
-                self._terminal.write(frame)
-                continue
-            timer = asyncio.get_running_loop().call_later(
-                chance() * faults.delay, self._terminal.write, frame
-            )
-            self._timers = {each for each in self._timers if each.when() > self._now()} | {timer}
+    def _data_to_send(self, now: float) -> list[bytes]:
+        return self.device.data_to_send(now)
 
     def _answered(self, answer: Answer) -> None:
         waiting = self._answers.pop(answer.number)
         if not waiting.done():  # whoever pressed may have gone
             waiting.set_result(answer)
-
-    @staticmethod
-    def _now() -> float:
-        return asyncio.get_running_loop().time()

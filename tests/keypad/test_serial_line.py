@@ -15,7 +15,8 @@ from drivers.keypad.frames import Answer
 from drivers.keypad.keys import DEFAULT
 from drivers.keypad.serial_line import SerialKeypad
 from drivers.serial_port import Port, PortLostError
-from simulators.keypad import Faults, VirtualKeypad
+from simulators.keypad import VirtualKeypad
+from simulators.line import Faults
 
 BAUD = 115_200
 

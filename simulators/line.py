@@ -1,0 +1,221 @@
+"""A simulated device on a pseudo-terminal, with the time and what goes wrong on the line; and the command that runs it."""
+
+import argparse
+import asyncio
+import dataclasses
+import random
+import signal
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+from controller.problems import nearest
+from simulators.shoe.terminal import Terminal
+
+TURN_SECONDS: Final = 0.02
+
+Act = Callable[[str], Iterable[Awaitable[None]]]
+"""Does what a line of the command's input says; gives what must come to its end before the command does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What the line does to each frame of the device and each read of it: chances from 0 to 1, `delay` in seconds.
+
+    `noise` puts random bytes before a frame.
+    """
+
+    drop: float = 0.0
+    double: float = 0.0
+    noise: float = 0.0
+    delay: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("drop", "double", "noise"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is a chance: it must be from 0 to 1")
+        if not 0 <= self.delay <= 60:
+            raise ValueError("delay is in seconds: it must be from 0 to 60")
+
+
+class DeviceOnALine(ABC):
+    """A device, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is.
+
+    Those that derive from it say what the device does with what it hears. `chance` is where the faults come from.
+    """
+
+    def __init__(self, link: Path | None, faults: Faults | None, chance: random.Random) -> None:
+        self._terminal = Terminal(link)
+        self._link = link
+        self._faults = faults or Faults()
+        self._chance = chance
+        self._changed = asyncio.Event()
+        self._timers: set[asyncio.TimerHandle] = set()
+
+    @abstractmethod
+    def _receive(self, data: bytes, now: float) -> None:
+        """Hear what the host says."""
+
+    @abstractmethod
+    def _data_to_send(self, now: float) -> list[bytes]:
+        """Give the frames for the line."""
+
+    @property
+    def path(self) -> str:
+        """The host's end of the line: the link if there is one; empty while unplugged."""
+        if not self._terminal.plugged_in:
+            return ""
+        return self._terminal.path if self._link is None else str(self._link)
+
+    def unplug(self) -> None:
+        """Pull the cable out. The device has a supply of its own and forgets nothing."""
+        if not self._terminal.plugged_in:
+            return
+        asyncio.get_running_loop().remove_reader(self._terminal.fileno())
+        self._terminal.unplug()
+
+    def plug(self) -> None:
+        """Plug the cable in: another pseudo-terminal under the same link.
+
+        Raises:
+            TerminalError: the link cannot be made.
+        """
+        self._terminal.plug()
+        asyncio.get_running_loop().add_reader(self._terminal.fileno(), self._changed.set)
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Be the device until cancelled.
+
+        Raises:
+            TerminalError: the link cannot be made.
+        """
+        try:
+            self.plug()
+            while True:
+                self._turn()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(TURN_SECONDS):
+                        await self._changed.wait()
+                self._changed.clear()
+        finally:
+            for timer in self._timers:
+                timer.cancel()
+            self.unplug()
+
+    def _turn(self) -> None:
+        now = self._now()
+        heard = self._terminal.read() if self._terminal.plugged_in else b""
+        if heard and self._chance.random() >= self._faults.drop:
+            self._receive(heard, now)
+        for frame in self._data_to_send(now):
+            self._send(frame)
+
+    def _send(self, frame: bytes) -> None:
+        faults, chance = self._faults, self._chance.random
+        if chance() < faults.noise:
+            frame = self._chance.randbytes(20) + frame
+        times = (chance() >= faults.drop) + (chance() < faults.double)
+        for _ in range(times):
+            if not faults.delay:
+                self._terminal.write(frame)
+                continue
+            timer = asyncio.get_running_loop().call_later(
+                chance() * faults.delay, self._terminal.write, frame
+            )
+            self._timers = {each for each in self._timers if each.when() > self._now()} | {timer}
+
+    @staticmethod
+    def _now() -> float:
+        return asyncio.get_running_loop().time()
+
+
+# --- the command
+
+
+def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str) -> None:
+    """Add the options that every simulated device on a small link has."""
+    add = parser.add_argument
+    add(
+        "--link",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help=f"symlink that always stands for the {device}'s pseudo-terminal",
+    )
+    add("--serial", default=serial, metavar="TEXT", help=f"serial number (default: {serial})")
+    add("--seed", default="1", metavar="TEXT", help="what the faults come from (default: 1)")
+    add(
+        "--fault",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="what goes wrong on the line: drop, double or noise, chances from 0 to 1, or delay in seconds",
+    )
+
+
+def faults_of(written: list[str]) -> Faults:
+    """Read faults as they are written on the command line.
+
+    Raises:
+        ValueError: one is unknown or has no such value.
+    """
+    names = [field.name for field in dataclasses.fields(Faults)]
+    values = {}
+    for each in written:
+        name, _, value = each.partition("=")
+        if name not in names:
+            close = nearest(name, names)
+            raise ValueError(
+                f"there is no fault {name!r}: write {', '.join(names)}"
+                + (f" (did you mean {close}?)" if close else "")
+            )
+        try:
+            values[name] = float(value)
+        except ValueError:
+            raise ValueError(f"{name}={value} is no number: write it such as {name}=0.1") from None
+    return Faults(**values)
+
+
+async def run_until_stopped(device: DeviceOnALine, act: Act) -> None:
+    """Run a device until the standard input ends, SIGINT or SIGTERM.
+
+    Raises:
+        TerminalError: the device's link cannot be made.
+    """
+    running = asyncio.ensure_future(device.run())
+    typing = asyncio.ensure_future(_type(act))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, typing.cancel)
+    await asyncio.wait([running, typing], return_when=asyncio.FIRST_COMPLETED)
+    for task in (typing, running):
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _type(act: Act) -> None:
+    lines: asyncio.Queue[str] = asyncio.Queue()
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            for line in sys.stdin:
+                loop.call_soon_threadsafe(lines.put_nowait, line)
+            loop.call_soon_threadsafe(lines.put_nowait, "")
+
+    Thread(target=read, daemon=True).start()
+    waiting: set[asyncio.Future[None]] = set()
+    while line := await lines.get():
+        for ending in act(line):
+            task = asyncio.ensure_future(ending)
+            waiting.add(task)
+            task.add_done_callback(waiting.discard)
+    if waiting:
+        await asyncio.wait(waiting)
