@@ -1,0 +1,259 @@
+"""How a house runs one progressive: its pay table, its rates, and the policies that the sheets leave to it.
+
+What cannot be is an error. What the sheet advises against is the house's to decide: `advice` says it in the sheet's own
+words (sheet 000, "Progressive systems flexibility and recommendations").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Literal
+
+from controller.progressive.money import amount, parts_per_million, written
+from controller.progressive.shares import DealersSide
+from controller.wagers.definition import Progressive, Rule, Wager
+from controller.wagers.pay import Rounding
+
+Procedure = Literal["aquarius", "nexus"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """A table that shares the meter, and the name of the game that it plays."""
+
+    table: str
+    game: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One progressive's settings; amounts in minor units, rates as "20%" of each wager.
+
+    - `progressive`: its id; `tables`: who shares the meter, all playing the same game.
+    - `wager`: the pay table, by its rules.
+    - `seed`, `contribution`: what the meter starts with and takes in; `by_pay_table` gives the pay table's own.
+    - `reserve`: what goes to the hidden reserve, which is added to the seed after a 100% award.
+    - `display_limit`: what the meter may show at most, None for anything.
+    - `split`: who shares a percentage award, those at the table that also won their base wager (sheet 001, 7b) or all
+      that made the progressive wager (sheet 000, 7b).
+    - `fixed_awards`: paid from the tray or from the meter (sheet 000, 7a), rounded by `rounding`.
+    - `wager_stays`: on the sensor until it is settled ("to 1"), or taken at the start ("for 1").
+    - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an Executive card,
+      None for never.
+    - `approval_above`: an adjustment of more needs a second person's approval, None for never.
+    - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
+
+    Raises:
+        ValueError: the settings contradict each other, the pay table or a sheet.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    progressive: str
+    tables: tuple[LinkedTable, ...]
+    wager: Wager
+    seed: int
+    contribution: str
+    reserve: str = "0%"
+    display_limit: int | None = None
+    split: Literal["winners", "participants"] = "winners"
+    fixed_awards: Literal["tray", "meter"] = "tray"
+    rounding: Rounding = field(default_factory=Rounding)
+    wager_stays: bool = False
+    procedure: Procedure = "aquarius"
+    executive_from: int | None = None
+    approval_above: int | None = 0
+    seat_one: DealersSide = "right"
+
+    @classmethod
+    def by_pay_table(
+        cls, progressive: str, tables: tuple[LinkedTable, ...], wager: Wager, **others: Any
+    ) -> "Settings":
+        """Settings with what the pay table itself says where nothing else is given.
+
+        Raises:
+            ValueError: the wager pays nothing from a meter, or as above.
+        """
+        own: dict[str, Any] = {
+            "seed": _own(wager).seed,
+            "contribution": _own(wager).contribution,
+            "wager_stays": any(rule.wins and not rule.pay.stake_taken for rule in wager.rules),
+        }
+        return cls(progressive=progressive, tables=tables, wager=wager, **{**own, **others})
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        _own(self.wager)
+        self._check_tables()
+        for name, value in (
+            ("seed", self.seed),
+            ("display_limit", self.display_limit),
+            ("executive_from", self.executive_from),
+            ("approval_above", self.approval_above),
+        ):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} must be 0 minor units or more, not {value}")
+        for name, rate in (("contribution", self.contribution), ("reserve", self.reserve)):
+            try:
+                parts_per_million(rate)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        if self.contribution_rate + self.reserve_rate > 1_000_000:
+            raise ValueError(
+                f"contribution {self.contribution} and reserve {self.reserve} are more than the whole wager: together "
+                "write at most 100%"
+            )
+        if self.display_limit is not None and self.display_limit < self.seed:
+            raise ValueError(
+                f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: the meter "
+                "could not start"
+            )
+        if self.procedure == "aquarius" and self.executive_from is not None:
+            raise ValueError("executive_from is for cards, and Aquarius has a key: leave it out")
+        self._check_stake()
+
+    def _check_tables(self) -> None:
+        names = [each.table for each in self.tables]
+        if not names:
+            raise ValueError("a progressive needs a table")
+        if len(set(names)) < len(names):
+            raise ValueError(f"a table is linked twice: {', '.join(names)}")
+        games = sorted({each.game for each in self.tables})
+        if len(games) > 1:
+            raise ValueError(
+                f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any other "
+                "progressive game nor linked to any other base game (sheet 000)"
+            )
+
+    def _check_stake(self) -> None:
+        """A stake that was taken cannot be returned, and one that stays is not part of a "for" pay."""
+        for rule in self.wager.rules:
+            if rule.wins and not rule.pay.meter and rule.pay.stake_taken is self.wager_stays:
+                what = "stays on the sensor" if self.wager_stays else "is taken at the start"
+                raise ValueError(
+                    f'the wager {what}, and {rule.name} pays {rule.pays!r}: a wager that stays goes with "to", one '
+                    'that is taken with "for"'
+                )
+
+    @property
+    def contribution_rate(self) -> int:
+        """What the meter takes in of a wager, in parts per million."""
+        return parts_per_million(self.contribution)
+
+    @property
+    def reserve_rate(self) -> int:
+        """What the reserve takes in of a wager, in parts per million."""
+        return parts_per_million(self.reserve)
+
+    @property
+    def limit(self) -> int | None:
+        """`display_limit` as the meter counts."""
+        return None if self.display_limit is None else amount(self.display_limit)
+
+    def paid_from_meter(self, rule: Rule) -> bool:
+        """Whether the meter pays what this rule awards."""
+        return rule.pay.meter > 0 or (rule.wins and self.fixed_awards == "meter")
+
+    def tier(self, name: str) -> Rule | None:
+        """The rule of this name if the meter pays its award, None otherwise."""
+        return next(
+            (rule for rule in self.wager.rules if rule.name == name and self.paid_from_meter(rule)), None
+        )
+
+    def fixed_award(self, rule: Rule, stake: int) -> int:
+        """What a rule that is not of the meter's percentages pays a stake beyond what was not taken of it."""
+        pay = rule.pay
+        return self.rounding(pay.returned(stake) - (0 if pay.stake_taken else stake))
+
+    @property
+    def largest_fixed_award(self) -> int:
+        """The most that a rule pays that is not a percentage of the meter, for the largest wager that has a bound."""
+        stake = self.wager.limits.maximum or self.wager.limits.minimum
+        fixed = [rule for rule in self.wager.rules if rule.wins and not rule.pay.meter]
+        return max((self.fixed_award(rule, stake) for rule in fixed), default=0)
+
+
+def _own(wager: Wager) -> Progressive:
+    """What the pay table itself says of its meter."""
+    if wager.progressive is None:
+        raise ValueError(f"{wager.name} pays nothing from a meter: name a wager that has a progressive")
+    return wager.progressive
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that the sheet advises against: what, and the sheet's own words. `loud` where it matters most."""
+
+    code: str
+    text: str
+    sheet: str
+    loud: bool = False
+
+
+RUNNING_DRY: Final = (
+    "Most pay tables with this style of math are designed to grow over time when a contribution rate of 70% or more is "
+    "used. If less is contributed, the risk of the meter “running dry” increases."
+)
+ONLY_REDUCE: Final = (
+    "When using a pay table in which only the progressive (percentage) pays are deducted from the meter, we recommend "
+    "only reducing the pre-configured meter contribution rate if any changes are made. Adjusting the contribution rate "
+    "above the pre-configured value would reduce the mathematical house advantage of the wager."
+)
+A_RESERVE: Final = (
+    "We recommend contributing a small portion of each progressive wager to the reserve. This amount will be added on "
+    "to any configured seed amount after a 100% award is given, and will help reduce the drop in play expected after a "
+    "jackpot hits."
+)
+NOT_THE_RESERVE_ALONE: Final = (
+    "We do not recommend eliminating a seed amount entirely and using the reserve as the only seed mechanism. All games "
+    "present a certain likelihood of back-to-back awards, and this method runs the risk of restarting the meter at a "
+    "very low amount in that case."
+)
+A_SEED_FOR_FIXED_AWARDS: Final = (
+    "If any changes are made, we recommend the seed amount to be at least as large as the largest “fixed” award on the "
+    "pay table."
+)
+NO_ZERO_SEED: Final = "We do not recommend configuring a $0 seed amount."
+
+_GROWS_FROM: Final = 700_000  # 70%, in parts per million
+
+
+def advice(settings: Settings) -> tuple[Advice, ...]:
+    """What sheet 000 advises against in these settings."""
+    return (*_on_contribution(settings), *_on_reserve(settings), *_on_seed(settings))
+
+
+def _on_contribution(settings: Settings) -> Iterator[Advice]:
+    own = _own(settings.wager)
+    if settings.fixed_awards == "meter" and settings.contribution_rate < _GROWS_FROM:
+        yield Advice(
+            "contribution_low",
+            f"all awards are paid from the meter, and it takes in {settings.contribution} of each wager",
+            RUNNING_DRY,
+        )
+    if settings.fixed_awards == "tray" and Fraction(settings.contribution_rate, 1_000_000) > own.rate:
+        yield Advice(
+            "contribution_high",
+            f"the meter takes in {settings.contribution} of each wager, and the pay table's own rate is "
+            f"{own.contribution}",
+            ONLY_REDUCE,
+        )
+
+
+def _on_reserve(settings: Settings) -> Iterator[Advice]:
+    if not settings.reserve_rate:
+        yield Advice("no_reserve", "nothing goes to the reserve", A_RESERVE)
+    elif not settings.seed:
+        yield Advice("reserve_alone", "only the reserve seeds the next meter", NOT_THE_RESERVE_ALONE)
+
+
+def _on_seed(settings: Settings) -> Iterator[Advice]:
+    largest = settings.largest_fixed_award
+    if not settings.seed:
+        yield Advice("no_seed", "the meter starts with nothing", NO_ZERO_SEED, loud=True)
+    if settings.seed < largest:
+        yield Advice(
+            "seed_low",
+            f"the seed is {written(settings.seed)}, and a fixed award can be {written(largest)}",
+            A_SEED_FOR_FIXED_AWARDS,
+        )

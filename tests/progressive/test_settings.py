@@ -1,0 +1,143 @@
+"""What a house can set of a progressive, what it cannot, and what the sheet advises against (sheet 000)."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.games import load_game
+from controller.progressive.settings import LinkedTable, advice
+from tests.progressive.floor import PAY_TABLES, settings
+
+
+@pytest.mark.parametrize(
+    ("pay_table", "seed", "contribution", "stays"),
+    [
+        ("progressive-1-five-dollar", 5_000_000, 200_000, True),
+        ("progressive-2", 1_000_000, 200_000, False),
+        ("progressive-3", 500_000, 260_000, False),
+    ],
+)
+def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_the_wager_stays(
+    pay_table, seed, contribution, stays
+):
+    found = settings(pay_table)
+
+    assert (found.seed, found.contribution_rate, found.wager_stays) == (seed, contribution, stays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"wager": load_game("progressive-2").wager("tie")},
+            "tie pays nothing from a meter: name a wager that has",
+        ),
+        ({"tables": ()}, "a progressive needs a table"),
+        (
+            {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t1", "progressive-2"))},
+            "a table is linked twice: t1, t1",
+        ),
+        (
+            {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t2", "progressive-3"))},
+            "these tables play progressive-2 and progressive-3: .* nor linked to any other base game \\(sheet 000\\)",
+        ),
+        ({"seed": -1}, "seed must be 0 minor units or more, not -1"),
+        ({"display_limit": -1}, "display_limit must be 0 minor units or more, not -1"),
+        (
+            {"procedure": "nexus", "executive_from": -1},
+            "executive_from must be 0 minor units or more, not -1",
+        ),
+        ({"approval_above": -1}, "approval_above must be 0 minor units or more, not -1"),
+        ({"contribution": "20.00001%"}, "contribution: '20.00001%' is finer than a part per million"),
+        ({"reserve": "5"}, "reserve: '5' is not a percentage"),
+        (
+            {"contribution": "70%", "reserve": "30.0001%"},
+            "contribution 70% and reserve 30.0001% are more than the whole wager: together write at most 100%",
+        ),
+        (
+            {"display_limit": 999_999},
+            "the display limit 9,999.99 is below the seed 10,000.00: the meter could not start",
+        ),
+        ({"executive_from": 0}, "executive_from is for cards, and Aquarius has a key: leave it out"),
+        (
+            {"wager_stays": True},
+            "the wager stays on the sensor, and two_three_four_unsuited pays '1000 for 1': .* goes with \"to\"",
+        ),
+        (
+            {"pay_table": "progressive-1-five-dollar", "wager_stays": False},
+            "the wager is taken at the start, and two_three_four_unsuited pays '1000 to 1'",
+        ),
+    ],
+)
+def test_what_cannot_be_is_an_error(changes: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        settings(**changes)
+
+
+def test_the_whole_wager_may_go_to_meter_and_reserve():
+    assert settings(contribution="70%", reserve="30%").reserve_rate == 300_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "codes"),
+    [
+        ({"reserve": "2%"}, []),
+        ({}, ["no_reserve"]),
+        ({"reserve": "2%", "contribution": "10%"}, []),
+        ({"reserve": "2%", "contribution": "20.0001%"}, ["contribution_high"]),
+        ({"reserve": "2%", "fixed_awards": "meter", "contribution": "70%"}, []),
+        ({"reserve": "2%", "fixed_awards": "meter", "contribution": "69.9999%"}, ["contribution_low"]),
+        ({"reserve": "2%", "seed": 100_000}, []),
+        ({"reserve": "2%", "seed": 99_999}, ["seed_low"]),
+        ({"reserve": "2%", "seed": 0}, ["reserve_alone", "no_seed", "seed_low"]),
+        ({"seed": 0}, ["no_reserve", "no_seed", "seed_low"]),
+    ],
+)
+def test_what_the_sheet_advises_against_is_said_and_left_to_the_house(changes, codes):
+    assert [each.code for each in advice(settings(**changes))] == codes
+
+
+def test_advice_says_what_it_is_about():
+    low = advice(settings(reserve="2%", seed=99_999))[0]
+
+    assert low.text == "the seed is 999.99, and a fixed award can be 1,000.00"
+    assert [each.code for each in advice(settings(seed=0)) if each.loud] == ["no_seed"]
+
+
+SHEET = Path(__file__).parent / "sheet_000_recommendations.txt"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"fixed_awards": "meter"},
+        {"contribution": "21%"},
+        {"seed": 0},
+        {"seed": 0, "reserve": "1%"},
+    ],
+)
+def test_advice_is_in_the_sheets_own_words(changes):
+    without_bullets = re.sub(r"^\W? ?o? ", "", SHEET.read_text(), flags=re.MULTILINE)
+    printed = " ".join(without_bullets.split())
+
+    for each in advice(settings(**changes)):
+        assert each.sheet in printed
+
+
+def test_the_largest_fixed_award_is_of_the_largest_wager():
+    wager = PAY_TABLES["progressive-2"]
+    unbounded = replace(wager, limits=replace(wager.limits, minimum=200, maximum=None))
+
+    assert settings().largest_fixed_award == 100_000
+    assert settings("progressive-1-five-dollar").largest_fixed_award == 500_000
+    assert settings(wager=unbounded).largest_fixed_award == 200_000
+
+
+def test_a_pay_table_of_percentages_alone_needs_no_seed_for_fixed_awards():
+    wager = PAY_TABLES["progressive-2"]
+    percentages = replace(wager, rules=tuple(rule for rule in wager.rules if rule.pay.meter or not rule.wins))
+
+    assert settings(wager=percentages).largest_fixed_award == 0
