@@ -1,0 +1,64 @@
+"""What a progressive does about an event: entries for its record, in order."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.progressive.ledger import Posting
+from controller.progressive.settings import Settings
+from controller.progressive.state import Award
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Money moved."""
+
+    posting: Posting
+    kind: Literal["posted"] = "posted"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardLocked:
+    """An award was fixed: it is logged, and can be backed out only by manual adjustment."""
+
+    award: Award
+    kind: Literal["award_locked"] = "award_locked"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardBooked:
+    """The meter was adjusted for an award, which is to be paid."""
+
+    award: Award
+    kind: Literal["award_booked"] = "award_booked"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardBackedOut:
+    """An award was put back on the meter."""
+
+    award: Award
+    kind: Literal["award_backed_out"] = "award_backed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """The settings before and after a change, and who made it."""
+
+    before: Settings
+    after: Settings
+    reason: str
+    who: str
+    kind: Literal["settings_changed"] = "settings_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """The progressive is no more."""
+
+    reason: str
+    who: str
+    approved_by: str | None
+    kind: Literal["retired"] = "retired"
+
+
+Effect = Posted | AwardLocked | AwardBooked | AwardBackedOut | SettingsChanged | Retired

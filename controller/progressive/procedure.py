@@ -1,0 +1,195 @@
+"""What both procedures at a table have in common: sensors, the hand that was dealt, and hand buttons.
+
+A procedure is one machine a table. What it is told comes from the sensors, the dealer, the supervisor and the table's
+cards; what it answers are the events of the progressive. Whoever joins the two carries out both or neither: an award
+that the progressive refuses was not confirmed at the table either.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from controller.progressive.events import Contribute, EndRound, SeatWager
+from controller.progressive.refusal import RefusedError
+
+Refusal = tuple[str, str]
+"""The code and the text of a `RefusedError`."""
+
+AFTER_START: Final[Refusal] = (
+    "after_start",
+    "the game has been started: a wager that comes now is not counted, give it back until the next round",
+)
+ALREADY_STARTED: Final[Refusal] = ("already_started", "this game has been started: end it before the next")
+NO_GAME: Final[Refusal] = ("not_started", "no game has been started: press START GAME first")
+HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: deal it to its end first")
+NO_HAND_YET: Final[Refusal] = (
+    "no_hand_selected",
+    "no hand is selected, for none is over: deal one to its end first",
+)
+ALREADY_CONFIRMED: Final[Refusal] = (
+    "already_confirmed",
+    "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
+)
+
+# --- what happens at a table, whatever the procedure
+
+
+@dataclass(frozen=True, slots=True)
+class WagerPlaced:
+    """A sensor has recognised a wager."""
+
+    seat: int
+    kind: Literal["wager_placed"] = "wager_placed"
+
+
+@dataclass(frozen=True, slots=True)
+class WagerLifted:
+    """A sensor has nothing on it any more."""
+
+    seat: int
+    kind: Literal["wager_lifted"] = "wager_lifted"
+
+
+@dataclass(frozen=True, slots=True)
+class StartGame:
+    """The dealer presses START GAME (COIN IN on older keypads) for this round."""
+
+    round: int
+    kind: Literal["start_game"] = "start_game"
+
+
+@dataclass(frozen=True, slots=True)
+class HandDecided:
+    """The round's cards are known, or were corrected: `winners` have won the tier `rule` of the meter.
+
+    `winners` may be any seats whose base wager won; those without a progressive wager win nothing. `rule` is None where
+    the hand wins nothing of the meter, as of a misdeal.
+    """
+
+    rule: str | None = None
+    winners: tuple[int, ...] = ()
+    kind: Literal["hand_decided"] = "hand_decided"
+
+
+@dataclass(frozen=True, slots=True)
+class HandButton:
+    """The dealer presses a seat's hand button; pressing it again takes it back."""
+
+    seat: int
+    kind: Literal["hand_button"] = "hand_button"
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The tier that a round's hand won of the meter, and the seats that won it."""
+
+    rule: str
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """A table's sensors and its last round.
+
+    - `stake`: what a wager on a sensor is worth, in minor units.
+    - `sensors`: the seats with a wager on their sensor, as far as it was recognised.
+    - `round`: the last one started, 0 before the first; `wagers`: the seats with a wager in it.
+    - `won`: what it won of the meter by its cards; `selected`: whose hand buttons are on.
+    - `awarded`: what was last confirmed of it, which a correction of the cards can make another thing than `won`.
+    """
+
+    table: str
+    stake: int
+    sensors: tuple[int, ...] = ()
+    round: int = 0
+    wagers: tuple[int, ...] = ()
+    won: Won | None = None
+    selected: tuple[int, ...] = ()
+    awarded: Won | None = None
+
+    @property
+    def owes(self) -> bool:
+        """Whether it won what has not been confirmed."""
+        return self.won is not None and self.won != self.awarded
+
+
+def place(hand: Hand, event: WagerPlaced) -> Hand:
+    """A wager on a sensor before the start."""
+    return replace(hand, sensors=_with(hand.sensors, event.seat))
+
+
+def lift(hand: Hand, event: WagerLifted) -> Hand:
+    """A sensor is empty: before the start there is no wager then, after it the wager stands as it was counted."""
+    return replace(hand, sensors=_without(hand.sensors, event.seat))
+
+
+def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
+    """The wagers on the sensors are those of the round."""
+    started = replace(hand, round=event.round, wagers=hand.sensors, won=None, selected=(), awarded=None)
+    wagers = tuple(SeatWager(seat, hand.stake) for seat in hand.sensors)
+    return started, Contribute(hand.table, event.round, wagers)
+
+
+def decide(hand: Hand, event: HandDecided) -> Hand:
+    """The cards say who won what; a hand button stays on where its hand still wins."""
+    seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
+    won = Won(event.rule, seats) if event.rule is not None and seats else None
+    return replace(hand, won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
+
+
+def press(hand: Hand, event: HandButton) -> Hand:
+    """A hand button is on, or off again.
+
+    Raises:
+        RefusedError: the seat has no progressive wager in this round, or its hand did not win.
+    """
+    seat = event.seat
+    if seat not in hand.wagers:
+        raise RefusedError("no_wager", f"seat {seat} has no progressive wager in round {hand.round}")
+    if hand.won is None or seat not in hand.won.seats:
+        raise RefusedError(
+            "not_won", f"the hand of seat {seat} won nothing of the meter in round {hand.round}"
+        )
+    flip = _without if seat in hand.selected else _with
+    return replace(hand, selected=flip(hand.selected, seat))
+
+
+def confirm(hand: Hand) -> tuple[Hand, Won]:
+    """What a supervisor confirms.
+
+    Raises:
+        RefusedError: no hand is selected, or one that won as well is not: it would have no part in the award.
+    """
+    if hand.won is None or not hand.selected:
+        raise RefusedError(
+            "no_hand_selected", "no hand is selected: press the hand button of each seat that won"
+        )
+    missing = [str(seat) for seat in hand.won.seats if seat not in hand.selected]
+    if missing:
+        raise RefusedError(
+            "hand_missing",
+            f"seat {' and '.join(missing)} won as well: press its hand button too, or correct the round",
+        )
+    return replace(hand, awarded=hand.won), hand.won
+
+
+def end(hand: Hand) -> tuple[Hand, EndRound]:
+    """The round is over; it is kept, for its cards can still be corrected.
+
+    Raises:
+        RefusedError: it won what has not been confirmed.
+    """
+    if hand.won is not None and hand.owes:
+        raise RefusedError(
+            "award_unconfirmed",
+            f"the award {hand.won.rule} of seat {' and '.join(map(str, hand.won.seats))} is not confirmed: a supervisor "
+            "must confirm it",
+        )
+    return replace(hand, selected=()), EndRound(hand.table, hand.round)
+
+
+def _with(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    return tuple(sorted({*seats, seat}))
+
+
+def _without(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:
+    return tuple(each for each in seats if each != seat)

@@ -1,0 +1,130 @@
+"""A floor with one progressive: tables that play by saying what happens, in words, and the books that they share."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from controller.games import load_game
+from controller.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
+from controller.progressive.effects import AwardBooked, Effect, Posted
+from controller.progressive.events import Event, OpenMeter
+from controller.progressive.ledger import Cause, Posting
+from controller.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
+from controller.progressive.procedure import HandButton, HandDecided, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.progressive import Progressive
+from controller.progressive.refusal import RefusedError
+from controller.progressive.settings import LinkedTable, Settings
+from controller.progressive.state import Award, State
+from controller.wagers.definition import Wager
+
+TIERS: Final = {
+    "all": "two_three_four_diamonds",
+    "quarter": "two_three_four_suited",
+    "thousand": "two_three_four_unsuited",
+    "forty": "nine_over_zero",
+}
+PAY_TABLES: Final[dict[str, Wager]] = {
+    name: load_game(name).wager("progressive")
+    for name in ("progressive-1", "progressive-1-five-dollar", "progressive-2", "progressive-3")
+}
+
+
+def settings(pay_table: str = "progressive-2", how_many: int = 1, **others: Any) -> Settings:
+    """Pay table #2 for $1 unless another is said, at tables `t1`, `t2` …"""
+    linked = tuple(LinkedTable(f"t{number}", pay_table) for number in range(1, how_many + 1))
+    own: dict[str, Any] = {"progressive": "dragon", "tables": linked, "wager": PAY_TABLES[pay_table]}
+    return Settings.by_pay_table(**{**own, **others})
+
+
+class Floor:
+    """One progressive in service and its tables' procedures; what one refuses, the other has not done either."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.settings = settings(**changes)
+        self.progressive = Progressive.new(self.settings)
+        self.effects: list[Effect] = []
+        kind = Aquarius if self.settings.procedure == "aquarius" else Nexus
+        stake = self.settings.wager.limits.minimum
+        # of either procedure, and which is known where it matters
+        self.tables: dict[str, Any] = {
+            each.table: kind.new(each.table, stake) for each in self.settings.tables
+        }
+        self.order(OpenMeter("eve"))
+
+    def order(self, event: Event) -> list[Effect]:
+        effects = self.progressive.handle(event)
+        self.effects += effects
+        return effects
+
+    def tell(self, table: str, event: Any) -> None:
+        """Something happens at a table."""
+        machine = self.tables[table]
+        before = machine.state, self.progressive.state, len(self.effects)
+        try:
+            for order in machine.handle(event):
+                self.order(order)
+        except RefusedError:
+            machine.state, self.progressive.state = before[0], before[1]
+            del self.effects[before[2] :]
+            raise
+
+    def at(self, table: str, *commands: str) -> "Floor":
+        """Say what happens at a table: `at("t1", "place 1", "start", "won quarter 1", "press 1")`."""
+        for command in commands:
+            verb, *words = command.split()
+            self.tell(table, COMMANDS[verb](self.tables[table].state, words))
+        return self
+
+    def do(self, *commands: str) -> "Floor":
+        """The same at the first table."""
+        return self.at("t1", *commands)
+
+    @property
+    def state(self) -> State:
+        return self.progressive.state
+
+    @property
+    def step(self) -> str:
+        return str(self.tables["t1"].state.step)
+
+    @property
+    def awards(self) -> list[Award]:
+        """Those that were booked."""
+        return [effect.award for effect in self.effects if isinstance(effect, AwardBooked)]
+
+    @property
+    def postings(self) -> list[Posting]:
+        return [effect.posting for effect in self.effects if isinstance(effect, Posted)]
+
+    @property
+    def causes(self) -> list[Cause]:
+        return [posting.cause for posting in self.postings]
+
+
+def refusal(floor: Floor, does: Callable[[], object]) -> tuple[str, str]:
+    """The code and the text of the refusal that this ends in, which must leave everything as it was."""
+    before = {name: machine.state for name, machine in floor.tables.items()}, floor.state, [*floor.effects]
+    try:
+        does()
+    except RefusedError as refused:
+        after = {name: machine.state for name, machine in floor.tables.items()}, floor.state, floor.effects
+        assert after == before
+        return refused.code, str(refused)
+    raise AssertionError("it was not refused")
+
+
+COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
+    "place": lambda _, words: WagerPlaced(int(words[0])),
+    "lift": lambda _, words: WagerLifted(int(words[0])),
+    "start": lambda state, _: StartGame(state.hand.round + 1),
+    "won": lambda _, words: HandDecided(TIERS[words[0]], tuple(int(word) for word in words[1:])),
+    "lost": lambda _, __: HandDecided(),
+    "press": lambda _, words: HandButton(int(words[0])),
+    # Aquarius
+    "key": lambda _, words: TurnKey(Key(words[0])),
+    "jpot": lambda _, __: Jpot("bob"),
+    "over": lambda _, __: GameOver(),
+    # Nexus
+    "confirm": lambda _, __: Confirm(),
+    "swipe": lambda _, words: SwipeCard("bob", words[0]),  # type: ignore[arg-type]
+    "end": lambda _, __: EndGame(),
+}

@@ -1,0 +1,328 @@
+"""How a round goes with Aquarius (sheet 000, Aquarius, dealing procedure)."""
+
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+from pydantic import TypeAdapter
+
+from controller.progressive import aquarius
+from controller.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, Step, TurnKey
+from controller.progressive.effects import AwardBooked, AwardLocked
+from controller.progressive.events import (
+    BackOut,
+    BookAward,
+    Contribute,
+    EndRound,
+    LockAward,
+    ReopenRound,
+    SeatWager,
+)
+from controller.progressive.procedure import StartGame
+from controller.progressive.state import AwardState, State
+from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
+
+STORED: TypeAdapter[Any] = TypeAdapter(aquarius.State)
+BOOKS: TypeAdapter[State] = TypeAdapter(State)
+
+PLAY = ["place 1", "place 3", "start"]
+WON = [*PLAY, "won quarter 1 2 3"]  # seat 2 won its base wager, without a progressive one
+LOGGED = [*WON, "press 1", "press 3", "key jph", "jpot"]
+PAID = [*LOGGED, "key run"]
+OVER = [*PAID, "over"]
+
+# What happened so far, and the event: of which step it is, and what it leads to.
+SCENARIOS = [
+    ([], "place 1", "betting", "betting"),
+    (["place 1"], "lift 1", "betting", "betting"),
+    (["place 1"], "start", "betting", "playing"),
+    (OVER, "won quarter 1 3", "betting", "betting"),
+    ([*PLAY, "lost", "over"], "won quarter 1", "betting", "settling"),
+    ([], "key jph", "betting", "betting"),
+    (PLAY, "lift 1", "playing", "playing"),
+    (PLAY, "won quarter 1", "playing", "settling"),
+    (PLAY, "key jph", "playing", "playing"),
+    (WON, "lift 1", "settling", "settling"),
+    (WON, "won all 1", "settling", "settling"),
+    (WON, "press 1", "settling", "settling"),
+    (WON, "key jph", "settling", "settling"),
+    (LOGGED[:-1], "jpot", "settling", "logged"),
+    ([*PLAY, "lost"], "over", "settling", "betting"),
+    (LOGGED, "lift 1", "logged", "logged"),
+    (LOGGED, "key jph", "logged", "logged"),
+    (LOGGED, "key run", "logged", "adjusted"),
+    (PAID, "lift 1", "adjusted", "adjusted"),
+    (PAID, "won quarter 1 3", "adjusted", "adjusted"),
+    (PAID, "won all 1 3", "adjusted", "settling"),
+    (PAID, "key jph", "adjusted", "adjusted"),
+    (PAID, "over", "adjusted", "betting"),
+]
+
+# What happened so far, the event that is refused then, and the refusal's code.
+REFUSALS = [
+    ([], "press 1", "not_started"),
+    ([], "jpot", "no_hand_selected"),
+    ([], "over", "not_started"),
+    (PLAY, "place 2", "after_start"),
+    (PLAY, "start", "already_started"),
+    (PLAY, "press 1", "hand_not_over"),
+    (PLAY, "jpot", "no_hand_selected"),
+    (PLAY, "over", "hand_not_over"),
+    (WON, "place 2", "after_start"),
+    (WON, "start", "already_started"),
+    (LOGGED, "place 2", "after_start"),
+    (LOGGED, "start", "already_started"),
+    (LOGGED, "lost", "award_open"),
+    (LOGGED, "press 1", "already_confirmed"),
+    (LOGGED, "jpot", "already_confirmed"),
+    (LOGGED, "over", "key_in_jph"),
+    (PAID, "place 2", "after_start"),
+    (PAID, "start", "already_started"),
+    (PAID, "press 1", "already_confirmed"),
+    (PAID, "jpot", "already_confirmed"),
+]
+
+
+def event_of(command: str) -> type:
+    verb, *words = command.split()
+    return type(COMMANDS[verb](Aquarius.new("t1", 100).state, words))
+
+
+@pytest.mark.parametrize(("so_far", "command", "before", "after"), SCENARIOS)
+def test_an_event_leads_where_the_table_says(so_far, command, before, after):
+    floor = Floor().do(*so_far)
+    found = floor.step
+    floor.do(command)
+
+    assert (found, floor.step) == (before, after)
+
+
+def test_every_way_that_the_transition_table_lists_is_gone_by_a_scenario():
+    gone = {(Step(before), event_of(command), Step(after)) for _, command, before, after in SCENARIOS}
+
+    assert gone == {
+        (before, event, after)
+        for before, events in TRANSITIONS.items()
+        for event, steps in events.items()
+        for after in steps
+    }
+
+
+def test_an_event_leads_on_or_is_refused_with_a_reason_in_every_step():
+    listed = [(step, event) for step, events in TRANSITIONS.items() for event in events]
+    refused = [(step, event) for step, events in REFUSED.items() for event in events]
+
+    assert sorted(map(str, listed + refused)) == sorted(map(str, product(Step, get_args(aquarius.Event))))
+
+
+@pytest.mark.parametrize(("so_far", "command", "code"), REFUSALS)
+def test_what_a_step_does_not_allow_is_refused_and_changes_nothing(so_far, command, code):
+    floor = Floor().do(*so_far)
+
+    assert refusal(floor, lambda: floor.do(command))[0] == code
+
+
+def test_every_refusal_of_a_step_has_a_scenario():
+    def step_after(so_far: list[str]) -> Step:
+        return Step(Floor().do(*so_far).step)
+
+    assert {(step_after(so_far), event_of(command)) for so_far, command, _ in REFUSALS} == {
+        (step, event) for step, events in REFUSED.items() for event in events
+    }
+
+
+@pytest.mark.parametrize(
+    ("so_far", "command", "code", "says"),
+    [
+        (WON, "press 2", "no_wager", "seat 2 has no progressive wager in round 1"),
+        (
+            [*PLAY, "won quarter 1"],
+            "press 3",
+            "not_won",
+            "the hand of seat 3 won nothing of the meter in round 1",
+        ),
+        ([*PLAY, "lost"], "press 3", "not_won", "the hand of seat 3 won nothing of the meter in round 1"),
+        (
+            [*WON, "press 1", "press 3"],
+            "jpot",
+            "key_in_run",
+            "the key is in RUN: a supervisor must turn it to JPH first",
+        ),
+        (
+            [*WON, "key jph"],
+            "jpot",
+            "no_hand_selected",
+            "no hand is selected: press the hand button of each seat that won",
+        ),
+        (
+            [*PLAY, "lost", "key jph"],
+            "jpot",
+            "no_hand_selected",
+            "no hand is selected: press the hand button of each seat that won",
+        ),
+        (
+            [*WON, "press 3", "key jph"],
+            "jpot",
+            "hand_missing",
+            "seat 1 won as well: press its hand button too, or correct the round",
+        ),
+        (
+            [*PLAY, "lost", "key jph"],
+            "over",
+            "key_in_jph",
+            "the key is in JPH: a supervisor must turn it to RUN first",
+        ),
+        (
+            [*PAID, "key jph"],
+            "over",
+            "key_in_jph",
+            "the key is in JPH: a supervisor must turn it to RUN first",
+        ),
+        (
+            WON,
+            "over",
+            "award_unconfirmed",
+            "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm it",
+        ),
+        (
+            PLAY,
+            "place 2",
+            "after_start",
+            "the game has been started: a wager that comes now is not counted, give it back until the next round",
+        ),
+        (PLAY, "start", "already_started", "this game has been started: end it before the next"),
+        (
+            LOGGED,
+            "jpot",
+            "already_confirmed",
+            "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
+        ),
+    ],
+)
+def test_a_refusal_says_what_is_wrong_and_what_to_do(so_far, command, code, says):
+    floor = Floor().do(*so_far)
+
+    assert refusal(floor, lambda: floor.do(command)) == (code, says)
+
+
+def test_the_wagers_on_the_sensors_at_the_start_are_those_of_the_round():
+    machine = Floor().do("place 3", "place 1", "place 2", "lift 2").tables["t1"]
+
+    assert machine.handle(StartGame(7)) == [Contribute("t1", 7, (SeatWager(1, 100), SeatWager(3, 100)))]
+
+
+def test_a_wager_that_was_taken_or_lifted_after_the_start_stands():
+    floor = Floor().do(*PLAY, "lift 1", "lift 3", "won quarter 1", "press 1")
+
+    assert floor.tables["t1"].state.hand.sensors == ()
+    assert floor.tables["t1"].state.hand.selected == (1,)
+
+
+def test_a_wager_that_stays_on_its_sensor_is_one_in_the_next_round_as_well():
+    floor = Floor(pay_table="progressive-1-five-dollar").do(*PLAY, "lift 1", "lost", "over", "start")
+
+    assert floor.tables["t1"].state.hand.wagers == (3,)
+
+
+def test_pressing_a_hand_button_again_takes_it_back():
+    floor = Floor().do(*WON, "press 1", "press 3", "press 1")
+
+    assert floor.tables["t1"].state.hand.selected == (3,)
+
+
+def test_a_correction_takes_back_the_hand_buttons_of_those_who_did_not_win():
+    floor = Floor().do(*WON, "press 1", "press 3", "won quarter 3")
+
+    assert floor.tables["t1"].state.hand.selected == (3,)
+
+
+def test_jpot_logs_the_award_and_the_key_in_run_adjusts_the_meter():
+    machine = Floor().do(*LOGGED[:-1]).tables["t1"]
+
+    assert machine.handle(Jpot("bob")) == [LockAward("t1", 1, TIERS["quarter"], (1, 3), "bob")]
+    assert machine.handle(TurnKey(Key.RUN)) == [BookAward("t1")]
+    assert machine.handle(aquarius.GameOver()) == [EndRound("t1", 1)]
+
+
+def test_between_jpot_and_run_the_award_is_fixed_and_the_meter_is_not_adjusted():
+    floor = Floor().do(*LOGGED)
+
+    assert [type(effect) for effect in floor.effects[2:]] == [AwardLocked]
+    assert (floor.state.shown, floor.state.locked[0].amount) == (1_000_040, 250_010)
+
+    floor.do("key run")
+    assert isinstance(floor.effects[-1], AwardBooked)
+    assert (floor.state.shown, floor.state.locked) == (750_030, ())
+
+
+def test_a_correction_after_the_end_opens_the_last_round_again_for_its_award():
+    floor = Floor().do(*PLAY, "lost", "over", "place 2")
+    assert floor.tables["t1"].handle(COMMANDS["won"](None, ["quarter", "3"])) == [ReopenRound("t1", 1)]
+
+    floor = Floor().do(
+        *PLAY, "lost", "over", "place 2", "won quarter 3", "press 3", "key jph", "jpot", "key run"
+    )
+    assert [(award.round, award.seats, award.amount) for award in floor.awards] == [(1, (3,), 250_010)]
+
+    floor.do("over", "lift 3", "start")
+    assert floor.tables["t1"].state.hand.wagers == (1, 2)
+
+
+def test_an_award_that_a_correction_makes_wrong_is_backed_out_before_the_right_one():
+    floor = Floor(approval_above=None).do(*OVER, "won all 1", "press 1", "key jph")
+    assert refusal(floor, lambda: floor.do("jpot"))[0] == "already_confirmed"
+
+    floor.order(BackOut(1, "misread", "eve"))
+    floor.do("jpot", "key run", "over")
+    assert [(award.id, award.amount) for award in floor.awards] == [(1, 250_010), (2, 1_000_040)]
+
+
+def test_a_correction_that_is_taken_back_leaves_the_award_as_it_was_confirmed():
+    floor = Floor().do(*OVER, "won all 1", "won quarter 1 3", "over")
+
+    assert floor.step == "betting"
+    assert [award.state for award in floor.state.awards] == [AwardState.BOOKED]
+
+
+def test_a_table_that_has_had_no_round_has_none_to_correct():
+    assert Floor().do("won all 1").step == "betting"
+
+
+def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
+    """It is stored and taken up again after each, with the books: between J-POT and RUN as anywhere."""
+    day = [
+        *OVER,
+        "place 5",
+        "start",
+        "won all 5",
+        "press 5",
+        "key jph",
+        "jpot",
+        "key run",
+        "over",
+        "won all 5",
+    ]
+    day += ["start", "lost", "over", "won quarter 1", "press 1", "key jph", "jpot", "key run", "over"]
+    straight, killed = Floor(reserve="5%"), Floor(reserve="5%")
+    stood = set()
+    for command in day:
+        straight.do(command)
+        killed.do(command)
+        machine = Aquarius(STORED.validate_json(STORED.dump_json(killed.tables["t1"].state), strict=True))
+        assert machine.state == killed.tables["t1"].state
+        killed.tables["t1"] = machine
+        killed.progressive.state = BOOKS.validate_json(BOOKS.dump_json(killed.state), strict=True)
+        stood.add(machine.state.step)
+
+    assert (killed.state, killed.effects) == (straight.state, straight.effects)
+    assert stood == set(Step)
+
+
+def test_a_way_that_is_not_listed_is_never_gone(monkeypatch):
+    monkeypatch.setitem(TRANSITIONS[Step.BETTING], StartGame, frozenset({Step.BETTING}))
+    floor = Floor()
+
+    with pytest.raises(AssertionError, match="start_game led from betting to playing, which the transition"):
+        floor.do("start")
+
+    assert floor.step == "betting"

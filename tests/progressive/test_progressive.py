@@ -1,0 +1,434 @@
+"""One meter and its tables: rounds and their wagers, adjustments, settings, and the end."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from controller.progressive.effects import Retired, SettingsChanged
+from controller.progressive.events import (
+    Adjust,
+    BookAward,
+    ChangeSettings,
+    Contribute,
+    EndRound,
+    Event,
+    LockAward,
+    OpenMeter,
+    ReopenRound,
+    Retire,
+    SeatWager,
+)
+from controller.progressive.ledger import Account, Cause, Line, Reference
+from controller.progressive.money import amount
+from controller.progressive.progressive import TRANSITIONS, Progressive
+from controller.progressive.refusal import RefusedError
+from controller.progressive.settings import LinkedTable
+from controller.progressive.state import Phase, TableRound
+from tests.progressive.floor import TIERS, Floor, refusal, settings
+
+SEED = 1_000_000  # of pay table #2
+ONE = (SeatWager(1, 100),)
+
+
+def playing(**changes: Any) -> Floor:
+    floor = Floor(**changes)
+    floor.order(Contribute("t1", 1, ONE))
+    return floor
+
+
+def adjusted(cause: Cause, minor_units: int, **others: Any) -> Adjust:
+    return Adjust(
+        **{
+            "cause": cause,
+            "amount": minor_units,
+            "reason": "test",
+            "who": "eve",
+            "approved_by": "ann",
+            **others,
+        }
+    )
+
+
+# --- its life
+
+
+def test_a_progressive_begins_with_its_seed():
+    floor = Floor()
+
+    assert floor.postings[0].lines == (
+        Line(Account.SEED_MONEY, -amount(SEED)),
+        Line(Account.PRIMARY, amount(SEED)),
+    )
+    assert (floor.state.phase, floor.state.shown) == (Phase.OPEN, SEED)
+
+
+def test_a_meter_without_a_seed_begins_with_nothing():
+    assert Floor(seed=0).postings == []
+
+
+def test_before_it_is_in_service_nothing_else_can_be_done():
+    progressive = Progressive.new(settings())
+
+    with pytest.raises(RefusedError, match="dragon is not in service yet: open its meter first"):
+        progressive.handle(Contribute("t1", 1, ONE))
+
+
+def test_it_is_put_into_service_once():
+    floor = Floor()
+
+    assert refusal(floor, lambda: floor.order(OpenMeter("eve"))) == (
+        "already_open",
+        "dragon is in service already",
+    )
+
+
+def test_a_retired_progressive_has_given_back_all_that_it_held_and_does_nothing_more():
+    floor = Floor(reserve="5%", display_limit=SEED + 15)
+    floor.order(Contribute("t1", 1, ONE))
+    floor.order(EndRound("t1", 1))
+    floor.order(Retire("the game is taken off the floor", "eve", "ann"))
+
+    assert floor.postings[-1].lines == (
+        Line(Account.OVERFLOW, -amount(5)),
+        Line(Account.PRIMARY, -amount(SEED + 15)),
+        Line(Account.RESERVE, -amount(5)),
+        Line(Account.ADJUSTMENTS, amount(SEED + 25)),
+    )
+    assert floor.effects[-1] == Retired("the game is taken off the floor", "eve", "ann")
+    assert (floor.state.phase, floor.state.shown) == (Phase.RETIRED, 0)
+    assert floor.state.ledger.given == floor.state.ledger.accounted == 0
+    for event in (OpenMeter("eve"), Contribute("t1", 2, ONE), adjusted(Cause.INCREASE, 1)):
+        assert refusal(floor, lambda event=event: floor.order(event)) == (  # type: ignore[misc]
+            "retired",
+            "dragon is retired for good: open another progressive",
+        )
+
+
+def test_a_meter_that_holds_nothing_is_retired_without_a_posting():
+    floor = Floor(seed=0)
+    floor.order(Retire("never used", "eve"))
+
+    assert (floor.postings, floor.state.phase) == ([], Phase.RETIRED)
+
+
+def test_retirement_is_approved_by_a_second_person_and_has_a_reason():
+    floor = Floor(approval_above=SEED)
+    floor.order(adjusted(Cause.INCREASE, 1))
+
+    assert refusal(floor, lambda: floor.order(Retire("why not", "eve")))[0] == "needs_approval"
+    assert refusal(floor, lambda: floor.order(Retire("", "eve", "ann")))[0] == "no_reason"
+
+
+def test_every_phase_is_in_the_transition_table():
+    assert set(TRANSITIONS) == set(Phase)
+
+
+# --- rounds and wagers
+
+
+def test_each_wager_goes_to_the_meter_and_to_the_reserve_by_their_rates():
+    floor = Floor(contribution="12.3456%", reserve="0.0001%")
+    floor.order(Contribute("t1", 1, (SeatWager(2, 100), SeatWager(1, 1))))
+
+    posting = floor.postings[-1]
+    assert posting.cause is Cause.CONTRIBUTION
+    assert posting.lines == (
+        Line(Account.CONTRIBUTIONS, -(101 * 123_457)),
+        Line(Account.PRIMARY, 101 * 123_456),
+        Line(Account.RESERVE, 101),
+    )
+    assert posting.reference == Reference(table="t1", round=1)
+
+
+def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
+    floor = Floor()
+    floor.order(Contribute("t1", 4, ()))
+
+    assert len(floor.postings) == 1
+    assert floor.state.rounds == (TableRound("t1", 4, ()),)
+
+
+@pytest.mark.parametrize(
+    ("event", "code", "says"),
+    [
+        (Contribute("t3", 1, ONE), "unknown_table", "t3 is not linked to dragon: link it in the settings"),
+        (
+            Contribute("t1", 2, ONE),
+            "already_started",
+            "round 1 of t1 has been started: end it before the next",
+        ),
+        (
+            Contribute("t2", 5, ONE),
+            "not_next_round",
+            "t2 has had round 5: a round before it cannot begin now",
+        ),
+        (
+            Contribute("t2", 6, (*ONE, *ONE)),
+            "bad_wagers",
+            "each seat has one progressive wager, of more than nothing",
+        ),
+        (
+            Contribute("t2", 6, (SeatWager(1, 0),)),
+            "bad_wagers",
+            "each seat has one progressive wager, of more than nothing",
+        ),
+        (EndRound("t2", 5), "round_over", "round 5 of t2 is over already"),
+        (
+            EndRound("t1", 2),
+            "not_last_round",
+            "only the last round of t1 can be opened, and that is 1, not 2",
+        ),
+        (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
+    ],
+)
+def test_a_round_that_cannot_be_is_refused_and_changes_nothing(event, code, says):
+    floor = playing(how_many=2)
+    floor.order(Contribute("t2", 5, ()))
+    floor.order(EndRound("t2", 5))
+
+    assert refusal(floor, lambda: floor.order(event)) == (code, says)
+
+
+# --- manual adjustments
+
+
+@pytest.mark.parametrize(
+    ("cause", "shown", "lines"),
+    [
+        (
+            Cause.INCREASE,
+            SEED + 70,
+            (Line(Account.ADJUSTMENTS, -amount(50)), Line(Account.PRIMARY, amount(50))),
+        ),
+        (
+            Cause.MALFUNCTION,
+            SEED - 30,
+            (Line(Account.PRIMARY, -amount(50)), Line(Account.ADJUSTMENTS, amount(50))),
+        ),
+        (
+            Cause.OVER_LIMIT,
+            SEED - 30,
+            (Line(Account.PRIMARY, -amount(50)), Line(Account.OVERFLOW, amount(50))),
+        ),
+        (
+            Cause.RECOVERY_OF_SEED,
+            SEED - 30,
+            (Line(Account.PRIMARY, -amount(50)), Line(Account.SEED_MONEY, amount(50))),
+        ),
+    ],
+)
+def test_an_adjustment_moves_what_its_cause_says_with_who_and_why(cause, shown, lines):
+    floor = playing()
+    floor.order(adjusted(cause, 50))
+
+    assert floor.state.shown == shown
+    assert floor.postings[-1].cause is cause
+    assert floor.postings[-1].lines == lines
+    assert floor.postings[-1].reference == Reference(who="eve", reason="test", approved_by="ann")
+    assert floor.state.ledger.given == floor.state.ledger.accounted
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        cause
+        for cause in Cause
+        if cause.value not in {"increase", "malfunction", "over_limit", "recovery_of_seed"}
+    ],
+)
+def test_a_meter_is_adjusted_for_no_other_cause(cause):
+    floor = playing()
+
+    assert refusal(floor, lambda: floor.order(adjusted(cause, 50))) == (
+        "not_a_cause",
+        (
+            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
+            "retirement, and up by an increase; an award and a retirement are orders of their own"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("order", "code", "says"),
+    [
+        (
+            adjusted(Cause.INCREASE, 0),
+            "no_amount",
+            "say how much as more than nothing; the cause says which way",
+        ),
+        (
+            adjusted(Cause.INCREASE, -5),
+            "no_amount",
+            "say how much as more than nothing; the cause says which way",
+        ),
+        (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "say why: the reason goes on the record"),
+        (
+            adjusted(Cause.MALFUNCTION, SEED + 21),
+            "more_than_meter",
+            "the meter holds 10,000.20 that is not promised to an award: take off no more",
+        ),
+        (
+            adjusted(Cause.RECOVERY_OF_SEED, SEED + 1),
+            "more_than_seed",
+            "only 10,000.00 of seed money is in the meter: recover no more",
+        ),
+        (
+            adjusted(Cause.INCREASE, 10_001, approved_by=None),
+            "needs_approval",
+            "100.01 is above 100.00, and the settings then ask for a second person's approval: let another one sign it",
+        ),
+    ],
+)
+def test_an_adjustment_that_is_not_in_order_is_refused(order, code, says):
+    floor = playing(approval_above=10_000)
+
+    assert refusal(floor, lambda: floor.order(order)) == (code, says)
+
+
+def test_all_of_a_meter_can_be_taken_off_it():
+    floor = playing()
+    floor.order(adjusted(Cause.MALFUNCTION, SEED + 20))
+
+    assert floor.state.ledger.primary == 0
+
+
+@pytest.mark.parametrize(
+    ("approval_above", "minor_units", "approved_by"),
+    [(10_000, 10_000, None), (None, 10_001, None), (10_000, 10_001, "ann")],
+)
+def test_a_second_person_approves_what_is_above_the_threshold(approval_above, minor_units, approved_by):
+    floor = playing(approval_above=approval_above)
+    floor.order(adjusted(Cause.INCREASE, minor_units, approved_by=approved_by))
+
+    assert floor.state.shown == SEED + 20 + minor_units
+
+
+def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
+    floor = playing()
+    floor.order(LockAward("t1", 1, TIERS["quarter"], (1,), "bob"))
+
+    assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
+        "more_than_meter",
+        "the meter holds 7,500.15 that is not promised to an award: take off no more",
+    )
+
+
+# --- settings
+
+
+def test_a_change_of_settings_is_on_the_record_with_before_and_after():
+    floor = Floor()
+    before, after = floor.settings, settings(contribution="15%")
+    floor.order(ChangeSettings(after, "less", "eve"))
+
+    assert floor.effects[-1] == SettingsChanged(before, after, "less", "eve")
+    assert floor.state.settings == after
+
+
+def test_another_seed_is_the_next_meters():
+    floor = Floor()
+    floor.order(ChangeSettings(settings(seed=2 * SEED), "more", "eve"))
+    assert floor.state.shown == SEED
+
+    floor.order(Contribute("t1", 1, ONE))
+    floor.order(LockAward("t1", 1, TIERS["all"], (1,), "bob"))
+    floor.order(BookAward("t1"))
+    assert floor.state.shown == 2 * SEED
+
+
+def test_a_change_of_settings_while_a_round_is_open_is_refused():
+    floor = playing()
+    order = ChangeSettings(settings(contribution="15%"), "less", "eve")
+    assert refusal(floor, lambda: floor.order(order)) == (
+        "round_open",
+        "round 1 of t1 is not over: settings change after that",
+    )
+
+    floor.order(EndRound("t1", 1))
+    floor.order(order)
+    floor.order(ReopenRound("t1", 1))
+    assert refusal(floor, lambda: floor.order(replace(order, settings=settings())))[0] == "round_open"
+
+
+@pytest.mark.parametrize(
+    "order", [ChangeSettings(settings(contribution="15%"), "less", "eve"), Retire("over", "eve", "ann")]
+)
+def test_nothing_changes_while_an_award_is_open(order):
+    floor = playing()
+    floor.order(LockAward("t1", 1, TIERS["quarter"], (1,), "bob"))
+    what = "settings change" if isinstance(order, ChangeSettings) else "a progressive is retired"
+
+    assert refusal(floor, lambda: floor.order(order)) == (
+        "award_open",
+        f"award 1 at t1 is not booked yet: {what} after that",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason", "code", "says"),
+    [
+        ({}, "none", "same_settings", "these are the settings in force: nothing would change"),
+        ({"reserve": "1%"}, "", "no_reason", "say why: the reason goes on the record"),
+        (
+            {"display_limit": SEED + 19},
+            "limit",
+            "limit_below_meter",
+            "the meter is at 10,000.20: a display limit must be at or above it",
+        ),
+        *(
+            (
+                changes,
+                "other",
+                "another_progressive",
+                "dragon is for progressive of progressive-2, and its pay table is part of it: retire it and open another",
+            )
+            for changes in (
+                {"progressive": "tiger"},
+                {"pay_table": "progressive-3"},
+                {"tables": (LinkedTable("t1", "another-game"),)},
+            )
+        ),
+    ],
+)
+def test_settings_that_cannot_be_put_in_force_are_refused(changes, reason, code, says):
+    floor = playing()
+    floor.order(EndRound("t1", 1))
+
+    assert refusal(floor, lambda: floor.order(ChangeSettings(settings(**changes), reason, "eve"))) == (
+        code,
+        says,
+    )
+
+
+def test_a_display_limit_may_be_what_the_meter_shows():
+    floor = playing(reserve="0.5%", contribution="20.5%")
+    floor.order(EndRound("t1", 1))
+    floor.order(ChangeSettings(settings(display_limit=SEED + 20), "limit", "eve"))
+
+    assert floor.state.room == 0
+
+
+def test_a_table_that_is_linked_no_more_has_no_round_that_could_be_opened():
+    floor = playing(how_many=2)
+    floor.order(EndRound("t1", 1))
+    only_t2 = replace(floor.settings, tables=floor.settings.tables[1:])
+    floor.order(ChangeSettings(only_t2, "t1 is closed", "eve"))
+
+    assert floor.state.rounds == ()
+    assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1)))[0] == "no_round"
+
+
+def test_the_same_events_give_the_same_progressive_and_the_same_entries():
+    events: list[Event] = [
+        OpenMeter("eve"),
+        Contribute("t1", 1, ONE),
+        LockAward("t1", 1, TIERS["all"], (1,), "bob"),
+        BookAward("t1"),
+        EndRound("t1", 1),
+        adjusted(Cause.INCREASE, 500),
+    ]
+    first, second = Progressive.new(settings()), Progressive.new(settings())
+
+    assert [first.handle(event) for event in events] == [second.handle(event) for event in events]
+    assert first.state == second.state
