@@ -58,10 +58,11 @@ async function showRound(number) {
     box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
     return;
   }
-  const { inputs, ts, game } = answer.body;
+  const { inputs, earlier, ts, game } = answer.body;
   box.replaceChildren(
     wholeRound(answer.body, view.state),
     element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
+    ...(earlier > 0 ? [element("p", { class: "quiet" }, `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`)] : []),
     element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": "Events" }, table(
       "Events",
       ["Number", "Time", "From", "What"],

@@ -440,6 +440,21 @@ async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
     await expect(page.locator("#hand-shown")).to_contain_text("There is no round 700 on the record")
 
 
+async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
+    await here.load()
+    await here.table.engine.submit([CallSupervisor("mei", "again")] * MOST_TOLD, "test")
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+
+    await page.goto(f"{here.address}/supervisor#hands/1")
+
+    shown = page.locator("#hand-shown")
+    await expect(shown).to_contain_text(
+        re.compile(r"Its last 1000 events; [1-9]\d* earlier ones are on the record")
+    )
+    await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_TOLD)
+
+
 @pytest.mark.parametrize(("name", "may"), [("ike", []), ("tove", ["resume_play"])])
 async def test_an_auditor_orders_nothing_and_a_technician_no_money(page, here, name, may):
     await here.load()
