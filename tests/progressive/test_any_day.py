@@ -1,0 +1,302 @@
+"""Whatever happens at two linked tables and to their meter, in whatever order: what must hold at all times."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any, Final
+
+import hypothesis
+import hypothesis.strategies as st
+import pytest
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from pydantic import TypeAdapter
+
+from controller.progressive.aquarius import State as AquariusState
+from controller.progressive.effects import (
+    AwardBackedOut,
+    AwardBooked,
+    AwardLocked,
+    Effect,
+    Posted,
+    SettingsChanged,
+)
+from controller.progressive.events import Adjust, BackOut, ChangeSettings
+from controller.progressive.ledger import SOURCES, Account, Cause
+from controller.progressive.money import amount, whole
+from controller.progressive.nexus import State as NexusState
+from controller.progressive.refusal import RefusedError
+from controller.progressive.state import Award, AwardState, State
+from tests.progressive.floor import TIERS, Floor
+
+BOOKS: TypeAdapter[State] = TypeAdapter(State)
+PROCEDURES: Final[dict[str, TypeAdapter[Any]]] = {
+    "aquarius": TypeAdapter(AquariusState),
+    "nexus": TypeAdapter(NexusState),
+}
+
+TABLES: Final = ("t1", "t2")
+SEATS: Final = (1, 2, 3)
+DOWN: Final = {Cause.AWARD, Cause.MALFUNCTION, Cause.OVER_LIMIT, Cause.RECOVERY_OF_SEED, Cause.RETIREMENT}
+COMMON: Final = [
+    *(f"{verb} {seat}" for verb in ("place", "lift", "press") for seat in SEATS),
+    *(f"won {tier} {seats}" for tier in TIERS for seats in ("1", "2 3", "1 2 3")),
+    "start",
+    "lost",
+]
+COMMANDS: Final = {
+    "aquarius": [*COMMON, "key jph", "key run", "jpot", "over"],
+    "nexus": [*COMMON, "confirm", "swipe supervisor", "swipe executive", "end"],
+}
+HOUSES: Final = {
+    "procedure": ("aquarius", "aquarius", "nexus"),
+    "split": ("winners", "participants"),
+    "fixed_awards": ("tray", "meter"),
+    "seat_one": ("right", "left"),
+    "seed": (0, 700, 1_000_000),
+    "display_limit": (None, None, 1_000_500),
+    "contribution": ("20%", "33.3333%", "0.0001%"),
+    "reserve": ("0%", "5%", "0.0007%"),
+}
+CHANGES: Final = {
+    name: HOUSES[name] for name in ("split", "seed", "display_limit", "contribution", "reserve")
+}
+AMOUNTS: Final = (1, 50, 7001, 300_000)
+
+
+class House:
+    """A floor where anything may be tried, and which is looked over after each step."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.procedure: str = changes["procedure"]
+        self.floor = Floor(how_many=2, approval_above=5000, **changes)
+        self.balances = dict.fromkeys(Account, 0)
+        self.paid = 0
+        self.locked: dict[int, Award] = {}
+        self.booked: dict[int, Award] = {}
+        self.awards = 0
+        self.look()
+
+    # --- what can be tried; whether it was done
+
+    def attempt(self, does: Callable[[], object]) -> bool:
+        floor = self.floor
+        before = {name: machine.state for name, machine in floor.tables.items()}, floor.state
+        try:
+            does()
+        except RefusedError as error:
+            refused = error
+        else:
+            self.look()
+            return True
+        assert all((refused.code, str(refused)))
+        assert ({name: machine.state for name, machine in floor.tables.items()}, floor.state) == before
+        assert not floor.effects
+        return False
+
+    def happens(self, table: str, command: str) -> bool:
+        return self.attempt(lambda: self.floor.at(table, command))
+
+    def goes_on(self, table: str, tier: str, seats: tuple[int, ...]) -> None:
+        """Do what comes next at a table; of a hand that is dealt, these seats win this tier."""
+        command = self.next_command(table, tier, seats)
+        if not self.happens(table, command) and command in {"jpot", "swipe executive"}:
+            self.happens(table, "lost")  # the award cannot be given: the round is taken back
+
+    def next_command(self, table: str, tier: str, seats: tuple[int, ...]) -> str:  # noqa: PLR0911 - one answer a step
+        machine = self.floor.tables[table].state
+        hand, step = machine.hand, machine.step.value
+        keyed = self.procedure == "aquarius"
+        if step == "betting":
+            without = [seat for seat in seats if seat not in hand.sensors]
+            return f"place {without[0]}" if without else "start"
+        if step == "playing":
+            return f"won {tier} {' '.join(map(str, seats))}"
+        if step == "settling" and hand.owes:
+            missing = [seat for seat in hand.won.seats if seat not in hand.selected]
+            if missing:
+                return f"press {missing[0]}"
+            if not keyed:
+                return "confirm"
+            return "key jph" if machine.key == "run" else "jpot"
+        if step == "confirmed":
+            return "swipe executive"
+        if keyed and machine.key == "jph":
+            return "key run"
+        return "over" if keyed else "end"
+
+    def adjusts(self, cause: Cause, minor_units: int, approved_by: str | None) -> None:
+        self.attempt(lambda: self.floor.order(Adjust(cause, minor_units, "test", "eve", approved_by)))
+
+    def backs_out(self, number: int, approved_by: str | None) -> None:
+        self.attempt(lambda: self.floor.order(BackOut(number, "test", "eve", approved_by)))
+
+    def changes(self, **changes: Any) -> None:
+        other = replace(self.floor.state.settings, **changes)
+        self.attempt(lambda: self.floor.order(ChangeSettings(other, "test", "eve")))
+
+    def restarts(self) -> None:
+        """Everything is stored, forgotten, and taken up again."""
+        stored = PROCEDURES[self.procedure]
+        for machine in self.floor.tables.values():
+            again = stored.validate_json(stored.dump_json(machine.state), strict=True)
+            assert again == machine.state
+            machine.state = again
+        books = BOOKS.validate_json(BOOKS.dump_json(self.floor.state), strict=True)
+        assert books == self.floor.state
+        self.floor.progressive.state = books
+
+    # --- what holds
+
+    def look(self) -> None:
+        for effect in self.floor.effects:
+            self.see(effect)
+        self.floor.effects.clear()
+        self.check_books()
+        self.check_tables()
+
+    def see(self, effect: Effect) -> None:
+        match effect:
+            case Posted(posting):
+                assert posting.number <= self.floor.state.ledger.last
+                for line in posting.lines:
+                    self.balances[line.account] += line.amount
+                down = sum(line.amount for line in posting.lines if line.account is Account.PRIMARY) < 0
+                assert not down or posting.cause in DOWN
+            case AwardLocked(award):
+                self.awards += 1
+                assert award.id == self.awards  # none is lost, none is there twice
+                assert award.amount == sum(share.amount for share in award.shares)
+                order = [share.seat for share in award.shares]
+                assert order == sorted(order, reverse=self.floor.settings.seat_one == "left")
+                assert award.amount <= award.meter
+                self.locked[award.id] = award
+            case AwardBooked(award):
+                before = self.locked.pop(award.id)
+                assert replace(award, state=before.state) == before
+                self.booked[award.id] = award
+                self.paid += award.amount
+            case AwardBackedOut(award):
+                before = self.booked.pop(award.id)
+                assert replace(award, state=before.state) == before
+                self.paid -= award.amount
+            case SettingsChanged(before=was, after=is_now):
+                assert was != is_now == self.floor.state.settings
+            case _:
+                raise AssertionError(effect)
+
+    def check_books(self) -> None:
+        state = self.floor.state
+        ledger = state.ledger
+        assert ledger.given == ledger.accounted
+        assert min(ledger.primary, ledger.reserve, ledger.overflow, ledger.seed_money, state.available) >= 0
+        for account in (Account.PRIMARY, Account.RESERVE, Account.OVERFLOW, *SOURCES):
+            balance = -self.balances[account] if account in SOURCES else self.balances[account]
+            assert getattr(ledger, account.value) == balance
+        assert ledger.paid_in_all == self.balances[Account.PAID] == amount(self.paid)
+        limit = state.settings.display_limit
+        assert limit is None or max(state.shown, whole(state.available)) <= limit
+        assert [award.id for award in state.locked] == sorted(self.locked)
+        for award in state.awards:
+            standing = self.locked.get(award.id) or self.booked.get(award.id)
+            assert standing == (None if award.state is AwardState.BACKED_OUT else award)
+        for forgotten in self.booked.keys() - {award.id for award in state.awards}:
+            del self.booked[forgotten]  # so that a long run does not keep them all
+
+    def check_tables(self) -> None:
+        locked = {award.table for award in self.locked.values()}
+        for name, machine in self.floor.tables.items():
+            step = machine.state.step.value
+            assert (step == "logged") is (name in locked)
+            assert (step == "betting") is ((last := self.floor.state.round_at(name)) is None or last.over)
+
+
+class AnyDay(RuleBasedStateMachine):
+    @initialize(
+        house=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in HOUSES.items()})
+    )
+    def open_the_house(self, house: dict[str, Any]) -> None:
+        self.house = House(**house)
+
+    @rule(table=st.sampled_from(TABLES), chance=st.randoms(use_true_random=False))
+    def something_happens_at_a_table(self, table: str, chance: Random) -> None:
+        self.house.happens(table, chance.choice(COMMANDS[self.house.procedure]))
+
+    @rule(
+        table=st.sampled_from(TABLES),
+        tier=st.sampled_from(tuple(TIERS)),
+        seats=st.sampled_from(((1,), (2, 3), (1, 2, 3))),
+        steps=st.integers(1, 12),
+    )
+    def a_table_goes_on(self, table: str, tier: str, seats: tuple[int, ...], steps: int) -> None:
+        for _ in range(steps):
+            self.house.goes_on(table, tier, seats)
+
+    @rule(
+        cause=st.sampled_from(Cause),
+        minor_units=st.sampled_from(AMOUNTS),
+        approved_by=st.sampled_from((None, "ann")),
+    )
+    def somebody_adjusts_the_meter(self, cause: Cause, minor_units: int, approved_by: str | None) -> None:
+        self.house.adjusts(cause, minor_units, approved_by)
+
+    @rule(back=st.integers(0, 2), approved_by=st.sampled_from((None, "ann")))
+    def somebody_backs_an_award_out(self, back: int, approved_by: str | None) -> None:
+        self.house.backs_out(self.house.awards - back, approved_by)
+
+    @rule(changes=st.fixed_dictionaries({name: st.sampled_from(values) for name, values in CHANGES.items()}))
+    def somebody_changes_the_settings(self, changes: dict[str, Any]) -> None:
+        self.house.changes(**changes)
+
+    @rule()
+    def the_power_is_cut(self) -> None:
+        self.house.restarts()
+
+
+TestAnyDay = AnyDay.TestCase
+TestAnyDay.settings = hypothesis.settings(max_examples=200, stateful_step_count=50, deadline=None)
+
+
+def anything(house: House, chance: Random) -> None:
+    """One step by chance, as the machine above takes them."""
+    table, what = chance.choice(TABLES), chance.random()
+    if what < 0.7:
+        house.goes_on(table, chance.choice(tuple(TIERS)), chance.choice(((1,), (2, 3), (1, 2, 3))))
+    elif what < 0.93:
+        house.happens(table, chance.choice(COMMANDS[house.procedure]))
+    elif what < 0.96:
+        house.adjusts(chance.choice(tuple(Cause)), chance.choice(AMOUNTS), chance.choice((None, "ann")))
+    elif what < 0.98:
+        house.backs_out(house.awards - chance.randint(0, 2), "ann")
+    elif what < 0.999:
+        house.changes(**{name: chance.choice(values) for name, values in CHANGES.items()})
+    else:
+        house.restarts()
+
+
+def any_house(chance: Random) -> House:
+    return House(**{name: chance.choice(values) for name, values in HOUSES.items()})
+
+
+def test_days_by_chance_come_to_every_kind_of_award():
+    """So what holds above is not held of tables at which nothing happens."""
+    chance = Random(7)
+    paid: dict[str, int] = {}
+    for _ in range(6):
+        house = any_house(chance)
+        for _ in range(500):
+            anything(house, chance)
+        for each in house.floor.state.ledger.paid:
+            paid[each.tier] = paid.get(each.tier, 0) + each.amount
+
+    assert set(paid) == set(TIERS.values())
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_million_steps(seed):
+    chance = Random(seed)
+    for _ in range(100):
+        house = any_house(chance)
+        for _ in range(10_000):
+            anything(house, chance)
