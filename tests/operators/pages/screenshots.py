@@ -1,6 +1,7 @@
 """Makes the consoles' pictures in docs/images from a table that is played: python -m tests.operators.pages.screenshots."""
 
 import asyncio
+import re
 import tempfile
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
@@ -99,6 +100,9 @@ async def dealers_day(page: Page, here: TableWithConsoles) -> None:
     PlayedBefore.behind = timedelta(0)
     await here.wager(*WAGERS[:4])
     await expect(page.locator("#hand-strip button")).to_have_count(10)
+    await expect(page.locator("#hands-an-hour")).to_have_text(
+        re.compile(r"\d")
+    )  # reckoned beside the path of a card
     await picture_on_every_screen(page, "console-dealer")
     await page.keyboard.press("F9")
     await picture(page, "console-dealer-hands")
@@ -154,6 +158,7 @@ async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
     await page.keyboard.press("F4")
     await page.locator("#hand-list a").nth(1).click()
     await page.get_by_role("table", name="Events").wait_for()
+    await page.locator("#said-away").click()
     await picture(page, "console-supervisor-hands")
     await page.keyboard.press("F8")
     await page.get_by_role("table", name="Wagers").wait_for()
