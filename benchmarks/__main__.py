@@ -4,13 +4,14 @@
 """
 
 import argparse
+import asyncio
 import math
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import endurance, latency, odds, rivals, simulation
+from benchmarks import endurance, latency, odds, pages, rivals, simulation
 from benchmarks.bench import mosquitto
 from controller.games import load_game
 from controller.odds.composition import Composition
@@ -136,6 +137,37 @@ def _simulation(folder: Path) -> list[Line]:
     return [*lines, Line("… the same winners", f"to {errors:.1f} standard errors", "at most 5", errors <= 5)]
 
 
+def _pages(folder: Path) -> list[Line]:
+    say(
+        "\nThe i-Score and the dealer's page in Chromium, from this machine; beside the browser's own time for an empty"
+    )
+    say("page of the same server, and for a word that changes.\n")
+    run = asyncio.run(pages.measure(folder))
+    return [
+        *(
+            Line(
+                what,
+                f"{seconds:.2f} s, {seconds / run.empty:.1f} times an empty page",
+                "under 1 s",
+                seconds < 1,
+            )
+            for what, seconds in (("i-Score painted", run.board), ("dealer's page painted", run.dealers))
+        ),
+        *(
+            Line(
+                what,
+                f"{1000 * seconds:.0f} ms, {seconds / run.change:.1f} times a change",
+                "under 100 ms",
+                seconds < 0.1,
+            )
+            for what, seconds in (
+                ("a message on the i-Score", run.message),
+                ("a card on the dealer's", run.card),
+            )
+        ),
+    ]
+
+
 def _show(lines: list[Line]) -> None:
     for line in lines:
         say(
@@ -148,7 +180,13 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-PARTS = {"latency": _latency, "endurance": _endurance, "odds": _odds, "simulation": _simulation}
+PARTS = {
+    "latency": _latency,
+    "endurance": _endurance,
+    "odds": _odds,
+    "simulation": _simulation,
+    "pages": _pages,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

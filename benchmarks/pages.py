@@ -1,0 +1,169 @@
+"""How soon a page is there and how soon it shows what has happened, in Chromium, beside what the browser takes by itself."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import time
+from typing import Any
+
+from playwright.async_api import Browser, Page, async_playwright
+
+from controller import log
+from tests.displays.page.watching import expect_live
+from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, display, publisher
+from tests.displays.played import PlayedTable
+from tests.operators.pages.parts import at_work, consoles, headline
+
+LOADS = 3
+UPDATES = 60
+COUPS = 8  # as many as there are copies of a card
+
+BOARD_PAINTED = """
+() => new Promise(painted => {
+  const look = () => document.querySelector(".bead-plate .cell") && document.querySelector(".card[data-card]")
+    ? requestAnimationFrame(() => requestAnimationFrame(() => painted(performance.now() / 1000)))
+    : requestAnimationFrame(look);
+  look();
+})
+"""
+FIRST_PAINTED = """
+() => new Promise(painted => new PerformanceObserver(list => painted(list.getEntries()[0].startTime / 1000))
+  .observe({ type: "paint", buffered: true }))
+"""
+# What is asked for in a frame's callback is painted at its end, so the next one's start is after that.
+NOTE_PAINTS = """
+selector => {
+  window.painted = {};
+  const watched = document.querySelector(selector);
+  new MutationObserver(() => {
+    const shown = watched.textContent;
+    requestAnimationFrame(() => requestAnimationFrame(() => { window.painted[shown] = Date.now() / 1000; }));
+  }).observe(watched, { childList: true, characterData: true, subtree: true });
+}
+"""
+CHANGE = "text => { document.querySelector('p').textContent = text; }"
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Seconds: from the request to the painted page, and from what happened to its paint, at the median.
+
+    `empty` and `change` are the browser's own: a page of the same server with nothing on it, and a word that a page is
+    told to change.
+    """
+
+    empty: float
+    change: float
+    board: float
+    message: float
+    dealers: float
+    card: float
+
+
+async def measure(folder: Path) -> Pages:
+    """Measure the i-Score and the dealer's page."""
+    log.set_up(human=True, quiet=True)
+    broker = Broker(folder)
+    await broker.start()
+    try:
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+            found = Pages(*await _display(browser, broker), *await _dealers(browser, folder))
+            await browser.close()
+    finally:
+        broker.kill()
+    return found
+
+
+async def _display(browser: Browser, broker: Broker) -> tuple[float, float, float, float]:
+    table = PlayedTable(seed=342)
+    table.play(50)
+    async with display(broker) as address, publisher(broker) as out:
+        await out.send("scoreboard", table.scoreboard())
+        await out.send("state", table.state())
+        empty = await _loaded(browser, f"{address}healthz", FIRST_PAINTED)
+        board = await _loaded(browser, f"{address}tables/table-1/i-score", BOARD_PAINTED)
+        page = await browser.new_page(viewport={"width": 1920, "height": 1080})
+        await page.set_content("<p></p>")
+        change = await _updated(page, "p", UPDATES, lambda n: page.evaluate(CHANGE, str(n)), str)
+        await page.goto(address)
+        await page.wait_for_selector(".board")
+        await out.send("state", table.state())  # the one before does not hold any more
+        await expect_live(page)
+
+        async def draw(_: int) -> None:
+            hand = table.table.state.round
+            table.draw()
+            if table.table.state.round != hand:
+                await out.send("scoreboard", table.scoreboard())
+            await out.send("state", table.state())
+
+        def shown(_: int) -> str:
+            return str(table.state().shoe.cards_left)
+
+        message = await _updated(page, ".cards-left", UPDATES, draw, shown)
+        await page.close()
+    return empty, change, board, message
+
+
+async def _dealers(browser: Browser, folder: Path) -> tuple[float, float]:
+    async with consoles(folder) as here:
+        await here.load()
+        page = await browser.new_page(viewport={"width": 1280, "height": 800})
+        await at_work(page, here, "mei")
+        taken: list[float] = []
+        for _ in range(LOADS):
+            await page.goto(f"{here.address}/dealer")
+            await page.wait_for_selector("body.live")
+            taken.append(await page.evaluate(FIRST_PAINTED))
+        cards = (
+            ("KS", "First card to Banker"),
+            ("2S", "Second card to Player"),
+            ("9H", "Second card to Banker"),
+            ("3S", "Place your wagers"),
+        )
+        await headline(page, "Place your wagers")
+        card = await _updated(
+            page,
+            "#headline",
+            COUPS * len(cards),
+            lambda n: here.draw(cards[n % len(cards)][0]),
+            lambda n: cards[n % len(cards)][1],
+        )
+        await page.close()
+    return min(taken), card
+
+
+async def _loaded(browser: Browser, address: str, painted: str) -> float:
+    """The least of some loads, each in a browser that has nothing of the page yet: its own time."""
+    seconds: list[float] = []
+    for _ in range(LOADS):
+        context = await browser.new_context(viewport={"width": 1920, "height": 1080})
+        page = await context.new_page()
+        await page.goto(address, wait_until="commit")
+        seconds.append(await page.evaluate(painted))
+        await context.close()
+    return float(min(seconds))
+
+
+async def _updated(
+    page: Page,
+    selector: str,
+    times: int,
+    happen: Callable[[int], Awaitable[Any]],
+    shown: Callable[[int], str],
+) -> float:
+    """The median from just before something happens until what is then to be shown is painted."""
+    await page.evaluate(NOTE_PAINTS, selector)
+    taken: list[float] = []
+    for number in range(times):
+        began = time()
+        await happen(number)
+        text = shown(number)
+        await page.wait_for_function("text => text in painted", arg=text)
+        taken.append(await page.evaluate("text => painted[text]", text) - began)
+        await page.evaluate("text => { delete painted[text]; }", text)
+        await asyncio.sleep(0.03)  # away from the frame just painted
+    return float(median(taken))
