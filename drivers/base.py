@@ -92,6 +92,119 @@ class KeypadDriver(Protocol):
         """Tell how the keypad's link stands now."""
 
 
+@dataclass(frozen=True, slots=True)
+class WagerPlaced:
+    """A progressive wager came to the sensor before `seat`, by the device's change `number`.
+
+    `late_for` is the round that the device had started by then, None while wagers were open.
+    """
+
+    seat: int
+    number: int
+    late_for: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WagerLifted:
+    """The wager before `seat` is no longer there; it still counts if it was latched."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class WagersLatched:
+    """The device has started `round`: these seats, and no others, have a progressive wager in it."""
+
+    round: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StartUnconfirmed:
+    """The device did not confirm the START of `round` in time, and is not told of it any more.
+
+    It may have taken it all the same: `WagersLatched` still follows if it did and the round is still wanted.
+    """
+
+    round: int
+
+
+SensorFault = Literal["missing", "doubled", "stuck", "unassigned"]
+"""No sensor answers; two do; a wager of the round before is still there; one answers that no seat has."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensorFailed:
+    """A sensor has a fault; `seat` is None where no seat is set for its position."""
+
+    position: int
+    seat: int | None
+    fault: SensorFault
+
+
+@dataclass(frozen=True, slots=True)
+class SensorMended:
+    """A sensor has this fault no more."""
+
+    position: int
+    seat: int | None
+    fault: SensorFault
+
+
+@dataclass(frozen=True, slots=True)
+class SensorsRestarted:
+    """The sensors had lost their power, or are others: what was said to lie there is void, and is said anew.
+
+    A round whose wagers were latched keeps them, and a fault stands until it is mended.
+    """
+
+
+SensorEvent = (
+    WagerPlaced
+    | WagerLifted
+    | WagersLatched
+    | StartUnconfirmed
+    | SensorFailed
+    | SensorMended
+    | SensorsRestarted
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SensorOrders:
+    """What the table wants of its sensors: the `round` that is started, None while wagers are open, and the lit seats.
+
+    A round's number is from 1 on and above that of the one before it. The orders that a driver is given first say where the
+    record left off: a round in them is taken up where the device has it started, and not started otherwise.
+    """
+
+    round: int | None = None
+    lights: frozenset[int] = frozenset()
+
+
+class CoinSpotUser(Protocol):
+    """Whoever the wager sensors report to."""
+
+    async def take(self, events: Sequence[SensorEvent]) -> None:
+        """Take what happened, in order, and return when it is safe; what this raises must escape the driver."""
+
+    def orders(self) -> SensorOrders:
+        """What the table wants now; asked several times a second."""
+
+    def link_changed(self) -> None:
+        """Take note that `health` has news: the sensors came or went."""
+
+
+class CoinSpotDriver(Protocol):
+    """A table's wager sensors. It keeps trying for ever, as a shoe's driver does."""
+
+    async def run(self, user: CoinSpotUser) -> None:
+        """Deliver events until cancelled. What `user` raises escapes."""
+
+    def health(self) -> LinkHealth:
+        """Tell how the link to the sensors stands now."""
+
+
 class DeviceWatch(Protocol):
     """The watch over a device that should not be there while a shoe is in use."""
 

@@ -47,6 +47,7 @@ class Retried(ABC, Generic[AnyUser]):
                 await self._connection(user)
             except DeviceLostError as lost:
                 self._lost(str(lost), user)
+            await self._while_away(user)
             await asyncio.sleep(random.uniform(self._retry_seconds / 2, self._retry_seconds))
             self._retry_seconds = min(2 * self._retry_seconds, LAST_RETRY_SECONDS)
 
@@ -69,6 +70,9 @@ class Retried(ABC, Generic[AnyUser]):
         Raises:
             DeviceLostError: it is.
         """
+
+    async def _while_away(self, user: AnyUser) -> None:
+        """Do what there is to do without a connection; called before each attempt to make one anew."""
 
     @abstractmethod
     def _serial(self) -> str | None:

@@ -1,0 +1,63 @@
+"""Which sensor is before which seat: pure, by a table's settings."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from drivers.coin_spot.frames import POSITIONS
+
+
+class SeatsError(ValueError):
+    """The settings cannot be; `position` is where, and the message says what to write."""
+
+    def __init__(self, position: int, message: str) -> None:
+        super().__init__(message)
+        self.position = position
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    """The seats of the positions on the chain."""
+
+    by_position: Mapping[int, int]
+
+    @classmethod
+    def of(cls, sensors: Iterable[tuple[int, int]], seats: int) -> "Seats":
+        """Read pairs of a position and its seat, at a table of so many seats; a seat may have no sensor.
+
+        Raises:
+            SeatsError: a position or a seat is there twice, or does not exist.
+        """
+        by_position: dict[int, int] = {}
+        by_seat: dict[int, int] = {}
+        for position, seat in sensors:
+            if not 1 <= position <= POSITIONS:
+                raise SeatsError(
+                    position, f"there is no position {position} on a chain: write 1 to {POSITIONS}"
+                )
+            if not 1 <= seat <= seats:
+                raise SeatsError(
+                    position,
+                    f"position {position} is before seat {seat}, which the table does not have: write 1 to {seats}",
+                )
+            if position in by_position:
+                raise SeatsError(
+                    position,
+                    f"position {position} is before seat {by_position[position]} and before seat {seat}: write it once",
+                )
+            if seat in by_seat:
+                raise SeatsError(
+                    position,
+                    f"seat {seat} has position {by_seat[seat]} and position {position}: one sensor is before a seat",
+                )
+            by_position[position] = seat
+            by_seat[seat] = position
+        return cls(by_position)
+
+    def seats(self, positions: Iterable[int]) -> tuple[int, ...]:
+        """The seats of those positions that have one, in order."""
+        return tuple(sorted(self.by_position[each] for each in positions if each in self.by_position))
+
+    def positions(self, seats: Iterable[int]) -> frozenset[int]:
+        """The positions of those seats that have a sensor."""
+        wanted = frozenset(seats)
+        return frozenset(position for position, seat in self.by_position.items() if seat in wanted)

@@ -1,0 +1,104 @@
+"""The virtual wager sensors as they run: the sensors, what lies on them, and their concentrator on a pseudo-terminal."""
+
+import random
+from pathlib import Path
+from typing import Final
+
+from drivers.coin_spot.frames import POSITIONS
+from simulators.coin_spot.device import Break, Concentrator, Sensor
+from simulators.line import DeviceOnALine, Faults
+
+AT_A_TABLE: Final = 7
+"""Sensors of a chain where nobody says how many."""
+
+
+class VirtualCoinSpot(DeviceOnALine):
+    """A chain of sensors with their concentrator, from power-on until `run` is cancelled.
+
+    Raises:
+        ValueError: no chain is so long.
+    """
+
+    def __init__(
+        self,
+        link: Path | None = None,
+        serial: str = "VC-000001",
+        faults: Faults | None = None,
+        seed: str = "1",
+        *,
+        positions: int = AT_A_TABLE,
+    ) -> None:
+        super().__init__(link, faults, random.Random(f"coin spot {seed}"))
+        if not 1 <= positions <= POSITIONS:
+            raise ValueError(f"a chain has 1 to {POSITIONS} positions, not {positions}")
+        self._serial = serial
+        self._boot = 0
+        self.sensors = tuple(Sensor() for _ in range(positions))
+        self.lose_power()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the concentrator hears a host."""
+        return self.device.connected(self._now())
+
+    @property
+    def lit(self) -> frozenset[int]:
+        """The positions that are lit."""
+        return self.device.lit(self._now())
+
+    def lose_power(self) -> None:
+        """Switch the concentrator off and on. What lies on the sensors stays there."""
+        self._boot += 1
+        self.device = Concentrator(self._serial, self._boot, self.sensors)
+        self._changed.set()
+
+    def put(self, position: int) -> None:
+        """Lay a coin on a sensor.
+
+        Raises:
+            ValueError: the chain has no such position.
+        """
+        self._sensor(position).put()
+        self._look()
+
+    def take(self, position: int) -> None:
+        """Take a coin from a sensor.
+
+        Raises:
+            ValueError: the chain has no such position.
+        """
+        self._sensor(position).take()
+        self._look()
+
+    def break_(self, position: int, how: Break) -> None:
+        """Break a sensor.
+
+        Raises:
+            ValueError: the chain has no such position.
+        """
+        self._sensor(position).break_(how)
+        self._look()
+
+    def mend(self, position: int) -> None:
+        """Make a sensor whole again.
+
+        Raises:
+            ValueError: the chain has no such position.
+        """
+        self._sensor(position).mend()
+        self._look()
+
+    def _sensor(self, position: int) -> Sensor:
+        if not 1 <= position <= len(self.sensors):
+            raise ValueError(f"there is no position {position}: write 1 to {len(self.sensors)}")
+        return self.sensors[position - 1]
+
+    def _look(self) -> None:
+        self.device.look()
+        self._changed.set()
+
+    def _receive(self, data: bytes, now: float) -> None:
+        self.device.receive(data, now)
+
+    def _data_to_send(self, now: float) -> list[bytes]:
+        return self.device.data_to_send(now)

@@ -1,0 +1,164 @@
+"""Both ends of the link with a line between them that does what a test says, and a user who checks what he is told."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from drivers.base import (
+    SensorEvent,
+    SensorFailed,
+    SensorMended,
+    SensorOrders,
+    SensorsRestarted,
+    StartUnconfirmed,
+    WagerLifted,
+    WagerPlaced,
+    WagersLatched,
+)
+from drivers.coin_spot.link import CoinSpotLink
+from drivers.coin_spot.seats import Seats
+from simulators.coin_spot.device import Break, Concentrator, Sensor
+
+STUCK_SECONDS = 2.0
+TURN = 0.05
+
+
+@dataclass
+class Picture:
+    """What a user knows who believes every event; one that does not fit what came before is an error."""
+
+    wagers: set[int] = field(default_factory=set)
+    late: dict[int, int] = field(default_factory=dict)
+    rounds: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    unconfirmed: list[int] = field(default_factory=list)
+    faults: set[tuple[int, str]] = field(default_factory=set)
+    restarts: int = 0
+    told: list[SensorEvent] = field(default_factory=list)
+
+    def take(self, events: Sequence[SensorEvent]) -> None:
+        for event in events:
+            self.told.append(event)
+            match event:
+                case WagerPlaced():
+                    assert event.seat not in self.wagers
+                    self.wagers.add(event.seat)
+                    if event.late_for is not None:
+                        self.late[event.seat] = event.late_for
+                case WagerLifted():
+                    self.wagers.remove(event.seat)
+                    self.late.pop(event.seat, None)
+                case WagersLatched():
+                    assert event.round not in self.rounds
+                    self.rounds[event.round] = event.seats
+                case StartUnconfirmed():
+                    self.unconfirmed.append(event.round)
+                case SensorFailed():
+                    assert (event.position, event.fault) not in self.faults
+                    self.faults.add((event.position, event.fault))
+                case SensorMended():
+                    self.faults.remove((event.position, event.fault))
+                case SensorsRestarted():
+                    self.wagers.clear()
+                    self.late.clear()
+                    self.restarts += 1
+
+
+@dataclass
+class Latch:
+    """What the device latched, and which coin lay there then, by seat."""
+
+    round: int
+    positions: frozenset[int]
+    coins: dict[int, int]
+
+
+class Rig:
+    """A chain of so many sensors, the seat of each by its number times ten, and its host."""
+
+    def __init__(self, positions: int = 3) -> None:
+        self.seats = Seats.of([(n, n * 10) for n in range(1, positions + 1)], 150)
+        self.sensors = [Sensor() for _ in range(positions)]
+        self.boot = 0
+        self.coins: dict[int, int] = {}  # position -> which coin lies there
+        self.coins_so_far = 0
+        self.latches: list[Latch] = []
+        self.power()
+        self.now = 100.0
+        self.token = 6
+        self.orders = SensorOrders()
+        self.user = Picture()
+        self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
+        self.connect()
+
+    def power(self) -> None:
+        self.boot += 1
+        self.device = Concentrator("VC-1", self.boot, self.sensors)
+
+    def connect(self) -> None:
+        self.token += 1
+        self.link.connect(self.now, self.token)
+
+    def new_host(self) -> None:
+        self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
+        self.user = Picture()
+        self.connect()
+
+    def put(self, *positions: int) -> None:
+        for position in positions:
+            self.sensors[position - 1].put()
+            self.coins_so_far += 1
+            self.coins[position] = self.coins_so_far
+        self.device.look()
+
+    def take(self, *positions: int) -> None:
+        for position in positions:
+            self.sensors[position - 1].take()
+            self.coins.pop(position, None)
+        self.device.look()
+
+    def break_(self, position: int, how: Break) -> None:
+        self.sensors[position - 1].break_(how)
+        self.device.look()
+
+    def mend(self, position: int) -> None:
+        self.sensors[position - 1].mend()
+        self.device.look()
+
+    def want(self, round_: int | None, lights: Iterable[int] = ()) -> None:
+        self.orders = SensorOrders(round_, frozenset(lights))
+
+    # --- the line, in one direction each
+
+    def host_says(self) -> bytes:
+        self.link.want(self.now, self.orders)
+        return self.link.data_to_send(self.now)
+
+    def device_hears(self, data: bytes) -> None:
+        before = self.device.round
+        self.device.receive(data, self.now)
+        if self.device.round not in {0, before}:
+            coins = {position * 10: self.coins[position] for position in self.device.latched}
+            self.latches.append(Latch(self.device.round, self.device.latched, coins))
+
+    def device_says(self) -> bytes:
+        return b"".join(self.device.data_to_send(self.now))
+
+    def host_hears(self, data: bytes) -> list[SensorEvent]:
+        events = [*self.link.receive(data, self.now), *self.link.tick(self.now)]
+        self.user.take(events)
+        self.link.silence(self.now)
+        return events
+
+    def turn(self, seconds: float = TURN) -> list[SensorEvent]:
+        """One exchange on a good line, and then time passes."""
+        self.device_hears(self.host_says())
+        events = self.host_hears(self.device_says())
+        self.now += seconds
+        return events
+
+    def settle(self, seconds: float = 1.0) -> list[SensorEvent]:
+        """A good line for a while; all that was told."""
+        end = self.now + seconds
+        events = []
+        while self.now < end:
+            events += self.turn()
+        return events
