@@ -204,9 +204,13 @@ class House:
 
     def check_tables(self) -> None:
         locked = {award.table for award in self.locked.values()}
+        awarded = {(award.table, award.round) for award in self.floor.state.awards}
         for name, machine in self.floor.tables.items():
             step = machine.state.step.value
             assert (step == "logged") is (name in locked)
+            hand = machine.state.hand
+            # what a round won of the meter was confirmed before it ended, whatever became of it since
+            assert step != "betting" or hand.won is None or (name, hand.round) in awarded
             assert (step == "betting") is ((last := self.floor.state.round_at(name)) is None or last.over)
 
 

@@ -284,6 +284,12 @@ def test_a_correction_that_is_taken_back_leaves_the_award_as_it_was_confirmed():
     assert [award.state for award in floor.state.awards] == [AwardState.BOOKED]
 
 
+def test_the_same_award_in_the_next_round_is_confirmed_again():
+    floor = Floor().do(*OVER, "start", "won quarter 1 3")
+
+    assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
+
+
 def test_a_table_that_has_had_no_round_has_none_to_correct():
     assert Floor().do("won all 1").step == "betting"
 
