@@ -39,6 +39,9 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "run": Subcommand("controller.commands.run", "run the table's service"),
     "shoe": Subcommand("simulators.shoe.command", "simulate a card-recognition shoe on a pseudo-terminal"),
     "keypad": Subcommand("simulators.keypad.command", "simulate a dealer's keypad on a pseudo-terminal"),
+    "coin-spot": Subcommand(
+        "simulators.coin_spot.command", "simulate a chain of wager sensors on a pseudo-terminal"
+    ),
     "display": Subcommand(
         "displays.command", "serve the score display to browsers, or show it in a terminal"
     ),

@@ -277,7 +277,8 @@ class CoinSpotLink:
     def _judge(self, now: float) -> list[SensorEvent]:
         """The faults that are new, and those that have gone."""
         spent = self._spent()
-        overdue = self._wanted.round is None and now - self._open_since > self._stuck_seconds
+        open_since = max(self._open_since, self._wanted_since)
+        overdue = self._wanted.round is None and now - open_since > self._stuck_seconds
         self._stuck = spent if overdue else self._stuck & spent
         faults = frozenset(self._faults_now())
         gone, new = self._faults - faults, faults - self._faults
@@ -333,14 +334,15 @@ class CoinSpotLink:
         return self._sent(now, Orders(self._number, self._token, self.here.boot, *saying))
 
     def _round_to_say(self, now: float) -> int:
-        """A START is said while it is fresh, and again to a device that lost its power in the round.
+        """A START is said while it is fresh and its latch is not known.
 
-        Whether it took a START that it could not confirm is not known, so nothing is ended either.
+        Whether the device took one that it could not confirm is not known, so nothing is ended. And one that lost its power
+        in the round is not told of it again: it would latch what came since.
         """
         wanted = self._wanted.round
         if wanted is None:
             return 0
-        return wanted if now < self._start_until or self._is_latched(wanted) else KEEP
+        return wanted if now < self._start_until and not self._is_latched(wanted) else KEEP
 
     def _is_latched(self, round_: int) -> bool:
         return self._latched is not None and self._latched.round == round_

@@ -223,10 +223,17 @@ def test_a_round_keeps_its_wagers_when_the_device_loses_its_power(rig):
     events = rig.settle()
 
     assert events == [SensorsRestarted(), WagerPlaced(10, 1), WagerPlaced(20, 2, late_for=5)]
-    assert rig.device.round == 5  # so that what comes next is late by the device's numbers
     rig.put(3)
-    assert rig.settle() == [WagerPlaced(30, 4, late_for=5)]
+    assert rig.settle() == [WagerPlaced(30, 3, late_for=5)]
     assert rig.user.rounds == {5: (10,)}
+
+    rig.want(None)
+    rig.settle(STUCK_SECONDS - 0.2)
+    assert rig.user.faults == set()
+    rig.want(6)
+    rig.settle()
+    assert rig.user.rounds[6] == (20, 30)  # what was late for one round lies there for the next
+    assert rig.user.faults == {(1, "stuck")}
 
 
 def test_a_start_of_which_the_power_took_the_confirmation_latches_anew(rig):

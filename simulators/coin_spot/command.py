@@ -1,0 +1,109 @@
+"""The command of the virtual wager sensors: coins from the standard input, rounds and lights on the standard output."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Iterable
+from typing import Final
+
+from simulators.coin_spot.device import BREAKS
+from simulators.coin_spot.virtual_coin_spot import AT_A_TABLE, VirtualCoinSpot
+from simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
+from simulators.shoe.terminal import TerminalError
+
+HELP: Final = (
+    "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck 3, missing 3, "
+    "doubled 3 or mend 3 with any number of positions, or unplug, plug or power (off and on again). What the host does "
+    "is printed: which sensors are lit, and which held a wager when a round began. It ends with the input."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `punto coin-spot`; docs/coin-spot.md explains each."""
+    add_line_arguments(parser, "chain", "VC-000001")
+    parser.add_argument(
+        "--positions",
+        type=int,
+        default=AT_A_TABLE,
+        metavar="N",
+        help=f"length of the chain (default: {AT_A_TABLE})",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run virtual wager sensors until the input ends, SIGINT or SIGTERM; give the exit code."""
+    try:
+        asyncio.run(_run(args))
+    except (ValueError, TerminalError) as error:
+        sys.stderr.write(f"punto coin-spot: {error}\n")
+        return 1
+    return 0
+
+
+async def _run(args: argparse.Namespace) -> None:
+    chain = VirtualCoinSpot(
+        args.link, args.serial, faults_of(args.fault), args.seed, positions=args.positions
+    )
+    watching = asyncio.ensure_future(_tell(chain))
+    try:
+        await run_until_stopped(chain, lambda line: _act(chain, line))
+    finally:
+        watching.cancel()
+
+
+def _act(chain: VirtualCoinSpot, line: str) -> Iterable[Awaitable[None]]:
+    match line.split():
+        case ["unplug"]:
+            chain.unplug()
+        case ["plug"]:
+            chain.unplug()
+            chain.plug()
+        case ["power"]:
+            chain.lose_power()
+        case [word, *positions] if positions and (word in {"put", "take", "mend"} or word in BREAKS):
+            for position in positions:
+                _act_at(chain, word, position)
+        case []:
+            pass
+        case _:
+            _say(
+                f"{line.strip()}: write put, take, {', '.join(BREAKS)} or mend with positions, or unplug, plug or power"
+            )
+    return ()
+
+
+def _act_at(chain: VirtualCoinSpot, word: str, written: str) -> None:
+    try:
+        position = int(written)
+        match word:
+            case "put":
+                chain.put(position)
+            case "take":
+                chain.take(position)
+            case "mend":
+                chain.mend(position)
+            case "stuck" | "missing" | "doubled":
+                chain.break_(position, word)
+    except ValueError:
+        _say(f"there is no position {written}: write 1 to {len(chain.sensors)}")
+
+
+async def _tell(chain: VirtualCoinSpot) -> None:
+    """Print what the host does, as it changes."""
+    round_, lit = 0, frozenset[int]()
+    while True:
+        if chain.device.round != round_:
+            round_ = chain.device.round
+            _say(f"round {round_}: {_words(chain.device.latched)}" if round_ else "open")
+        if chain.lit != lit:
+            lit = chain.lit
+            _say(f"lit: {_words(lit)}")
+        await asyncio.sleep(TURN_SECONDS)
+
+
+def _words(positions: frozenset[int]) -> str:
+    return " ".join(map(str, sorted(positions))) or "none"
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)
