@@ -116,9 +116,7 @@ class Health(Message):
     shoe_link: dict[str, int] = Field(
         description="the counters of the shoe's link: frames, bytes thrown away, bad checksums …"
     )
-    keypad_link: dict[str, int] = Field(
-        description="those of the dealer's keypad; empty where there is none"
-    )
+    keypad_link: dict[str, int] = Field(description="those of the dealer's keypad; empty where there is none")
 
 
 # --- the table
