@@ -126,13 +126,13 @@ def back_out(turn: Turn, event: BackOut) -> None:
 
 
 def forget(turn: Turn) -> None:
-    """Keep of the awards that are over the last ones, and those of which a table's round could still be corrected."""
+    """Keep the last awards, and those of the tables' last rounds, which are locked or could still be corrected."""
     last_rounds = {(each.table, each.round) for each in turn.state.rounds}
     oldest = turn.state.next_award - KEPT
     kept = tuple(
         award
         for award in turn.state.awards
-        if award.id >= oldest or award.state is AwardState.LOCKED or (award.table, award.round) in last_rounds
+        if award.id >= oldest or (award.table, award.round) in last_rounds
     )
     if len(kept) < len(turn.state.awards):
         turn.change(awards=kept)
