@@ -27,8 +27,6 @@ _AGAINST: Final = {
 }
 """The causes that an adjustment can have, each with the account that gives or takes."""
 
-_BY_THEMSELVES: Final = "an award and a retirement are orders of their own"
-
 
 def open_meter(turn: Turn, event: OpenMeter) -> None:
     """Put the seed on the meter."""
@@ -113,7 +111,7 @@ def adjust(turn: Turn, event: Adjust) -> None:
         raise RefusedError(
             "not_a_cause",
             "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
-            f"retirement, and up by an increase; {_BY_THEMSELVES}",
+            "retirement, and up by an increase; an award and a retirement are orders of their own",
         )
     if event.amount <= 0:
         raise RefusedError("no_amount", "say how much as more than nothing; the cause says which way")
