@@ -149,6 +149,14 @@ def test_a_start_that_the_device_did_not_take_within_a_second_is_over(rig):
     assert rig.user.rounds == {5: (10,)}
 
 
+def test_each_start_that_is_over_is_told(rig):
+    for round_ in (5, 6):
+        rig.want(round_)
+        rig.host_says()
+        rig.now += 1.0
+        assert rig.link.tick(rig.now) == [StartUnconfirmed(round_)]
+
+
 def test_a_start_that_was_taken_in_time_and_confirmed_late_is_told(rig):
     rig.put(1)
     rig.want(5)
@@ -214,10 +222,11 @@ def test_a_device_that_lost_its_power_gives_the_whole_picture_anew(rig):
     assert rig.settle() == [SensorsRestarted(), WagerPlaced(20, 1)]
 
 
-def test_a_round_keeps_its_wagers_when_the_device_loses_its_power(rig):
+@pytest.mark.parametrize("seconds", [0.3, 1.5])
+def test_a_round_keeps_its_wagers_when_the_device_loses_its_power(rig, seconds):
     rig.put(1)
     rig.want(5)
-    rig.settle()
+    rig.settle(seconds)
     rig.power()
     rig.put(2)
     events = rig.settle()
@@ -375,15 +384,55 @@ def test_orders_for_before_the_power_was_off_change_nothing(rig):
     assert rig.device.round == 0
 
 
-def test_a_hello_from_before_the_power_was_off_is_no_restart(rig):
+def test_what_was_said_before_the_power_was_off_is_no_restart(rig):
+    rig.put(1)
     rig.device_hears(encode(Ask(rig.token)))
     old = rig.device_says()
+    rig.take(1)
     rig.power()
     rig.settle()
     rig.host_hears(old)
     rig.settle()
 
     assert rig.user.restarts == 1
+    assert rig.user.wagers == set()
+
+
+def test_a_report_that_comes_before_its_power_on_has_introduced_itself_waits(rig):
+    rig.put(1)
+    rig.settle()
+    rig.power()
+    rig.now += 0.25
+    rig.device_hears(rig.host_says())
+    _, report = rig.device.data_to_send(rig.now)  # what comes first, HERE, is lost
+
+    assert rig.host_hears(report) == []
+    assert rig.link.counters.held_back == 1
+    assert rig.settle() == [SensorsRestarted(), WagerPlaced(10, 1)]
+
+
+def test_a_report_for_the_host_before_is_not_taken(rig):
+    rig.put(1)
+    old = rig.device_says()
+    rig.take(1)
+    rig.new_host()
+    rig.device_hears(rig.host_says())
+    here, _ = rig.device.data_to_send(rig.now)
+    rig.host_hears(here)
+
+    assert rig.host_hears(old) == []
+    rig.settle()
+    assert rig.user.wagers == set()
+
+
+def test_the_first_orders_of_a_new_host_are_taken(rig):
+    rig.settle(3)
+    rig.new_host()
+    rig.want(None, lights=[10])
+    rig.turn()
+    rig.turn()
+
+    assert rig.device.lights == {1}
 
 
 def test_nothing_is_taken_from_a_device_that_has_not_answered_this_host():
