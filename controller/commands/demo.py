@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -168,11 +168,7 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
         asyncio.get_running_loop().add_signal_handler(wanted, stop)
     with suppress(asyncio.CancelledError):
         try:
-            try:
-                await demo
-            except BaseExceptionGroup:
-                _be_quiet()
-                raise
+            await demo
         except* _EnoughError:
             pass
 
@@ -187,6 +183,14 @@ def _be_quiet() -> None:
     logging.disable()
 
 
+async def _part(work: Awaitable[None]) -> None:
+    """Do a part of the demo. When one ends, all others do, and their connections with them."""
+    try:
+        await work
+    finally:
+        _be_quiet()
+
+
 async def _deal(
     args: argparse.Namespace,
     config: ServiceConfig,
@@ -197,15 +201,19 @@ async def _deal(
     broker = await _start_broker(broker_port)
     try:
         async with asyncio.TaskGroup() as tasks:
+
+            def begin(work: Coroutine[Any, Any, None]) -> None:
+                tasks.create_task(_part(work))
+
             if shoe is not None:
-                tasks.create_task(shoe.run())
+                begin(shoe.run())
                 await shoe.ready()
             running = asyncio.Event()
-            tasks.create_task(serve(config, devices_of(config), running.set))
+            begin(serve(config, devices_of(config), running.set))
             await running.wait()
             welcome = _welcome(config, broker_port, password)
-            tasks.create_task(serve_display(_display(args.port, broker_port), welcome))
-            tasks.create_task(
+            begin(serve_display(_display(args.port, broker_port), welcome))
+            begin(
                 Players(
                     PlayersOptions(
                         host="127.0.0.1",
@@ -220,10 +228,10 @@ async def _deal(
                 ).run()
             )
             if shoe is None:
-                tasks.create_task(_key(args, config))
-            tasks.create_task(_tell(broker_port, config.settings().game, args.rounds))
+                begin(_key(args, config))
+            begin(_tell(broker_port, config.settings().game, args.rounds))
             if not args.attended:
-                tasks.create_task(_supervise(config.operator.socket))
+                begin(_supervise(config.operator.socket))
     finally:
         with suppress(Exception):  # the demo's own broker, at the demo's end
             await broker.shutdown()
@@ -398,7 +406,6 @@ async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
             print(_line(json.loads(message.payload)["round"], side), flush=True)
             told += 1
             if told == rounds:
-                _be_quiet()
                 raise _EnoughError
 
 
