@@ -3,7 +3,7 @@
 import pytest
 from playwright.async_api import Response
 
-from tests.displays.page.watching import expect_live
+from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 
@@ -17,9 +17,7 @@ async def test_the_page_is_light(page, broker):
     table.play(57)
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))  # noqa: PLW0108  Playwright marks what it calls
-    async with display(broker) as address, publisher(broker) as out:
-        await out.send("scoreboard", table.scoreboard())
-        await out.send("state", table.state())
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
         await page.goto(f"{address}tables/table-1/i-score")
         await expect_live(page)
         weights = {
