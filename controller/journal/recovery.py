@@ -166,7 +166,7 @@ def replay(path: Path) -> Replayed:
     inputs = rounds = waiting = 0
     try:
         recorded = store.last_round(connection)
-        noted = store.last_incident(connection)
+        noted = store.incidents_until(connection)
         for step in _steps(store.checked_entries(connection, 0, FIRST_LINK), None):
             inputs = step.entry.seq
             for effect in step.effects:

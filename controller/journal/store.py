@@ -14,7 +14,8 @@ from controller.journal.incidents import Incident
 from controller.table.state import RoundRecord
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 1
+FORMAT: Final = 2
+_WITHOUT_INCIDENTS: Final = 1  # an earlier format: recovery gives it what it lacks, and the new number
 
 _TABLES: Final = """
 CREATE TABLE inputs (
@@ -161,22 +162,26 @@ def _triggers(*tables: str) -> list[str]:
 
 def has_incidents(connection: sqlite3.Connection) -> bool:
     """Whether the record has a table of incidents; one that an earlier version began has none."""
-    found = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'incidents'").fetchone()
-    return found is not None
+    return _format(connection) != _WITHOUT_INCIDENTS
 
 
 def begin_incidents(connection: sqlite3.Connection) -> None:
     """Give a record that has no table of incidents one, inside the transaction that fills it."""
-    for statement in (_INCIDENTS, *_triggers("incidents")):
+    for statement in (_INCIDENTS, *_triggers("incidents"), f"PRAGMA user_version = {FORMAT}"):
         connection.execute(statement)
+
+
+def _format(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
 
 
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found != FORMAT:
+    found = _format(connection)
+    if found not in {FORMAT, _WITHOUT_INCIDENTS}:
         raise RecordError(
             f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
         )
@@ -332,11 +337,13 @@ def last_round_input(connection: sqlite3.Connection) -> int:
     return number
 
 
-def last_incident(connection: sqlite3.Connection) -> int:
-    """The number of the last input whose incidents are on the record, 0 if there is none."""
+def incidents_until(connection: sqlite3.Connection) -> int:
+    """The number of the last input whose incidents must be on the record: they are committed before a snapshot is."""
     if not has_incidents(connection):
         return 0
-    number: int = connection.execute("SELECT coalesce(max(input), 0) FROM incidents").fetchone()[0]
+    number: int = connection.execute(
+        "SELECT max(coalesce((SELECT max(input) FROM incidents), 0), coalesce((SELECT max(seq) FROM snapshots), 0))"
+    ).fetchone()[0]
     return number
 
 

@@ -383,7 +383,7 @@ async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_t
         here.journal.add_snapshot(here.engine.seq, STATES.dump_json(here.state).decode())
     before = rows(troubled, "SELECT * FROM incidents")
     with edited(troubled) as shell:
-        shell.execute("DROP TABLE incidents")
+        shell.executescript("DROP TABLE incidents; PRAGMA user_version = 1")
     assert replay(troubled).difference is None
 
     await start_on(troubled)
@@ -392,6 +392,19 @@ async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_t
     assert replay(troubled).difference is None
     with closing(sqlite3.connect(troubled)) as shell, pytest.raises(sqlite3.IntegrityError):
         shell.execute("DELETE FROM incidents")
+    # The earlier version, which would write no incidents, opens it no more.
+    assert rows(troubled, "PRAGMA user_version") == [(store.FORMAT,)]
+
+
+async def test_incidents_that_are_gone_from_before_a_snapshot_are_missed_though_none_came_after(troubled):
+    async with table(troubled) as here:
+        here.journal.add_snapshot(here.engine.seq, STATES.dump_json(here.state).decode())
+    with edited(troubled) as shell:
+        shell.execute("DELETE FROM incidents")
+
+    difference = replay(troubled).difference
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
 
 
 async def test_a_replay_works_while_the_service_writes(tmp_path):
@@ -451,7 +464,7 @@ def _other_program(path: Path) -> None:
 def _newer(path: Path) -> None:
     store.open_for_writing(path).close()
     with closing(sqlite3.connect(path)) as shell:
-        shell.execute("PRAGMA user_version = 2")
+        shell.execute(f"PRAGMA user_version = {store.FORMAT + 1}")
 
 
 def _half_a_record(path: Path) -> None:
@@ -476,7 +489,7 @@ async def _some_inputs(path: Path) -> None:
 NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_no_database, "file is not a database"),
     (_other_program, "is an SQLite file but no record of this program: give another path"),
-    (_newer, "has record format 2 and this program reads 1: "),
+    (_newer, "has record format 3 and this program reads 2: "),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
     (Path.mkdir, "unable to open|[Ii]s a directory"),
