@@ -186,7 +186,9 @@ class Desk:
 
 
 def _hidden(state: TableState) -> bool:
-    return state.settings.game.reveal == "dealer" and state.coup is not None
+    """Whether there are cards that nobody may know yet: face down, or drawn for a coup that seats may still wager on."""
+    face_down = state.settings.game.reveal == "dealer" and state.coup is not None
+    return face_down or bool(state.carried)
 
 
 def bad_request(reason: str) -> Answer:

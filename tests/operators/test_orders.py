@@ -7,7 +7,7 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.operators.desk import Desk
-from controller.table.events import CardDrawn, OpenBetting, SetWager
+from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
 from tests.table.croupier import PLAYER_NATURAL
@@ -312,6 +312,23 @@ async def test_a_preview_shows_the_pay_difference_and_changes_nothing(tmp_path):
         assert done.status == 200
         recorded = (await browser.get("/api/rounds?limit=1")).json["rounds"][0]["round"]
         assert recorded == {**entry, "approved_by": "Eve"}
+
+
+async def test_a_preview_tells_no_card_that_waits_for_the_next_coup(tmp_path):
+    own = settings(betting_closes="order", next_coup="order", overdraw="next_coup")
+    async with consoles(tmp_path, own) as here:
+        here.account("Mei", "dealer")
+        browser = await here.signed_on("Mei")
+        await here.table.begin_shoe()
+        await here.table.order(OpenBetting("Mei"))
+        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("9S"), 99))
+        await here.table.order(ResumePlay("omar", "seen"))
+        assert here.table.state.carried == (Card("9S"),)
+
+        answer = await browser.preview("close_betting")
+
+    assert answer.json["code"] == "not_revealed"
+    assert "9S" not in answer.text
 
 
 async def test_a_preview_of_what_would_be_refused_says_why(tmp_path):
