@@ -156,7 +156,7 @@ class Gate:
         """
         if self._waiting >= _WAITING_AT_MOST:
             raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
-        attempt = await self._count(where, what)
+        attempt = await self._count(where, where, what)
         self._waiting += 1
         try:
             async with self._one_at_a_time:
@@ -164,15 +164,15 @@ class Gate:
         finally:
             self._waiting -= 1
 
-    async def _count(self, where: str, what: str) -> float:
-        """Count an attempt against its address, as a refusal until it is known to be none.
+    async def _count(self, whose: str, where: str, what: str) -> float:
+        """Count an attempt against an address or a person, as a refusal until it is known to be none.
 
         Raises:
-            NotLetInError: the address has had as many as it may.
+            NotLetInError: `whose` refusals are as many as they may be.
         """
         now = self._clock()
-        refusals = self._refusals.pop(where, None) or deque()
-        self._refusals[where] = refusals  # as the latest
+        refusals = self._refusals.pop(whose, None) or deque()
+        self._refusals[whose] = refusals  # as the latest
         if len(self._refusals) > _REMEMBERED:
             self._refusals.popitem(last=False)
         while refusals and refusals[0] <= now - _MINUTE:
@@ -265,13 +265,15 @@ class Gate:
         return not await self._ended(session)
 
     async def refuse_role(self, who: str, what: str, where: str) -> None:
-        """Put on the record that somebody's roles do not allow what they wanted; it counts against their address.
+        """Put on the record that somebody's roles do not allow what they wanted.
+
+        It counts against them and not against their address, where others sign on too.
 
         Raises:
-            NotLetInError: the address has had as many refusals as it may: more would let anybody fill the disk.
+            NotLetInError: they have had as many refusals as they may: more would let anybody fill the disk.
             RecordError: it could not be put there.
         """
-        await self._count(where, what)
+        await self._count(f"role of {folded(who)}", where, what)
         await self._refuse(who, what, "not_of_role", where)
 
     async def _refuse(self, who: str | None, what: str, code: str, where: str) -> None:
