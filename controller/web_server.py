@@ -1,24 +1,33 @@
 """The web server of the consoles and of the displays, inside a program that runs other things too.
 
-Nobody keeps others out by opening connections and asking for nothing: each has so long to send a request whole, and
-where there are too many, one that has not done so is ended for the new one.
+Nobody keeps others out by opening connections: each has so long to send a request whole, and so long to take something
+of an answer. Where there are too many, one that asks for nothing is ended for the new one, and where all are being
+answered, one of the address that holds most.
 """
 
 import asyncio
 import contextlib
+import fcntl
 import socket
 import ssl
-from collections.abc import Iterator
-from typing import Final, cast
+import termios
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, TypeVar, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 ASK_SECONDS: Final = 10
-"""So long a connection may be silent, and so long a request may take to come, head and body."""
+"""So long a connection may be silent, a request may take to come, head and body, and an answer may lie untaken."""
 MOST_CONNECTIONS: Final = 500  # half of the files that a process may commonly have open
+MOST_ACCEPTED: Final = (
+    700  # with those that are still beginning TLS, or have unread answers when they are closed
+)
 BACKLOG: Final = 64  # asyncio takes as many connections as these before it looks at one of them
+
+_T = TypeVar("_T")
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -28,11 +37,46 @@ def listen(host: str, port: int) -> socket.socket:
         OSError: the address cannot be listened on.
     """
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-    listener = socket.create_server(address[:2], family=family)
-    # Every connection inherits it, and asyncio sets it only on sockets that it has made itself. Without it the second
-    # part of an answer waits for the browser's acknowledgement of the first: 40 ms.
+    listener = Listener(fileno=socket.create_server(address[:2], family=family).detach())
+    # Every connection inherits these. asyncio sets the first only on sockets that it has made itself; without it the
+    # second part of an answer waits for the browser's acknowledgement of the first: 40 ms. By the second the kernel
+    # ends a connection that takes nothing of what is sent to it.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(ASK_SECONDS * 1000))
     return listener
+
+
+class Listener(socket.socket):
+    """A socket that listens, and lets only so many stay open of what it has accepted.
+
+    A `Connection` does not hear of its transport before TLS has begun, and a stranger need never begin it.
+    """
+
+    def __init__(self, *, fileno: int) -> None:
+        super().__init__(fileno=fileno)
+        self._accepted: list[tuple[str, socket.socket]] = []
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection. One too many is shut down: its transport sees the end and closes it."""
+        accepted, address = super().accept()
+        still_open = [(whose, each) for whose, each in self._accepted if each.fileno() >= 0]
+        self._accepted = [*still_open, (address[0], accepted)]
+        if len(self._accepted) > MOST_ACCEPTED:
+            ended = _one_too_many(self._accepted)
+            self._accepted.remove(ended)
+            with contextlib.suppress(OSError):  # its other end has gone
+                ended[1].shutdown(socket.SHUT_RDWR)
+        return accepted, address
+
+
+def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
+    """Of connections and their addresses: the oldest of the address with most, or the last, if none has more than its."""
+    held = Counter(address for address, _ in those)
+    newest = those[-1]
+    address, most = held.most_common(1)[0]
+    if most == held[newest[0]]:
+        return newest
+    return next(each for each in those if each[0] == address)
 
 
 class Server(uvicorn.Server):
@@ -70,7 +114,10 @@ class Server(uvicorn.Server):
 
 
 class Connection(H11Protocol):
-    """A browser's connection, ended when a request does not come in time. An answer may take as long as it likes."""
+    """A browser's connection, ended when a request does not come in time.
+
+    An answer may take as long as it likes, to be made and to be read, while something of it is taken now and then.
+    """
 
     _silent: bool
     _since: float
@@ -96,6 +143,9 @@ class Connection(H11Protocol):
         self._wait(silent=True)
         super().on_response_complete()
 
+    def timeout_keep_alive_handler(self) -> None:
+        """Leave it: uvicorn would have the time to ask again begin before the answer is read."""
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._limit.cancel()
@@ -107,8 +157,22 @@ class Connection(H11Protocol):
         self._limit = self.loop.call_later(ASK_SECONDS, self._end_if_unasked)
 
     def _end_if_unasked(self) -> None:
-        if self._unasked:
+        if not self._unasked:
+            return
+        if self._unread:
+            self._wait(silent=self._silent)
+        else:
             self.transport.abort()
+
+    @property
+    def _address(self) -> str:
+        return "" if self.client is None else self.client[0]  # None: it has gone already
+
+    @property
+    def _unread(self) -> bool:
+        """Whether a part of an answer has not arrived: asked of the kernel, for under TLS no transport knows it."""
+        connection = self.transport.get_extra_info("socket")
+        return any(fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4)))
 
     @property
     def _unasked(self) -> bool:
@@ -119,7 +183,7 @@ class Connection(H11Protocol):
         return cycle is None or cycle.response_complete or cycle.more_body
 
     def _end_one_too_many(self) -> None:
-        """End the connection that has kept everybody waiting longest: this one, if all others are being answered."""
+        """End the one that has kept everybody waiting longest; where none does, one of the address that holds most."""
         others = [
             each
             for each in self.connections
@@ -127,5 +191,10 @@ class Connection(H11Protocol):
         ]
         if len(others) < MOST_CONNECTIONS:
             return
-        waiting = [each for each in others if each._unasked]  # noqa: SLF001 - its own kind's
-        min(waiting, key=lambda each: each._since, default=self).transport.abort()  # noqa: SLF001 - its own kind's
+        waiting = [each for each in others if each._unasked and not each._unread]  # noqa: SLF001 - its own kind's
+        if waiting:
+            ended = min(waiting, key=lambda each: each._since)  # noqa: SLF001 - its own kind's
+        else:
+            others.sort(key=lambda each: each._since)  # noqa: SLF001 - its own kind's
+            _, ended = _one_too_many([(each._address, each) for each in (*others, self)])  # noqa: SLF001 - its own kind's
+        ended.transport.abort()

@@ -240,6 +240,33 @@ def _answers(server: Server) -> bool:
     return server.get("/healthz")[0] == 200
 
 
+def test_the_streams_of_one_address_keep_no_other_out(server):
+    with contextlib.ExitStack() as lines:
+
+        def stream(host: str) -> socket.socket:
+            address = ("127.0.0.1", server.port)
+            line = socket.create_connection(address, timeout=10, source_address=(host, 0))
+            lines.enter_context(line).sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
+            assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+            return line
+
+        kept = stream("127.0.0.3")
+        streams = [stream("127.0.0.1") for _ in range(MOST_CONNECTIONS - 1)]
+        newcomer = stream("127.0.0.2")
+
+        deadline = time.monotonic() + 10
+        with contextlib.suppress(ConnectionError):
+            while streams[0].recv(65536):
+                assert time.monotonic() < deadline
+        for line in (kept, streams[1], newcomer):
+            while b"event: ping" not in line.recv(65536):
+                pass
+
+    deadline = time.monotonic() + 10
+    while not _answers(server):
+        assert time.monotonic() < deadline
+
+
 def test_a_connection_that_asks_for_nothing_is_ended(server):
     address = ("127.0.0.1", server.port)
     with (

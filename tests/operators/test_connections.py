@@ -1,12 +1,17 @@
-"""Nobody keeps the consoles from others: by connections, by requests that never come whole, by streams."""
+"""Nobody keeps the consoles from others: by connections, requests that never come whole, answers unread, streams."""
 
 import asyncio
 import contextlib
 import socket
+import ssl
+import subprocess
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 
+import psutil
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from controller import web_server
 from controller.operators.web import MOST_STREAMS
@@ -160,3 +165,119 @@ def test_no_part_of_an_answer_waits_for_the_browser_to_acknowledge_the_one_befor
         accepted, _ = listener.accept()
         with accepted:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+ALL = bytes(20_000_000)  # more than the kernel holds for anybody
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A certificate for localhost: who shows it, and who trusts it."""
+    command = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+    ]
+    command += ["-keyout", "key.pem", "-out", "certificate.pem", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
+    return ours, ssl.create_default_context(cafile=tmp_path / "certificate.pem")
+
+
+async def answers_all(_scope: Scope, _receive: Receive, send: Send) -> None:
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(ALL))]}
+    )
+    await send({"type": "http.response.body", "body": ALL})
+
+
+@contextlib.asynccontextmanager
+async def serving(application: ASGIApp, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """The web server alone, with this application: its port."""
+    server = web_server.Server(application, tls=tls)
+    with web_server.listen("127.0.0.1", 0) as listener:
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            yield listener.getsockname()[1]
+        finally:
+            server.should_exit = True
+            await running
+
+
+@contextlib.asynccontextmanager
+async def asking(port: int, number: int = 1, tls: ssl.SSLContext | None = None) -> AsyncIterator[list[Line]]:
+    """So many connections that have asked, and have little room for an answer."""
+    with contextlib.ExitStack() as opened:
+
+        async def line() -> Line:
+            own = socket.socket()
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            own.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(own, ("127.0.0.1", port))
+            name = None if tls is None else "localhost"
+            reader, writer = await asyncio.open_connection(
+                sock=own, limit=4096, ssl=tls, server_hostname=name
+            )
+            opened.callback(writer.transport.abort)
+            writer.write(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return reader, writer
+
+        held = [await line() for _ in range(number)]  # a writer that nobody holds is closed
+        yield held
+
+
+async def is_answered(port: int, tls: ssl.SSLContext | None = None) -> bool:
+    with contextlib.suppress(ConnectionError, TimeoutError):
+        async with asyncio.timeout(5), asking(port, tls=tls) as [(reader, _)]:
+            return await reader.readline() == b"HTTP/1.1 200 OK\r\n"
+    return False
+
+
+async def test_answers_that_nobody_reads_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 10)
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    async with serving(answers_all) as port, asking(port, 10):
+        await asyncio.sleep(4 * SOON)
+        assert await is_answered(port)
+
+
+@pytest.mark.parametrize("behind_tls", [False, True], ids=["plain", "TLS"])
+async def test_an_answer_that_is_read_slowly_is_read_whole(behind_tls, tls, monkeypatch):
+    monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
+    ours, theirs = tls if behind_tls else (None, None)
+    async with serving(answers_all, ours) as port, asking(port, tls=theirs) as [(reader, _)]:
+        await reader.readuntil(b"\r\n\r\n")
+        left, begun = len(ALL), time.monotonic()
+        while left:
+            part = await reader.read(65536)
+            assert part, f"{left} bytes are missing"
+            left -= len(part)
+            if time.monotonic() - begun < 4 * SOON:
+                await asyncio.sleep(0.02)
+        assert time.monotonic() - begun > 3 * SOON
+
+
+@pytest.mark.parametrize("behind_tls", [False, True], ids=["plain", "TLS"])
+async def test_connections_that_say_nothing_use_up_no_files_and_keep_no_other_address_out(
+    behind_tls, tls, monkeypatch
+):
+    monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(web_server, "MOST_ACCEPTED", 30)
+    ours, theirs = tls if behind_tls else (None, None)
+    process = psutil.Process()
+    async with serving(answers_all, ours) as port:
+        before = process.num_fds()
+        with contextlib.ExitStack() as silent:
+            for _ in range(100):
+                silent.enter_context(
+                    socket.create_connection(("127.0.0.1", port), source_address=("127.0.0.2", 0))
+                )
+            assert await is_answered(port, theirs)
+            assert process.num_fds() - before - 100 < 40
