@@ -96,7 +96,10 @@ class Browser:
             connection.endheaders(body)
             answer = connection.getresponse()
             found = {name.lower(): value for name, value in answer.getheaders()}
-            text = answer.read().decode()
+            try:
+                text = answer.read().decode()
+            except ConnectionResetError:
+                text = ""  # what is no HTTP is answered and hung up on, though some of it may still be on its way
         finally:
             connection.close()
         set_cookie = found.get("set-cookie")
