@@ -12,7 +12,7 @@ demo: $(READY)
 	$(BIN)/punto demo $(DEMO)
 
 test: $(READY) system
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q -n 2 tests/baccarat tests/wagers tests/progressive tests/roads tests/table tests/ishoe tests/keypad tests/coin_spot
 	$(BIN)/coverage combine -q
