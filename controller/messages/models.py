@@ -288,6 +288,59 @@ class Scoreboard(Message):
     streak: ScoreStreak | None
 
 
+# --- the progressive
+
+
+class MeterTier(Payload):
+    """What a hand can win by the pay table, the highest tier first."""
+
+    rule: str = Field(description="the name of the pay table's rule")
+    title: str = Field(description="what the hand must be, in words")
+    pays: str = Field(description="as the pay table has it, such as 25% of meter or 40 for 1")
+    amount: MinorUnits = Field(description="what one winner would be paid now, at the table's own wager")
+    of_meter: bool = Field(description="whether it is a percentage of the meter, and so grows with it")
+
+
+class MeterAward(Payload):
+    """An award that was won and not backed out. `won` is when it was logged."""
+
+    award: int
+    rule: str
+    title: str
+    amount: MinorUnits
+    table: str
+    round: int
+    seats: tuple[int, ...]
+    whole_meter: bool
+    state: Literal["locked", "booked"] = Field(description="booked once the meter has been adjusted for it")
+    won: Timestamp
+
+
+class Progressive(Message):
+    """A progressive's meter and what it pays; retained, and sent again every second. `seq` is that of the input it reflects.
+
+    The reserve is hidden: it is in no message.
+    """
+
+    schema_: Literal["punto/progressive/1"] = Field("punto/progressive/1", alias="schema")
+    valid_until: Timestamp
+    progressive: str
+    title: str
+    currency: str
+    phase: Literal["new", "open", "retired"]
+    meter: MinorUnits = Field(description="what displays show")
+    wager: MinorUnits = Field(description="what one wager is")
+    tables: tuple[str, ...] = Field(description="the tables that share the meter")
+    step: Literal["betting", "playing", "settling", "logged", "confirmed", "adjusted"] = Field(
+        description="how far the round at this table is"
+    )
+    seats: tuple[int, ...] = Field(
+        description="seats with a wager: on its sensor, or in the round once it is started"
+    )
+    tiers: tuple[MeterTier, ...]
+    award: MeterAward | None = Field(description="the last one, null before the first")
+
+
 # --- events and rounds
 
 

@@ -79,6 +79,13 @@ CHANNELS: Final = (
         about="The five roads of this shoe, the ask marks, counts and streak.",
     ),
     Channel(
+        name="progressive/{progressive}",
+        direction="send",
+        messages=(models.Progressive,),
+        retained=True,
+        about="A progressive's meter, what it pays, and its last award; at each change and every second.",
+    ),
+    Channel(
         name="event",
         direction="send",
         messages=(models.Event,),
@@ -156,7 +163,8 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "default": "punto",
     },
     "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
-    "device": {"description": "the device", "enum": ["ishoe", "keypad"]},
+    "device": {"description": "the device", "enum": ["ishoe", "keypad", "coin_spot", "card_reader"]},
+    "progressive": {"description": "the progressive's id, as configured", "examples": ["dragon"]},
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},
 }
 

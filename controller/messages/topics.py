@@ -18,6 +18,8 @@ class Topics:
 AVAILABILITY = "availability"
 DEVICE_SHOE = "devices/ishoe"
 DEVICE_KEYPAD = "devices/keypad"
+DEVICE_COIN_SPOT = "devices/coin_spot"
+DEVICE_CARD_READER = "devices/card_reader"
 INFO = "info"
 HEALTH = "health"
 STATE = "state"
@@ -26,6 +28,11 @@ EVENT = "event"
 ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
+
+
+def progressive(name: str) -> str:
+    """The topic of a progressive's meter."""
+    return f"progressive/{name}"
 
 
 def wager_result(seat: int) -> str:

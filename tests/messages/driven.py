@@ -205,6 +205,39 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             alarms=alarms,
             unavailable=unavailable,
         )
+    tier = models.MeterTier(
+        rule="top", title="Player wins", pays="100% of meter", amount=1_000_000, of_meter=True
+    )
+    won = models.MeterAward(
+        award=1,
+        rule="top",
+        title="Player wins",
+        amount=1_000_000,
+        table="table-1",
+        round=12,
+        seats=(2, 5),
+        whole_meter=True,
+        state="booked",
+        won=ts,
+    )
+    for award in (None, won):
+        yield models.Progressive(
+            id="table-1/progressive/dragon/99",
+            seq=99,
+            ts=ts,
+            valid_until=ts,
+            progressive="dragon",
+            title="Dragon Bonus Progressive",
+            currency="USD",
+            phase="open",
+            meter=1_000_020,
+            wager=100,
+            tables=("table-1",),
+            step="betting",
+            seats=(3,),
+            tiers=(tier,),
+            award=award,
+        )
     yield models.SnapshotRequest(id="display-3")
     yield models.RoundsRequest(id="reports-9", after=0)
     yield models.Response(id="table-1/response/display-3", seq=0, ts=ts, request="display-3", error=None)

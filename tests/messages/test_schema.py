@@ -148,10 +148,12 @@ def test_every_topic_of_the_program_has_a_channel():
     constants = {value for name, value in vars(topics).items() if name.isupper()}
     answers = {topics.response("snapshot"), topics.response("rounds")}
 
-    assert constants - {topics.DEVICE_SHOE, topics.DEVICE_KEYPAD} | answers <= names
-    assert (topics.DEVICE_SHOE, topics.DEVICE_KEYPAD) == ("devices/ishoe", "devices/keypad")
-    assert asyncapi()["components"]["parameters"]["device"]["enum"] == ["ishoe", "keypad"]
+    devices = {name for name in constants if name.startswith("devices/")}
+    assert constants - devices | answers <= names
+    known = asyncapi()["components"]["parameters"]["device"]["enum"]
+    assert devices == {f"devices/{name}" for name in known}
     assert topics.wager_result(5) == "wagers/5/result"
+    assert topics.progressive("dragon") == "progressive/dragon"
 
 
 def test_only_what_the_service_sends_is_retained_and_only_state():
@@ -159,6 +161,6 @@ def test_only_what_the_service_sends_is_retained_and_only_state():
 
     assert retained == {
         *("availability", "devices/{device}", "info", "health", "state", "scoreboard"),
-        "restricted/edge",
+        *("progressive/{progressive}", "restricted/edge"),
     }
     assert all(channel.direction == "send" for channel in CHANNELS if channel.retained)
