@@ -49,6 +49,7 @@ class TurnKey:
     """The supervisor's key is turned."""
 
     to: Key
+    who: str
     kind: Literal["turn_key"] = "turn_key"
 
 
@@ -64,6 +65,7 @@ class Jpot:
 class GameOver:
     """The dealer presses GAME OVER."""
 
+    who: str
     kind: Literal["game_over"] = "game_over"
 
 
@@ -166,6 +168,7 @@ class State:
     hand: Hand
     step: Step = BETTING
     key: Key = Key.RUN
+    kind: Literal["aquarius"] = "aquarius"
 
 
 class Aquarius:
@@ -231,7 +234,7 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
 
 def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
     hand = decide(state.hand, event)
-    if state.step in {BETTING, ADJUSTED} and not hand.owes:
+    if state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won):
         return replace(state, hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
     return replace(state, hand=hand, step=SETTLING), reopened

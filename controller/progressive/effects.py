@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.progressive.events import SeatWager
 from controller.progressive.ledger import Posting
 from controller.progressive.settings import Settings
 from controller.progressive.state import Award
@@ -14,6 +15,16 @@ class Posted:
 
     posting: Posting
     kind: Literal["posted"] = "posted"
+
+
+@dataclass(frozen=True, slots=True)
+class WagersCounted:
+    """A round began at a table, with these progressive wagers."""
+
+    table: str
+    round: int
+    wagers: tuple[SeatWager, ...]
+    kind: Literal["wagers_counted"] = "wagers_counted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +72,23 @@ class Retired:
     kind: Literal["retired"] = "retired"
 
 
-Effect = Posted | AwardLocked | AwardBooked | AwardBackedOut | SettingsChanged | Retired
+@dataclass(frozen=True, slots=True)
+class CoinsCounted:
+    """What was taken in wagers on a gaming day was counted, by hand or machine."""
+
+    day: str
+    amount: int
+    who: str
+    kind: Literal["coins_counted"] = "coins_counted"
+
+
+Effect = (
+    Posted
+    | WagersCounted
+    | AwardLocked
+    | AwardBooked
+    | AwardBackedOut
+    | SettingsChanged
+    | Retired
+    | CoinsCounted
+)

@@ -124,6 +124,19 @@ class Retire:
     kind: Literal["retire"] = "retire"
 
 
+@dataclass(frozen=True, slots=True)
+class CountCoins:
+    """The wagers that were taken on the gaming day `day`, such as "2026-11-21", were counted: so much, in minor units.
+
+    It moves no money: it is what the books are reconciled with.
+    """
+
+    day: str
+    amount: int
+    who: str
+    kind: Literal["count_coins"] = "count_coins"
+
+
 Event = (
     OpenMeter
     | Contribute
@@ -135,4 +148,5 @@ Event = (
     | Adjust
     | ChangeSettings
     | Retire
+    | CountCoins
 )

@@ -42,6 +42,7 @@ from controller.progressive.refusal import RefusedError
 class Confirm:
     """The supervisor presses CONFIRM."""
 
+    who: str
     kind: Literal["confirm"] = "confirm"
 
 
@@ -58,6 +59,7 @@ class SwipeCard:
 class EndGame:
     """The dealer presses END GAME."""
 
+    who: str
     kind: Literal["end_game"] = "end_game"
 
 
@@ -158,6 +160,7 @@ class State:
 
     hand: Hand
     step: Step = BETTING
+    kind: Literal["nexus"] = "nexus"
 
 
 class Nexus:
@@ -219,7 +222,8 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
 def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
     hand = decide(state.hand, event)
     unchanged = state.step is CONFIRMED and hand == state.hand
-    if unchanged or (state.step in {BETTING, ADJUSTED} and not hand.owes):
+    settled = state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won)
+    if unchanged or settled:
         return replace(state, hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
     return State(hand=hand, step=SETTLING), reopened

@@ -1,13 +1,15 @@
 """Rounds and their wagers, and what people order of a meter. What may not be done now is refused with a reason."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
-from controller.progressive.effects import Retired, SettingsChanged
+from controller.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
 from controller.progressive.events import (
     Adjust,
     ChangeSettings,
     Contribute,
+    CountCoins,
     EndRound,
     OpenMeter,
     ReopenRound,
@@ -26,6 +28,9 @@ _AGAINST: Final = {
     Cause.RECOVERY_OF_SEED: Account.SEED_MONEY,
 }
 """The causes that an adjustment can have, each with the account that gives or takes."""
+
+
+_DAY: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 
 
 def open_meter(turn: Turn, event: OpenMeter) -> None:
@@ -58,6 +63,7 @@ def contribute(turn: Turn, event: Contribute) -> None:
     if len(set(seats)) < len(seats) or any(wager.amount <= 0 for wager in event.wagers):
         raise RefusedError("bad_wagers", "each seat has one progressive wager, of more than nothing")
     stakes = sum(wager.amount for wager in event.wagers)
+    turn.say(WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
     turn.post(
         Cause.CONTRIBUTION,
@@ -133,6 +139,19 @@ def adjust(turn: Turn, event: Adjust) -> None:
             f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover no more",
         )
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
+
+
+def count_coins(turn: Turn, event: CountCoins) -> None:
+    """Put on the record what the wagers of a gaming day came to when they were counted.
+
+    Raises:
+        RefusedError: it is no day, or no amount.
+    """
+    if not _DAY.fullmatch(event.day):
+        raise RefusedError("no_day", f"{event.day!r} is no day: write it as 2026-11-21")
+    if event.amount < 0:
+        raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: write 0 or more")
+    turn.say(CoinsCounted(event.day, event.amount, event.who))
 
 
 def change_settings(turn: Turn, event: ChangeSettings) -> None:

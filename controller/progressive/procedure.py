@@ -51,9 +51,15 @@ class WagerLifted:
 
 @dataclass(frozen=True, slots=True)
 class StartGame:
-    """The dealer presses START GAME (COIN IN on older keypads) for this round."""
+    """The dealer presses START GAME (COIN IN on older keypads) for this round.
+
+    `seats` are those with a wager on their sensor by then, as the sensors themselves latched them; None where there are no
+    sensors that could, and what was recognised is what counts.
+    """
 
     round: int
+    who: str
+    seats: tuple[int, ...] | None = None
     kind: Literal["start_game"] = "start_game"
 
 
@@ -62,11 +68,13 @@ class HandDecided:
     """The round's cards are known, or were corrected: `winners` have won the tier `rule` of the meter.
 
     `winners` may be any seats whose base wager won; those without a progressive wager win nothing. `rule` is None where
-    the hand wins nothing of the meter, as of a misdeal.
+    the hand wins nothing of the meter, as of a misdeal. Where nobody recorded the base wagers it is not `certain` who of the
+    `winners` has one that won: the dealer sees it.
     """
 
     rule: str | None = None
     winners: tuple[int, ...] = ()
+    certain: bool = True
     kind: Literal["hand_decided"] = "hand_decided"
 
 
@@ -75,15 +83,17 @@ class HandButton:
     """The dealer presses a seat's hand button; pressing it again takes it back."""
 
     seat: int
+    who: str
     kind: Literal["hand_button"] = "hand_button"
 
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The tier that a round's hand won of the meter, and the seats that won it."""
+    """The tier that a round's hand won of the meter, and the seats that won it; that can have won it if not `certain`."""
 
     rule: str
     seats: tuple[int, ...]
+    certain: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +117,17 @@ class Hand:
     awarded: Won | None = None
 
     @property
+    def open(self) -> bool:
+        """Whether it won, or can have won, what has not been confirmed."""
+        won, awarded = self.won, self.awarded
+        if won is None or awarded is None:
+            return won is not None
+        return won.rule != awarded.rule or (won.certain and won.seats != awarded.seats)
+
+    @property
     def owes(self) -> bool:
-        """Whether it won what has not been confirmed."""
-        return self.won is not None and self.won != self.awarded
+        """Whether it won for certain what has not been confirmed: the round cannot end so."""
+        return self.won is not None and self.open and (self.won.certain or self.awarded is not None)
 
 
 def place(hand: Hand, event: WagerPlaced) -> Hand:
@@ -124,15 +142,18 @@ def lift(hand: Hand, event: WagerLifted) -> Hand:
 
 def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
     """The wagers on the sensors are those of the round."""
-    started = replace(hand, round=event.round, wagers=hand.sensors, won=None, selected=(), awarded=None)
-    wagers = tuple(SeatWager(seat, hand.stake) for seat in hand.sensors)
+    seats = hand.sensors if event.seats is None else event.seats
+    started = replace(
+        hand, sensors=seats, round=event.round, wagers=seats, won=None, selected=(), awarded=None
+    )
+    wagers = tuple(SeatWager(seat, hand.stake) for seat in seats)
     return started, Contribute(hand.table, event.round, wagers)
 
 
 def decide(hand: Hand, event: HandDecided) -> Hand:
     """The cards say who won what; a hand button stays on where its hand still wins."""
     seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
-    won = Won(event.rule, seats) if event.rule is not None and seats else None
+    won = Won(event.rule, seats, event.certain) if event.rule is not None and seats else None
     return replace(hand, won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
 
 
@@ -164,12 +185,13 @@ def confirm(hand: Hand) -> tuple[Hand, Won]:
             "no_hand_selected", "no hand is selected: press the hand button of each seat that won"
         )
     missing = [str(seat) for seat in hand.won.seats if seat not in hand.selected]
-    if missing:
+    if missing and hand.won.certain:
         raise RefusedError(
             "hand_missing",
             f"seat {' and '.join(missing)} won as well: press its hand button too, or correct the round",
         )
-    return replace(hand, awarded=hand.won), hand.won
+    awarded = replace(hand.won, seats=hand.selected)
+    return replace(hand, awarded=awarded), awarded
 
 
 def end(hand: Hand) -> tuple[Hand, EndRound]:

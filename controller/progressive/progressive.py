@@ -15,6 +15,7 @@ from controller.progressive.events import (
     BookAward,
     ChangeSettings,
     Contribute,
+    CountCoins,
     EndRound,
     Event,
     LockAward,
@@ -26,6 +27,7 @@ from controller.progressive.orders import (
     adjust,
     change_settings,
     contribute,
+    count_coins,
     end_round,
     open_meter,
     reopen_round,
@@ -52,8 +54,11 @@ TRANSITIONS: Final[dict[Phase, dict[type, Phase]]] = {
         Adjust: OPEN,
         ChangeSettings: OPEN,
         Retire: RETIRED,
+        CountCoins: OPEN,
     },
-    RETIRED: {},
+    RETIRED: {
+        CountCoins: RETIRED,
+    },
 }
 """Phase -> event -> the phase it leads to."""
 
@@ -93,7 +98,7 @@ class Progressive:
         return turn.effects
 
 
-def _carry_out(turn: Turn, event: Event) -> None:
+def _carry_out(turn: Turn, event: Event) -> None:  # noqa: C901 - flat: one case an event
     match event:
         case OpenMeter():
             open_meter(turn, event)
@@ -113,5 +118,7 @@ def _carry_out(turn: Turn, event: Event) -> None:
             adjust(turn, event)
         case ChangeSettings():
             change_settings(turn, event)
+        case CountCoins():
+            count_coins(turn, event)
         case _:
             retire(turn, event)

@@ -1,4 +1,4 @@
-"""What may not be done now."""
+"""What may not be done now, at a table or with its progressive."""
 
 
 class RefusedError(Exception):

@@ -40,6 +40,8 @@ class Settings:
     - `wager_stays`: on the sensor until it is settled ("to 1"), or taken at the start ("for 1").
     - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an Executive card,
       None for never.
+    - `base_wagers`: whether the seats' wagers on Player and Banker are on the record, so that the cards say who won; where
+      they are unseen, the dealer sees whose won.
     - `approval_above`: an adjustment of more needs a second person's approval, None for never.
     - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
 
@@ -62,6 +64,7 @@ class Settings:
     wager_stays: bool = False
     procedure: Procedure = "aquarius"
     executive_from: int | None = None
+    base_wagers: Literal["recorded", "unseen"] = "unseen"
     approval_above: int | None = 0
     seat_one: DealersSide = "right"
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from controller.baccarat.coup import Coup
+from controller.progressive.refusal import RefusedError
 from controller.table.effects import (
     AlarmRaised,
     CardHeld,
@@ -19,16 +20,7 @@ from controller.table.effects import (
 )
 from controller.table.state import Alarm, Phase, Stop, TableState
 
-
-class RefusedError(Exception):
-    """An order or a wager that may not be carried out now. The message says why and what would help.
-
-    `code` is for programs.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+__all__ = ["RefusedError", "Turn"]
 
 
 class Turn:

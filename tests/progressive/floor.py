@@ -115,16 +115,19 @@ def refusal(floor: Floor, does: Callable[[], object]) -> tuple[str, str]:
 COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
     "place": lambda _, words: WagerPlaced(int(words[0])),
     "lift": lambda _, words: WagerLifted(int(words[0])),
-    "start": lambda state, _: StartGame(state.hand.round + 1),
+    "start": lambda state, _: StartGame(state.hand.round + 1, "ann"),
     "won": lambda _, words: HandDecided(TIERS[words[0]], tuple(int(word) for word in words[1:])),
+    "may": lambda _, words: HandDecided(
+        TIERS[words[0]], tuple(int(word) for word in words[1:]), certain=False
+    ),
     "lost": lambda _, __: HandDecided(),
-    "press": lambda _, words: HandButton(int(words[0])),
+    "press": lambda _, words: HandButton(int(words[0]), "ann"),
     # Aquarius
-    "key": lambda _, words: TurnKey(Key(words[0])),
+    "key": lambda _, words: TurnKey(Key(words[0]), "bob"),
     "jpot": lambda _, __: Jpot("bob"),
-    "over": lambda _, __: GameOver(),
+    "over": lambda _, __: GameOver("ann"),
     # Nexus
-    "confirm": lambda _, __: Confirm(),
+    "confirm": lambda _, __: Confirm("bob"),
     "swipe": lambda _, words: SwipeCard("bob", words[0]),  # type: ignore[arg-type]
-    "end": lambda _, __: EndGame(),
+    "end": lambda _, __: EndGame("ann"),
 }

@@ -19,13 +19,14 @@ from controller.progressive.effects import (
     Effect,
     Posted,
     SettingsChanged,
+    WagersCounted,
 )
 from controller.progressive.events import Adjust, BackOut, ChangeSettings
 from controller.progressive.ledger import SOURCES, Account, Cause
 from controller.progressive.money import amount, whole
 from controller.progressive.nexus import State as NexusState
 from controller.progressive.refusal import RefusedError
-from controller.progressive.state import Award, AwardState, State
+from controller.progressive.state import Award, AwardState, State, TableRound
 from tests.progressive.floor import TIERS, Floor
 
 BOOKS: TypeAdapter[State] = TypeAdapter(State)
@@ -179,6 +180,8 @@ class House:
                 before = self.booked.pop(award.id)
                 assert replace(award, state=before.state) == before
                 self.paid -= award.amount
+            case WagersCounted(table, round_, wagers):
+                assert self.floor.state.round_at(table) == TableRound(table, round_, wagers)
             case SettingsChanged(before=was, after=is_now):
                 assert was != is_now == self.floor.state.settings
             case _:

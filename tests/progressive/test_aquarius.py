@@ -208,7 +208,9 @@ def test_a_refusal_says_what_is_wrong_and_what_to_do(so_far, command, code, says
 def test_the_wagers_on_the_sensors_at_the_start_are_those_of_the_round():
     machine = Floor().do("place 3", "place 1", "place 2", "lift 2").tables["t1"]
 
-    assert machine.handle(StartGame(7)) == [Contribute("t1", 7, (SeatWager(1, 100), SeatWager(3, 100)))]
+    assert machine.handle(StartGame(7, "ann")) == [
+        Contribute("t1", 7, (SeatWager(1, 100), SeatWager(3, 100)))
+    ]
 
 
 def test_a_wager_that_was_taken_or_lifted_after_the_start_stands():
@@ -240,19 +242,50 @@ def test_jpot_logs_the_award_and_the_key_in_run_adjusts_the_meter():
     machine = Floor().do(*LOGGED[:-1]).tables["t1"]
 
     assert machine.handle(Jpot("bob")) == [LockAward("t1", 1, TIERS["quarter"], (1, 3), "bob")]
-    assert machine.handle(TurnKey(Key.RUN)) == [BookAward("t1")]
-    assert machine.handle(aquarius.GameOver()) == [EndRound("t1", 1)]
+    assert machine.handle(TurnKey(Key.RUN, "bob")) == [BookAward("t1")]
+    assert machine.handle(aquarius.GameOver("ann")) == [EndRound("t1", 1)]
 
 
 def test_between_jpot_and_run_the_award_is_fixed_and_the_meter_is_not_adjusted():
     floor = Floor().do(*LOGGED)
 
-    assert [type(effect) for effect in floor.effects[2:]] == [AwardLocked]
+    assert [type(effect) for effect in floor.effects[3:]] == [AwardLocked]
     assert (floor.state.shown, floor.state.locked[0].amount) == (1_000_040, 250_010)
 
     floor.do("key run")
     assert isinstance(floor.effects[-1], AwardBooked)
     assert (floor.state.shown, floor.state.locked) == (750_030, ())
+
+
+def test_where_the_base_wagers_are_unseen_the_dealer_says_whose_hand_won():
+    floor = Floor().do(*PLAY, "may quarter 1 3", "press 3", "key jph", "jpot", "key run", "over")
+
+    (award,) = floor.awards
+    assert (award.seats, floor.step) == ((3,), "betting")
+
+
+def test_where_the_base_wagers_are_unseen_a_round_may_end_with_no_hand_selected():
+    floor = Floor().do(*PLAY, "may quarter 1 3", "over")
+
+    assert (floor.step, floor.awards) == ("betting", [])
+
+
+def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_must_be_confirmed_anew():
+    floor = Floor().do(*PLAY, "may quarter 1 3", "press 3", "key jph", "jpot", "key run")
+    floor.do("may quarter 1 3")
+    assert floor.step == "adjusted"
+
+    floor.do("may all 1 3")
+    assert floor.step == "settling"
+    assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
+
+
+def test_where_the_base_wagers_are_unseen_a_tier_found_after_the_end_opens_the_round_again():
+    floor = Floor().do(*PLAY, "lost", "over", "may quarter 1 3")
+    assert floor.step == "settling"
+
+    floor.do("over", "may quarter 1 3")
+    assert floor.step == "betting"
 
 
 def test_a_correction_after_the_end_opens_the_last_round_again_for_its_award():

@@ -89,9 +89,9 @@ def test_an_award_is_on_the_record_when_it_is_locked_and_when_it_is_booked():
     (locked,) = floor.state.awards
     floor.order(BookAward("t1"))
 
-    assert floor.effects[2] == AwardLocked(locked)
-    assert isinstance(floor.effects[3], Posted)
-    assert floor.effects[4:] == [AwardBooked(replace(locked, state=AwardState.BOOKED))]
+    assert floor.effects[3] == AwardLocked(locked)
+    assert isinstance(floor.effects[4], Posted)
+    assert floor.effects[5:] == [AwardBooked(replace(locked, state=AwardState.BOOKED))]
 
 
 @pytest.mark.parametrize(

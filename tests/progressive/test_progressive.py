@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from controller.progressive.effects import Retired, SettingsChanged
+from controller.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
 from controller.progressive.events import (
     Adjust,
     BookAward,
     ChangeSettings,
     Contribute,
+    CountCoins,
     EndRound,
     Event,
     LockAward,
@@ -124,7 +125,46 @@ def test_every_phase_is_in_the_transition_table():
     assert set(TRANSITIONS) == set(Phase)
 
 
+# --- what was counted
+
+
+def test_what_the_coins_came_to_is_on_the_record_and_moves_no_money():
+    floor = Floor()
+    before = floor.state
+
+    assert floor.order(CountCoins("2026-11-21", 4_200, "eve")) == [CoinsCounted("2026-11-21", 4_200, "eve")]
+    assert floor.state == before
+
+
+def test_coins_are_still_counted_when_the_progressive_is_retired():
+    floor = Floor()
+    floor.order(Retire("the end", "eve", "ann"))
+
+    assert floor.order(CountCoins("2026-11-21", 0, "eve")) == [CoinsCounted("2026-11-21", 0, "eve")]
+
+
+@pytest.mark.parametrize(
+    ("day", "minor_units", "code"),
+    [
+        ("2026-13-01", 1, "no_day"),
+        ("21.11.2026", 1, "no_day"),
+        ("2026-11-32", 1, "no_day"),
+        ("2026-11-21", -1, "no_amount"),
+    ],
+)
+def test_coins_of_no_day_or_of_less_than_nothing_are_refused(day, minor_units, code):
+    floor = Floor()
+
+    assert refusal(floor, lambda: floor.order(CountCoins(day, minor_units, "eve")))[0] == code
+
+
 # --- rounds and wagers
+
+
+def test_the_wagers_of_a_round_are_on_the_record():
+    floor = playing()
+
+    assert WagersCounted("t1", 1, ONE) in floor.effects
 
 
 def test_each_wager_goes_to_the_meter_and_to_the_reserve_by_their_rates():
