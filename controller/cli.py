@@ -14,7 +14,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
 
@@ -170,7 +171,8 @@ def _dispatch(arguments: list[str]) -> int:
         return _without_subcommand(arguments)
     name, *rest = arguments
     try:
-        module = import_module(SUBCOMMANDS[name].module)
+        with _interrupts_end_it():
+            module = import_module(SUBCOMMANDS[name].module)
         parser = _Parser(
             prog=f"punto {name}", description=getattr(module, "HELP", module.__doc__), allow_abbrev=False
         )
@@ -186,6 +188,25 @@ def _dispatch(arguments: list[str]) -> int:
         )
         return 2
     return status
+
+
+@contextmanager
+def _interrupts_end_it() -> Iterator[None]:
+    """Let an interrupt end the process at once, which has begun nothing yet.
+
+    Raised amid an import it would not always arrive as what it is: pydantic makes a `SchemaError` of it, and a class
+    body that names its attributes a `RuntimeError`.
+    """
+    if (
+        signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    ):  # such as a shell's job that ignores it
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _without_subcommand(arguments: list[str]) -> int:

@@ -241,6 +241,36 @@ def test_it_ends_quietly_when_interrupted():
         assert ran.stderr.read() == ""
 
 
+def test_an_interrupt_while_a_subcommand_loads_is_no_other_error(tmp_path):
+    (tmp_path / "named.py").write_text(
+        """
+import signal
+
+class Attribute:
+    def __set_name__(self, owner, name):  # whatever is raised here is a RuntimeError to the class
+        signal.raise_signal(signal.SIGINT)
+
+class Owner:
+    attribute = Attribute()
+""",
+        encoding="utf-8",
+    )
+    program = (
+        "import sys; from controller.cli import SUBCOMMANDS, Subcommand, main\n"
+        "SUBCOMMANDS['named'] = Subcommand('named', ''); sys.exit(main())"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program, "named"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(REPOSITORY)])},
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (128 + signal.SIGINT, "", "")
+
+
 def test_what_is_written_by_schema_goes_where_it_is_told(tmp_path):
     assert punto("schema", "--out", str(tmp_path / "new")).returncode == 0
     assert (tmp_path / "new" / "asyncapi.json").exists()
