@@ -36,6 +36,16 @@ path = "/dev/input/by-id/usb-..."
 
 [console]                  # without it there are no consoles
 accounts = "/var/lib/punto/operators.db"
+
+[progressive]              # without it the table has none
+id = "dragon"
+
+[coin_spot]                # its wager sensors; without them a dealer keys the seats that have a wager
+port = "/dev/serial/by-id/usb-..."
+seats = [1, 2, 3, 4, 5, 6, 7]
+
+[card_reader]              # for Supervisor and Executive cards (Nexus Command)
+port = "/dev/serial/by-id/usb-..."
 ```
 
 Relative paths are relative to the file's folder.
@@ -50,6 +60,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -64,10 +75,14 @@ from pydantic import (
 
 from controller.games import load_game
 from controller.problems import ConfigError, Problem, cut, nearest
+from controller.progressive.settings import LinkedTable, Procedure
+from controller.progressive.settings import Settings as ProgressiveSettings
+from controller.progressive.shares import DealersSide
 from controller.table.settings import ApprovedOrder, Settings
 from controller.toml_file import TomlFile, read, typed
-from controller.wagers.definition import Game, Limits
+from controller.wagers.definition import Game, Limits, Wager
 from controller.wagers.pay import percentage
+from drivers.coin_spot.seats import Seats, SeatsError
 from drivers.keypad.keys import KeyMap, KeyMapError
 
 VERSION: Final = 1
@@ -314,6 +329,104 @@ class ConsoleConfig(_Section):
             return self.host == "localhost"
 
 
+class ProgressiveConfig(_Section):
+    """`[progressive]`: the meter that the table is linked to, as `progressive.settings.Settings` explains it.
+
+    `wager` is the game's wager that it pays; it can be left out where only one has a meter. What is left out of seed and
+    contribution the pay table says. `second_factor` asks whoever swipes an Executive card for their password.
+    A gaming day begins at `day_starts` in the time zone `zone`.
+    """
+
+    id: Annotated[str, Field(pattern="^[a-z0-9_-]+$")]
+    wager: str | None = None
+    seed: int | None = None
+    contribution: str | None = None
+    reserve: str = "0%"
+    display_limit: int | None = None
+    split: Literal["winners", "participants"] = "winners"
+    fixed_awards: Literal["tray", "meter"] = "tray"
+    procedure: Procedure = "aquarius"
+    executive_from: int | None = None
+    base_wagers: Literal["recorded", "unseen"] = "unseen"
+    approval_above: Annotated[int, Field(ge=0)] = 0
+    seat_one: DealersSide = "right"
+    second_factor: bool = False
+    day_starts: Annotated[str, Field(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "06:00"
+    zone: str = "UTC"
+
+    @field_validator("zone")
+    @classmethod
+    def _zone_is_known(cls, zone: str) -> str:
+        try:
+            ZoneInfo(zone)
+        except (ValueError, OSError, KeyError):
+            raise ValueError(
+                f"{zone!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
+            ) from None
+        return zone
+
+    def settings(self, table: str, game: Game) -> ProgressiveSettings:
+        """The progressive's settings.
+
+        Raises:
+            ValueError: the game has no such meter, or the settings cannot be.
+        """
+        given = self.model_dump(
+            exclude={"id", "wager", "second_factor", "day_starts", "zone"}, exclude_none=True
+        )
+        return ProgressiveSettings.by_pay_table(
+            self.id, (LinkedTable(table, game.name),), self._pay_table(game), rounding=game.rounding, **given
+        )
+
+    def _pay_table(self, game: Game) -> Wager:
+        metered = [wager for wager in game.wagers if wager.progressive is not None]
+        found = [wager for wager in metered if self.wager in {None, wager.name}]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(wager.name for wager in metered)
+        if not metered:
+            raise ValueError(
+                f"wager: {game.title} pays nothing from a meter: choose another game, or no progressive"
+            )
+        raise ValueError(f"wager: {game.title} pays {names} from a meter: name one of them")
+
+
+class CoinSpotConfig(_Section):
+    """`[coin_spot]`: the wager sensors at a serial `port`; `seats` are those before which they lie, in the chain's order.
+
+    A 0 among the `seats` is a position that has none. A wager that has had its round has `stuck_seconds` to go.
+    """
+
+    port: DevicePath
+    baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
+    seats: tuple[int, ...]
+    stuck_seconds: Annotated[float, Field(ge=1, le=600)] = 20.0
+
+    def positions(self, seats: int) -> Seats:
+        """Which position is before which seat, at a table of so many.
+
+        Raises:
+            SeatsError: a seat is there twice, or does not exist.
+        """
+        return Seats.of(((at, seat) for at, seat in enumerate(self.seats, start=1) if seat), seats)
+
+
+class CardReaderConfig(_Section):
+    """`[card_reader]`: the reader of Supervisor and Executive cards, at a serial `port` or as a Linux `input` device."""
+
+    port: DevicePath | None = None
+    baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
+    input: DevicePath | None = None
+
+    @model_validator(mode="after")
+    def _one_device(self) -> Self:
+        if (self.port is None) is (self.input is None):
+            raise ValueError(
+                'a card reader is at a port or is an input: write one of them, such as port = "/dev/serial/by-id/usb-..."'
+            )
+        return self
+
+
 class ConfigFile(_Section):
     """The file as it is written."""
 
@@ -328,6 +441,9 @@ class ConfigFile(_Section):
     keypad: KeypadConfig | None = None
     configuration_keypad: ConfigurationKeypadConfig | None = None
     console: ConsoleConfig | None = None
+    progressive: ProgressiveConfig | None = None
+    coin_spot: CoinSpotConfig | None = None
+    card_reader: CardReaderConfig | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,6 +464,9 @@ class ServiceConfig:
     keypad: KeypadConfig | None
     configuration_keypad: ConfigurationKeypadConfig | None
     console: ConsoleConfig | None
+    progressive: ProgressiveConfig | None = None
+    coin_spot: CoinSpotConfig | None = None
+    card_reader: CardReaderConfig | None = None
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -355,6 +474,9 @@ class ServiceConfig:
             table=self.table.id,
             game=self.game,
             shoe_serial=None if self.shoe is None else self.shoe.serial,
+            progressive=None
+            if self.progressive is None
+            else self.progressive.settings(self.table.id, self.game),
             **self.table.model_dump(exclude={"id", "game"}),
         )
 
@@ -373,6 +495,9 @@ class ServiceConfig:
             "configuration_keypad": self.configuration_keypad
             and self.configuration_keypad.model_dump(mode="json"),
             "console": self.console and self.console.model_dump(mode="json"),
+            "progressive": self.progressive and self.progressive.model_dump(mode="json"),
+            "coin_spot": self.coin_spot and self.coin_spot.model_dump(mode="json"),
+            "card_reader": self.card_reader and self.card_reader.model_dump(mode="json"),
         }
 
     def digest(self) -> str:
@@ -400,6 +525,7 @@ def load_config(path: Path) -> ServiceConfig:
         *_shoe_problems(file, written),
         *_edge_problems(file, written),
         *_keypad_problems(file, written),
+        *_progressive_problems(file, written, game),
     ]
     if problems:
         raise ConfigError(problems)
@@ -415,6 +541,9 @@ def load_config(path: Path) -> ServiceConfig:
         keypad=written.keypad,
         configuration_keypad=written.configuration_keypad,
         console=written.console,
+        progressive=written.progressive,
+        coin_spot=written.coin_spot,
+        card_reader=written.card_reader,
     )
     try:
         config.settings()
@@ -538,6 +667,30 @@ def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     except KeyMapError as error:
         return [file.problem(("keypad", "keys", error.keys), str(error))]
     return []
+
+
+def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:
+    if written.progressive is None:
+        for section in ("coin_spot", "card_reader"):
+            if getattr(written, section) is not None:
+                yield file.problem(
+                    (section,), "is for a progressive, and there is none: write [progressive] too"
+                )
+        return
+    try:
+        written.progressive.settings(written.table.id, _with_limits(game, written.limits))
+    except ValueError as error:
+        name = re.split(r"\W", str(error), maxsplit=1)[0]
+        key = (name,) if name in ProgressiveConfig.model_fields else ()
+        yield file.problem(("progressive", *key), str(error).removeprefix(f"{name}: "))
+    if written.coin_spot is not None:
+        try:
+            written.coin_spot.positions(written.table.seats)
+        except SeatsError as error:
+            yield file.problem(("coin_spot", "seats"), str(error))
+    if written.card_reader is not None and written.progressive.procedure != "nexus":
+        message = 'is for Nexus Command, and Aquarius has a key: write procedure = "nexus" in [progressive], or leave it out'
+        yield file.problem(("card_reader",), message)
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:

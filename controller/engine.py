@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
+from controller.journal.books import rows_of
 from controller.journal.entries import EVENTS, STATES
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.journal import Journal
@@ -19,7 +20,8 @@ from controller.messages.building import timestamp
 from controller.messages.models import Event as EventMessage
 from controller.messages.models import RestrictedCard
 from controller.outbox import Outbox
-from controller.table.effects import CardHeld, Effect, Happened, RoundEnded
+from controller.progressive.effects import AwardLocked
+from controller.table.effects import CardHeld, Effect, Happened, MeterMoved, RoundEnded
 from controller.table.events import Event, ServiceStarted, ShoeEvent
 from controller.table.settings import Settings
 from controller.table.shoe_orders import ShoeOrders, shoe_orders
@@ -48,6 +50,7 @@ class Engine:
         self.table = table
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
+        self.award_since = journal.last_award_ts
         self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
         self.watchers: list[Callable[[TableState, int], None]] = []
         self._journal = journal
@@ -117,6 +120,12 @@ class Engine:
                 moment, source, payloads, lambda: self._handle(first, moment, events)
             )
 
+    @property
+    def meter_topics(self) -> tuple[str, ...]:
+        """The topic of the table's meter; none where it has no progressive."""
+        progressive = self.state.progressive
+        return () if progressive is None else (topics.progressive(progressive.books.settings.progressive),)
+
     def _handle(self, first: int, moment: str, events: Sequence[Event]) -> list[Handled]:
         before = self.state
         handled = [self._handle_one(first + n, moment, event) for n, event in enumerate(events)]
@@ -133,6 +142,9 @@ class Engine:
         self._note(seq, incidents_of(event, effects))
         for effect in effects:
             self._make_known(seq, moment, effect)
+        rows = rows_of(seq, moment, self.state, effects)
+        if rows:
+            self._journal.add_book_rows(rows)
         return Handled(seq)
 
     def _note(self, seq: int, incidents: Sequence[Incident]) -> None:
@@ -140,7 +152,10 @@ class Engine:
             self._journal.add_incidents(seq, incidents)
 
     def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
-        if isinstance(effect, RoundEnded):
+        if isinstance(effect, MeterMoved):  # its rows are the input's
+            if isinstance(effect.entry, AwardLocked):
+                self.award_since = moment
+        elif isinstance(effect, RoundEnded):
             name = self.state.settings.game.name
             done = self._journal.add_round(seq, moment, name, effect.record)
             done.add_done_callback(lambda _: self._outbox.rounds_are_due())
@@ -173,6 +188,8 @@ class Engine:
         self._outbox.snapshot_due(topics.STATE)
         if state.rounds is not before.rounds or state.shoe != before.shoe:
             self._outbox.snapshot_due(topics.SCOREBOARD)
+        if state.progressive is not before.progressive:
+            self._outbox.snapshot_due(*self.meter_topics)
         link, was = state.link, before.link
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
             self.shoe_since = datetime.now(UTC)

@@ -20,7 +20,7 @@ from controller.edge.live import LiveEdge
 from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
-from controller.messages.building import timestamp
+from controller.messages.building import progressive_message, timestamp
 from controller.messages.models import Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
@@ -113,6 +113,11 @@ async def _run(
                 edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
                 broker.retain(topics.RESTRICTED_EDGE, edge.message)
                 tasks.create_task(edge.run(), name="edge")
+            for name in engine.meter_topics:
+                broker.retain(
+                    name,
+                    lambda now: progressive_message(engine.state, engine.seq, engine.award_since, now),
+                )
             tasks.create_task(broker.run(), name="broker")
         # Ready means that the record is recovered and orders are taken. A broker may be away for hours, and a
         # service that waited for it would be restarted for ever.
@@ -151,7 +156,7 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
             await journal.rounds_after(journal.last_round, 1)
         notify("WATCHDOG=1")
         beats += 1
-        outbox.snapshot_due(topics.STATE)
+        outbox.snapshot_due(topics.STATE, *engine.meter_topics)
         if beats % health.EVERY_SECONDS == 0:
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
 

@@ -12,6 +12,8 @@ from controller.odds.checking import never_deciding
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
 from controller.problems import ConfigError
+from controller.progressive.money import written
+from controller.progressive.settings import advice
 from controller.wagers.definition import Game, Limits
 
 HELP: Final = (
@@ -38,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
         else:
             config = load_config(args.file)
             game = _checked(config.table.game, args.file.parent)
-            summary = [*_config(config), *_game(config.game), *_warnings(config)]
+            summary = [*_config(config), *_game(config.game), *_warnings(config), *_advice(config)]
             summary += [*_name_warnings(game), *_edge_warnings(config.game)]
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
@@ -74,9 +76,28 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     if console is not None:
         scheme = "http" if console.certificate is None else "https"
         yield f"console   {scheme}://{console.host}:{console.port}, accounts in {console.accounts}"
+    if config.progressive is not None:
+        yield from _progressive(config)
     if config.edge is not None:
         yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
     yield f"digest    {config.digest()}"
+
+
+def _progressive(config: ServiceConfig) -> Iterator[str]:
+    settings = config.settings().progressive
+    if settings is None:
+        return
+    yield (
+        f"meter     {settings.progressive}, pays {settings.wager.title!r} by {settings.procedure.title()}: seed "
+        f"{written(settings.seed)}, takes in {settings.contribution}, reserve {settings.reserve} of each wager"
+    )
+
+
+def _advice(config: ServiceConfig) -> Iterator[str]:
+    """What the sheet advises against, in its own words."""
+    settings = config.settings().progressive
+    for each in () if settings is None else advice(settings):
+        yield f'{"WARNING" if each.loud else "warning"}: progressive: {each.text}. Sheet 000: "{each.sheet}"'
 
 
 def _game(game: Game) -> Iterator[str]:

@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Self, TypeVar
 
 from controller.journal import store
+from controller.journal.books import Row
 from controller.journal.entries import Entry
 from controller.journal.incidents import Incident
 from controller.journal.store import RecordError
@@ -47,6 +48,7 @@ class Journal:
         self._failed: asyncio.Future[None] = self._loop.create_future()
         self.last_seq, self._link = store.last_link(connection)
         self.last_round = store.last_round(connection)
+        self.last_award_ts: str | None = None
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
         snapshot = store.last_snapshot(connection)
         self.last_snapshot = 0 if snapshot is None else snapshot[0]
@@ -88,6 +90,7 @@ class Journal:
     def start(self) -> None:
         """Begin to write, after recovery."""
         self.last_round = store.last_round(self._connection)
+        self.last_award_ts = store.last_award_ts(self._connection)
         self._thread.start()
 
     async def watch(self) -> None:
@@ -140,6 +143,10 @@ class Journal:
     def add_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
         """Put on the record what was out of the ordinary about the input `seq`."""
         self._put(lambda connection: store.add_incidents(connection, seq, incidents))
+
+    def add_book_rows(self, rows: Sequence[Row]) -> None:
+        """Put on the record what an input did to the progressive."""
+        self._put(lambda connection: store.add_book_rows(connection, rows))
 
     def add_snapshot(self, seq: int, state: str) -> None:
         """Keep the state after the input `seq`, to recover from."""

@@ -11,6 +11,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from controller.journal import store
+from controller.journal.books import Row, rows_of
 from controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES, Entry
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.store import RecordError
@@ -31,26 +32,32 @@ class Step:
     effects: list[Effect]
     incidents: list[Incident]
 
+    @property
+    def book_rows(self) -> list[Row]:
+        """What it did to the table's progressive, as the record has it."""
+        return rows_of(self.entry.seq, self.entry.ts, self.table.state, self.effects)
+
 
 def recover(connection: sqlite3.Connection) -> Table | None:
     """The table as it was when the record ends, None of an empty record.
 
-    Rounds and incidents that are not in their tables yet are added; all incidents of a record that had no table of them.
+    What follows from the inputs and is not in its tables yet is added.
 
     Raises:
         RecordError: the record is broken since the last snapshot.
     """
     try:
         connection.execute("BEGIN IMMEDIATE")
-        if store.has_incidents(connection):
+        if store.is_complete(connection):
             seq, link, table = _at_snapshot(connection)
         else:
-            store.begin_incidents(connection)
+            store.complete(connection)
             seq, link, table = 0, FIRST_LINK, None
         for step in _steps(store.checked_entries(connection, seq, link), table):
             seq, table = step.entry.seq, step.table
             _add_rounds(connection, step)
             store.add_incidents(connection, seq, step.incidents)
+            store.add_book_rows(connection, step.book_rows)
         _check_end(connection, seq)
         connection.execute("COMMIT")
     except sqlite3.Error as error:
@@ -166,7 +173,7 @@ def replay(path: Path) -> Replayed:
     inputs = rounds = waiting = 0
     try:
         recorded = store.last_round(connection)
-        noted = store.incidents_until(connection)
+        noted = store.derived_until(connection)
         for step in _steps(store.checked_entries(connection, 0, FIRST_LINK), None):
             inputs = step.entry.seq
             for effect in step.effects:
@@ -178,6 +185,7 @@ def replay(path: Path) -> Replayed:
                         _compare_round(connection, step, effect)
             if inputs <= noted:
                 _compare_incidents(connection, step)
+                _compare_book_rows(connection, step)
             _compare_snapshot(connection, step)
         _compare_count(connection, rounds)
     except RecordError as difference:
@@ -219,6 +227,16 @@ def _compare_incidents(connection: sqlite3.Connection, step: Step) -> None:
     expected = [(each.kind, each.code) for each in step.incidents]
     if found != expected:
         raise RecordError(f"the incidents of input {seq} are recorded as {found} and derived as {expected}")
+
+
+def _compare_book_rows(connection: sqlite3.Connection, step: Step) -> None:
+    """Refuse another amount, reason or award than there was."""
+    seq, expected = step.entry.seq, step.book_rows
+    found = store.book_rows(connection, seq)
+    if found != expected:
+        raise RecordError(
+            f"what input {seq} did to the meter is recorded as {found} and derived as {expected}"
+        )
 
 
 def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:

@@ -1,7 +1,8 @@
 """The SQLite file: its tables, and what is done with them inside one transaction.
 
-Entries, rounds, settlements and incidents can be added and never changed: triggers refuse it even to a person with a
-shell. All but the entries follow from these; they stand in tables of their own so that a person can query them.
+Entries, rounds, settlements, incidents and a progressive's books can be added and never changed: triggers refuse it even
+to a person with a shell. All but the entries follow from these; they stand in tables of their own so that a person can
+query them.
 """
 
 import sqlite3
@@ -9,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from controller.journal import books
 from controller.journal.entries import FIRST_LINK, ROUNDS, Entry
 from controller.journal.incidents import Incident
 from controller.table.state import RoundRecord
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 2
-_WITHOUT_INCIDENTS: Final = 1  # an earlier format: recovery gives it what it lacks, and the new number
+_EARLIER: Final = (
+    1  # it has rounds and settlements alone: recovery gives it what it lacks, and the new number
+)
 
 _TABLES: Final = """
 CREATE TABLE inputs (
@@ -72,7 +76,9 @@ CREATE TABLE incidents (
     PRIMARY KEY (input, place)
 ) STRICT, WITHOUT ROWID;
 """
+_LATER_TABLES: Final = _INCIDENTS + books.TABLES
 _NEVER_EDITED: Final = ("inputs", "rounds", "settlements")
+_LATER_NEVER_EDITED: Final = ("incidents", *books.NEVER_EDITED)
 _SNAPSHOTS_KEPT: Final = 2
 
 
@@ -145,7 +151,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _INCIDENTS + "".join(_triggers(*_NEVER_EDITED, "incidents"))
+    statements = _TABLES + _LATER_TABLES + "".join(_triggers(*_NEVER_EDITED, *_LATER_NEVER_EDITED))
     connection.executescript(
         f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     )
@@ -160,14 +166,15 @@ def _triggers(*tables: str) -> list[str]:
     ]
 
 
-def has_incidents(connection: sqlite3.Connection) -> bool:
-    """Whether the record has a table of incidents; one that an earlier version began has none."""
-    return _format(connection) != _WITHOUT_INCIDENTS
+def is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether the record has all its tables; one that an earlier version began lacks some."""
+    return _format(connection) != _EARLIER
 
 
-def begin_incidents(connection: sqlite3.Connection) -> None:
-    """Give a record that has no table of incidents one, inside the transaction that fills it."""
-    for statement in (_INCIDENTS, *_triggers("incidents"), f"PRAGMA user_version = {FORMAT}"):
+def complete(connection: sqlite3.Connection) -> None:
+    """Give a record the tables that it lacks, inside the transaction that fills them."""
+    later = (statement for statement in _LATER_TABLES.split(";") if statement.strip())
+    for statement in (*later, *_triggers(*_LATER_NEVER_EDITED), f"PRAGMA user_version = {FORMAT}"):
         connection.execute(statement)
 
 
@@ -181,7 +188,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
     found = _format(connection)
-    if found not in {FORMAT, _WITHOUT_INCIDENTS}:
+    if found not in {FORMAT, _EARLIER}:
         raise RecordError(
             f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
         )
@@ -223,6 +230,33 @@ def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[
         "INSERT OR IGNORE INTO incidents VALUES (?, ?, ?, ?, ?)",
         [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)],
     )
+
+
+def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> None:
+    """Add what an input did to a progressive, unless recovery finds it there already."""
+    for row in rows:
+        marks = ", ".join("?" * len(row.values))
+        # Not OR IGNORE, which would pass over a posting that does not sum to zero as well.
+        known = "ON CONFLICT (input, place) DO NOTHING"
+        connection.execute(f"INSERT INTO {row.table} VALUES ({marks}) {known}", row.values)  # noqa: S608
+
+
+def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
+    """What the record holds of what an input did to a progressive, in order."""
+    found = [
+        books.Row(table, row)
+        for table in books.NEVER_EDITED
+        for row in connection.execute(f"SELECT * FROM {table} WHERE input = ?", (seq,))  # noqa: S608
+    ]
+    return sorted(found, key=lambda row: row.values[:2])
+
+
+def last_award_ts(connection: sqlite3.Connection) -> str | None:
+    """When the last award was locked, None where none was."""
+    row = connection.execute(
+        "SELECT ts FROM progressive_log WHERE kind = 'award_locked' ORDER BY input DESC LIMIT 1"
+    ).fetchone()
+    return None if row is None else row[0]
 
 
 def round_row(seq: int, ts: str, game: str, record: RoundRecord) -> tuple[int | str | None, ...]:
@@ -337,14 +371,16 @@ def last_round_input(connection: sqlite3.Connection) -> int:
     return number
 
 
-def incidents_until(connection: sqlite3.Connection) -> int:
-    """The number of the last input whose incidents must be on the record: they are committed before a snapshot is."""
-    if not has_incidents(connection):
+def derived_until(connection: sqlite3.Connection) -> int:
+    """The number of the last input whose incidents and book rows must be on the record: all go there in the inputs' order."""
+    if not is_complete(connection):
         return 0
-    number: int = connection.execute(
-        "SELECT max(coalesce((SELECT max(input) FROM incidents), 0), coalesce((SELECT max(seq) FROM snapshots), 0))"
-    ).fetchone()[0]
-    return number
+    places = [("input", table) for table in ("incidents", *books.NEVER_EDITED)] + [("seq", "snapshots")]
+    found = (
+        connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]  # noqa: S608
+        for column, table in places
+    )
+    return max(number or 0 for number in found)
 
 
 def last_round(connection: sqlite3.Connection) -> int:

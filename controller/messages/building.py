@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Literal, cast
 
 from controller.baccarat.cards import Card
@@ -12,9 +13,13 @@ from controller.messages.models import (
     ComponentDigest,
     DerivedCell,
     Device,
+    GameStep,
     Hands,
+    MeterAward,
+    MeterTier,
     Notice,
     Overlay,
+    Progressive,
     Result,
     RoadCell,
     Scoreboard,
@@ -24,10 +29,16 @@ from controller.messages.models import (
     State,
     WagerLimits,
 )
+from controller.progressive.settings import Settings as ProgressiveSettings
+from controller.progressive.state import AwardState
 from controller.roads.derived_roads import DerivedRoad, NextColors
 from controller.roads.scoreboard import draw
 from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase, RoundRecord, TableState
+from controller.table.state import Phase, RoundRecord, TablesProgressive, TableState
+from controller.wagers.definition import Rule
+from controller.wagers.words import words
+
+_title = cache(words)  # a few conditions, and each is put in words at every change of a meter
 
 STATE_HOLDS = timedelta(seconds=2.5)
 """How long a state message holds good. It is sent every second, and a display must say NOT LIVE within three."""
@@ -209,6 +220,66 @@ def _ask(marks: NextColors) -> AskMarks:
         big_eye_boy=marks.big_eye_boy,
         small_road=marks.small_road,
         cockroach_pig=marks.cockroach_pig,
+    )
+
+
+def progressive_message(state: TableState, seq: int, won: str | None, now: datetime) -> Progressive | None:
+    """The meter and what it pays, None where the table has none; `won` is when the last award was logged."""
+    if state.progressive is None:
+        return None
+    books, hand = state.progressive.books, state.progressive.procedure.hand
+    settings = books.settings
+    started = state.progressive.procedure.step.value != "betting"
+    return Progressive(
+        id=f"{state.settings.table}/progressive/{settings.progressive}/{seq}",
+        seq=seq,
+        ts=timestamp(now),
+        valid_until=timestamp(now + STATE_HOLDS),
+        progressive=settings.progressive,
+        title=settings.wager.title,
+        currency=state.settings.currency,
+        phase=books.phase.value,
+        meter=books.shown,
+        wager=hand.stake,
+        tables=tuple(each.table for each in settings.tables),
+        step=cast(GameStep, state.progressive.procedure.step.value),
+        seats=hand.wagers if started else hand.sensors,
+        tiers=tuple(
+            MeterTier(
+                rule=rule.name,
+                title=_title(rule.when),
+                pays=rule.pays,
+                amount=_pays_now(settings, rule, books.shown, hand.stake),
+                of_meter=bool(rule.pay.meter),
+            )
+            for rule in settings.wager.rules
+            if rule.wins
+        ),
+        award=_last_award(state.progressive, won),
+    )
+
+
+def _pays_now(settings: ProgressiveSettings, rule: Rule, meter: int, stake: int) -> int:
+    return int(meter * rule.pay.meter) if rule.pay.meter else settings.fixed_award(rule, stake)
+
+
+def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward | None:
+    awards = progressive.books.awards
+    if not awards or awards[-1].state is AwardState.BACKED_OUT or won is None:
+        return None
+    award = awards[-1]
+    rule = progressive.books.settings.tier(award.rule)
+    return MeterAward(
+        award=award.id,
+        rule=award.rule,
+        title=award.rule if rule is None else _title(rule.when),
+        amount=award.amount,
+        table=award.table,
+        round=award.round,
+        seats=award.seats,
+        whole_meter=award.whole_meter,
+        state="locked" if award.state is AwardState.LOCKED else "booked",
+        won=won,
     )
 
 

@@ -291,6 +291,9 @@ class Scoreboard(Message):
 # --- the progressive
 
 
+GameStep = Literal["betting", "playing", "settling", "logged", "confirmed", "adjusted"]
+
+
 class MeterTier(Payload):
     """What a hand can win by the pay table, the highest tier first."""
 
@@ -331,9 +334,7 @@ class Progressive(Message):
     meter: MinorUnits = Field(description="what displays show")
     wager: MinorUnits = Field(description="what one wager is")
     tables: tuple[str, ...] = Field(description="the tables that share the meter")
-    step: Literal["betting", "playing", "settling", "logged", "confirmed", "adjusted"] = Field(
-        description="how far the round at this table is"
-    )
+    step: GameStep = Field(description="how far the game at this table is")
     seats: tuple[int, ...] = Field(
         description="seats with a wager: on its sensor, or in the round once it is started"
     )

@@ -31,7 +31,7 @@ RESTRICTED_EDGE = "restricted/edge"
 
 
 def progressive(name: str) -> str:
-    """The topic of a progressive's meter."""
+    """The topic of a progressive's meter, by the progressive's id."""
     return f"progressive/{name}"
 
 

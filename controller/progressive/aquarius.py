@@ -9,7 +9,7 @@ between stands at LOGGED, and goes on from there.
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Final, Literal, TypeGuard
 
 from controller.progressive.events import BookAward, Contribute, EndRound, LockAward, ReopenRound
 from controller.progressive.procedure import (
@@ -181,6 +181,11 @@ class Aquarius:
     def new(cls, table: str, stake: int) -> "Aquarius":
         """A table before its first round; a wager on a sensor is worth `stake` minor units."""
         return cls(State(hand=Hand(table=table, stake=stake)))
+
+    @staticmethod
+    def knows(event: object) -> TypeGuard[Event]:
+        """Whether it is anything that can happen with this procedure."""
+        return isinstance(event, Event)
 
     def handle(self, event: Event) -> list[Order]:
         """Handle one event and return what it asks of the progressive.

@@ -13,9 +13,10 @@ from controller.baccarat.coup import Coup, SurplusCardError
 from controller.table.dealing import return_wagers, road_round
 from controller.table.effects import RoundCorrected, RoundEnded
 from controller.table.events import CorrectRound, VoidRound
+from controller.table.progressive import hand_corrected, settle_coup
 from controller.table.state import Phase, RoundRecord
 from controller.table.turn import RefusedError, Turn
-from controller.wagers.settlement import Outcome, PlacedWager, Settlement, give_back, settle
+from controller.wagers.settlement import Outcome, PlacedWager, Settlement, give_back
 
 
 def correct_round(turn: Turn, order: CorrectRound) -> None:
@@ -29,7 +30,7 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
         raise RefusedError("same_card", f"these are the cards that round {last.round} has already")
     coup = _coup(order, last)
     _refuse_surplus(turn, last, coup)
-    game = turn.state.settings.game
+    hand_corrected(turn, coup, last.round, _wagers(last))
     _enter(
         turn,
         order,
@@ -44,7 +45,7 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
             natural=coup.natural,
             player_pair=coup.player_pair,
             banker_pair=coup.banker_pair,
-            settlements=settle(game, coup, _wagers(last)),
+            settlements=settle_coup(turn.state, coup, _wagers(last)),
         ),
     )
     if last.shoe == turn.state.shoe:
@@ -61,6 +62,7 @@ def void_round(turn: Turn, order: VoidRound) -> None:
         RefusedError: it is not the last round, or was no round with wagers.
     """
     last = _last(turn, order)
+    hand_corrected(turn, None, last.round, ())
     _enter(turn, order, last, replace(last, status="void", winner=None, settlements=give_back(_wagers(last))))
     if last.shoe == turn.state.shoe:
         turn.change(rounds=turn.state.rounds[:-1])

@@ -19,9 +19,10 @@ from controller.table.effects import (
     WagersReturned,
 )
 from controller.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen, VoidCoup
+from controller.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
 from controller.table.state import Doubt, Phase, RoundRecord, Stop
 from controller.table.turn import Turn
-from controller.wagers.settlement import Settlement, give_back, settle
+from controller.wagers.settlement import Settlement, give_back
 
 Draw = CardDrawn | CardUnread | CardOverdrawn
 
@@ -311,7 +312,9 @@ def _end_coup(turn: Turn) -> None:
         rounds=(*state.rounds, road_round(coup)),
         wagers=(),
     )
-    _close_round(turn, _record(turn, "played", settle(state.settings.game, coup, state.wagers)))
+    settlements = settle_coup(state, coup, (*state.wagers, *wagers_on_the_meter(state)))
+    hand_decided(turn, coup, state.round, state.wagers)
+    _close_round(turn, _record(turn, "played", settlements))
 
 
 def road_round(coup: Coup) -> RoadRound:

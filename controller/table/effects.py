@@ -9,6 +9,8 @@ from typing import Literal
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Side, Winner
+from controller.progressive.effects import Effect as MeterEntry
+from controller.progressive.state import AwardState
 from controller.table.state import Phase, RoundRecord
 
 
@@ -176,6 +178,19 @@ class ShoeLinkChanged:
     kind: Literal["shoe_link_changed"] = "shoe_link_changed"
 
 
+@dataclass(frozen=True, slots=True)
+class AwardChanged:
+    """An award of the progressive was locked, booked or backed out; `amount` in minor units, `round` that of its game."""
+
+    award: int
+    rule: str
+    amount: int
+    round: int
+    seats: tuple[int, ...]
+    state: AwardState
+    kind: Literal["award_changed"] = "award_changed"
+
+
 Happening = (
     PhaseEntered
     | BurnCardTurned
@@ -193,6 +208,7 @@ Happening = (
     | AlarmAcknowledged
     | PlayResumed
     | ShoeLinkChanged
+    | AwardChanged
 )
 
 
@@ -221,4 +237,11 @@ class RoundEnded:
     record: RoundRecord
 
 
-Effect = Happened | CardHeld | RoundEnded
+@dataclass(frozen=True, slots=True)
+class MeterMoved:
+    """Something goes into the progressive's books."""
+
+    entry: MeterEntry
+
+
+Effect = Happened | CardHeld | RoundEnded | MeterMoved

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.baccarat.cards import Card
+from controller.progressive import aquarius, nexus, procedure
+from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter, Retire
 from controller.table.settings import Settings
 from controller.wagers.definition import Game
 
@@ -401,4 +403,31 @@ class ConfigurationKeypad:
     kind: Literal["configuration_keypad"] = "configuration_keypad"
 
 
-Event = ServiceStarted | ShoeEvent | Order | SetWager | Access | ConfigurationKeypad
+# --- the progressive
+
+Sensed = procedure.WagerPlaced | procedure.WagerLifted | aquarius.TurnKey
+"""What a wager sensor or the key switch saw."""
+GameOrder = (
+    procedure.StartGame
+    | procedure.HandButton
+    | aquarius.Jpot
+    | aquarius.GameOver
+    | nexus.Confirm
+    | nexus.SwipeCard
+    | nexus.EndGame
+)
+"""What a dealer or a supervisor does at the table in a game of the progressive."""
+BooksOrder = OpenMeter | Adjust | BackOut | ChangeSettings | Retire | CountCoins
+"""What is ordered of the meter, at the Game Manager."""
+
+Event = (
+    ServiceStarted
+    | ShoeEvent
+    | Order
+    | SetWager
+    | Access
+    | ConfigurationKeypad
+    | Sensed
+    | GameOrder
+    | BooksOrder
+)

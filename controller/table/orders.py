@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from controller.baccarat.coup import Coup, SurplusCardError
+from controller.table import progressive
 from controller.table.after_settlement import correct_round, replace_last, void_round
 from controller.table.dealing import (
     begin_coup,
@@ -343,6 +344,7 @@ def on_wager(turn: Turn, request: SetWager) -> None:
         raise RefusedError(
             "bad_amount", f"{request.amount} is no amount: give minor units, or 0 to take a wager back"
         )
+    progressive.refuse_wager(state, request.wager)
     game = state.settings.game
     wagers = {(each.seat, each.wager): each for each in state.wagers}
     try:
@@ -382,5 +384,7 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:
             turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
+    if state.configured is None or event.settings.progressive != state.configured.progressive:
+        progressive.start(turn, event.settings)
     turn.change(configured=event.settings, configuration_keypad=None)
     turn.change_link(online=False, reason="the service has just started")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.wagers.definition import Game
 
 FACE_UP_ONLY = (
@@ -31,6 +32,7 @@ class Settings:
     - `coups_after_cut_card`: how many more are dealt when the cut card comes in mid-coup.
     - `overdraw`: what becomes of a card too many once a supervisor has seen to it.
     - `approval`: the orders that a second person must approve.
+    - `progressive`: the one that the table is linked to, None where it is not.
 
     Raises:
         ValueError: the settings contradict each other or the approval letter.
@@ -54,6 +56,7 @@ class Settings:
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
     approval: tuple[ApprovedOrder, ...] = ()
+    progressive: ProgressiveSettings | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
@@ -66,6 +69,7 @@ class Settings:
             raise ValueError(
                 f"the table's id {self.table!r} goes into topics: use small letters, digits, - and _ only"
             )
+        self._check_progressive()
         for name, value, lowest, highest in (
             ("seats", self.seats, 1, 99),
             ("minimum_confidence", self.minimum_confidence, 0, 100),
@@ -74,3 +78,17 @@ class Settings:
         ):
             if not lowest <= value <= highest:
                 raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
+
+    def _check_progressive(self) -> None:
+        if self.progressive is None:
+            return
+        linked = next((each for each in self.progressive.tables if each.table == self.table), None)
+        if linked is None:
+            raise ValueError(
+                f"the progressive {self.progressive.progressive} is not linked to {self.table}: name the table in it"
+            )
+        if linked.game != self.game.name or self.progressive.wager not in self.game.wagers:
+            raise ValueError(
+                f"{self.game.title} is not the game of the progressive {self.progressive.progressive}, which pays "
+                f"{self.progressive.wager.title} of {linked.game}: a meter is for one game alone (sheet 000)"
+            )

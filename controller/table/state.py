@@ -6,6 +6,8 @@ from typing import Any, Final, Literal, Self
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
+from controller.progressive import aquarius, nexus
+from controller.progressive.state import State as Books
 from controller.roads.rounds import RoadRound
 from controller.table.events import (
     CardDrawn,
@@ -144,6 +146,18 @@ class RoundRecord:
     hidden: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class TablesProgressive:
+    """A table's progressive: the meter's books, and how far its game at the table is.
+
+    `decided` is the round whose cards decided the last game, None where none has yet.
+    """
+
+    books: Books
+    procedure: aquarius.State | nexus.State
+    decided: int | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableState:
     """A table.
@@ -188,6 +202,7 @@ class TableState:
     last: RoundRecord | None = None
     configuration_keypad: str | None = None
     configured: Settings | None = None
+    progressive: TablesProgressive | None = None
     happenings: int = 0
 
     def but(self, **fields: Any) -> Self:

@@ -8,11 +8,14 @@ or a stop. The same events in the same order always give the same table and the 
 
 from typing import Final, get_args
 
+from controller.progressive.procedure import StartGame
+from controller.table import progressive
 from controller.table.effects import Effect
 from controller.table.events import (
     AcceptShoe,
     Access,
     AcknowledgeAlarm,
+    BooksOrder,
     CallSupervisor,
     ChangeGame,
     ChangeShoe,
@@ -22,11 +25,13 @@ from controller.table.events import (
     CorrectCard,
     CorrectRound,
     Event,
+    GameOrder,
     KeyCard,
     OpenBetting,
     Order,
     ResumePlay,
     Reveal,
+    Sensed,
     ServiceStarted,
     SetWager,
     SignOff,
@@ -44,6 +49,9 @@ LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
 
 _SHOE: Final = "shoe"
 _ACCESS: Final = "access"
+# Of the progressive: its procedure and its books have laws of their own, and change no phase.
+_METER: Final = "meter"
+_GAME: Final = "game"
 # A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for.
 _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
 # What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
@@ -53,6 +61,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     LOCKED: {
         _SHOE: frozenset({LOCKED}),
         _ACCESS: frozenset({LOCKED}),
+        _METER: frozenset({LOCKED}),
         ConfigurationKeypad: frozenset({LOCKED}),
         ServiceStarted: frozenset({LOCKED}),
         SignOn: frozenset({CLOSED}),
@@ -60,6 +69,8 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     CLOSED: {
         _SHOE: frozenset({CLOSED}),
         _ACCESS: frozenset({CLOSED}),
+        _METER: frozenset({CLOSED}),
+        _GAME: frozenset({CLOSED}),
         ConfigurationKeypad: frozenset({CLOSED}),
         ServiceStarted: frozenset({CLOSED}),
         SignOff: frozenset({LOCKED}),
@@ -77,6 +88,8 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     SHOE_CHANGE: {
         _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
         _ACCESS: frozenset({SHOE_CHANGE}),
+        _METER: frozenset({SHOE_CHANGE}),
+        _GAME: frozenset({SHOE_CHANGE}),
         ConfigurationKeypad: frozenset({SHOE_CHANGE}),
         ServiceStarted: frozenset({SHOE_CHANGE}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
@@ -94,6 +107,9 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     BETTING: {
         _SHOE: _INTO_A_COUP,
         _ACCESS: frozenset({BETTING}),
+        _METER: frozenset({BETTING}),
+        _GAME: frozenset({BETTING}),
+        StartGame: frozenset({BETTING}),
         ConfigurationKeypad: frozenset({BETTING}),
         ServiceStarted: frozenset({BETTING}),
         SetWager: frozenset({BETTING}),
@@ -112,6 +128,9 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     DEALING: {
         _SHOE: _INTO_A_COUP,
         _ACCESS: frozenset({DEALING}),
+        _METER: frozenset({DEALING}),
+        _GAME: frozenset({DEALING}),
+        StartGame: frozenset({DEALING}),
         ConfigurationKeypad: frozenset({DEALING}),
         ServiceStarted: frozenset({DEALING}),
         KeyCard: _INTO_A_COUP,
@@ -126,6 +145,8 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     REVEAL: {
         _SHOE: frozenset({REVEAL}),
         _ACCESS: frozenset({REVEAL}),
+        _METER: frozenset({REVEAL}),
+        _GAME: frozenset({REVEAL}),
         ConfigurationKeypad: frozenset({REVEAL}),
         ServiceStarted: frozenset({REVEAL}),
         Reveal: _AFTER_A_COUP,
@@ -140,6 +161,8 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     SETTLED: {
         _SHOE: frozenset({SETTLED}),
         _ACCESS: frozenset({SETTLED}),
+        _METER: frozenset({SETTLED}),
+        _GAME: frozenset({SETTLED}),
         ConfigurationKeypad: frozenset({SETTLED}),
         ServiceStarted: frozenset({SETTLED}),
         OpenBetting: frozenset({BETTING}),
@@ -156,7 +179,13 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
 }
 """Phase -> event -> the phases it may lead to."""
 
-_BY_TYPE: Final[tuple[type, ...]] = (*get_args(Order), SetWager, ServiceStarted, ConfigurationKeypad)
+_BY_TYPE: Final[tuple[type, ...]] = (
+    *get_args(Order),
+    SetWager,
+    ServiceStarted,
+    ConfigurationKeypad,
+    StartGame,
+)
 
 _ANYTIME: Final[frozenset[type]] = frozenset({SignOn, CallSupervisor, AcknowledgeAlarm})
 """Possible in any phase once the table is unlocked, so not worth saying where something else is not."""
@@ -193,7 +222,7 @@ class Table:
     @classmethod
     def new(cls, settings: Settings) -> "Table":
         """A table on its first day: locked, with no shoe."""
-        return cls(TableState(settings=settings, configured=settings))
+        return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
     def handle(self, event: Event) -> list[Effect]:
         """Handle one event and return what came of it, in order.
@@ -202,8 +231,7 @@ class Table:
             RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
         """
         before = self.state.phase
-        key = type(event) if isinstance(event, _BY_TYPE) else _ACCESS if isinstance(event, Access) else _SHOE
-        allowed = TRANSITIONS[before].get(key)
+        allowed = TRANSITIONS[before].get(_key(event))
         if allowed is None:
             raise _refusal(before, event)
         turn = Turn(self.state)
@@ -217,6 +245,10 @@ class Table:
             on_access(turn, event)
         elif isinstance(event, ConfigurationKeypad):
             on_configuration_keypad(turn, event)
+        elif isinstance(event, GameOrder | Sensed):
+            progressive.play(turn, event)
+        elif isinstance(event, BooksOrder):
+            progressive.keep_books(turn, event)
         else:
             on_shoe_event(turn, event)
         after = turn.state.phase
@@ -226,6 +258,17 @@ class Table:
             )
         self.state = turn.state
         return turn.effects
+
+
+def _key(event: Event) -> type | str:
+    """What the transition table lists an event under."""
+    if isinstance(event, _BY_TYPE):
+        return type(event)
+    if isinstance(event, Access):
+        return _ACCESS
+    if isinstance(event, GameOrder):
+        return _GAME
+    return _METER if isinstance(event, BooksOrder | Sensed) else _SHOE
 
 
 def _refusal(phase: Phase, event: Event) -> RefusedError:
@@ -239,5 +282,5 @@ def _refusal(phase: Phase, event: Event) -> RefusedError:
     )
     return RefusedError(
         "not_now",
-        f"cannot {_WHAT[type(event)]} while the table is in {phase.value}; possible now: {', '.join(legal)}",
+        f"cannot {_WHAT.get(type(event), 'play on the progressive')} while the table is in {phase.value}; possible now: {', '.join(legal)}",
     )

@@ -15,6 +15,7 @@ from controller.table.effects import (
     Effect,
     Happened,
     Happening,
+    MeterMoved,
     PhaseEntered,
     RoundEnded,
 )
@@ -56,6 +57,10 @@ class Turn:
     def end_round(self, ended: RoundEnded) -> None:
         """Put a round on the record."""
         self.effects.append(ended)
+
+    def move_meter(self, moved: MeterMoved) -> None:
+        """Put something into the progressive's books."""
+        self.effects.append(moved)
 
     def enter(self, phase: Phase) -> None:
         """Go into a phase, and say so."""

@@ -1,12 +1,19 @@
 """A croupier: plays a table by saying what happens, in words, and numbers the shoe's records meanwhile."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from controller.baccarat.cards import Card
 from controller.games import load_game
+from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
+from controller.progressive.ledger import Cause
+from controller.progressive.nexus import Confirm, EndGame, SwipeCard
+from controller.progressive.procedure import HandButton, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.settings import LinkedTable
+from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
 from controller.table.events import (
     AcceptShoe,
@@ -65,10 +72,30 @@ def game(name: str = "mini-baccarat", decks: int = 8) -> Game:
     return replace(load_game(name), decks=decks)
 
 
-def settings(*, game_name: str = "mini-baccarat", decks: int = 8, **changes: Any) -> Settings:
-    """A table's settings as they are by default, but that nothing is burned: the first card begins a coup."""
+def settings(
+    *,
+    game_name: str = "mini-baccarat",
+    decks: int = 8,
+    reveal: Literal["shoe", "dealer"] | None = None,
+    meter: Mapping[str, Any] | None = None,
+    **changes: Any,
+) -> Settings:
+    """A table's settings as they are by default, but that nothing is burned: the first card begins a coup.
+
+    `meter` are the settings of its progressive, over those of the game's pay table.
+    """
     own: dict[str, Any] = {"table": "table-1", "name": "Table 1", "burn": "none"}
-    return Settings(game=game(game_name, decks), **{**own, **changes})
+    played = game(game_name, decks)
+    if reveal is not None:
+        played = replace(played, reveal=reveal)
+    if meter is not None:
+        own["progressive"] = ProgressiveSettings.by_pay_table(
+            "dragon",
+            (LinkedTable("table-1", played.name),),
+            played.wager("progressive"),
+            **{"base_wagers": "recorded", **meter},
+        )
+    return Settings(game=played, **{**own, **changes})
 
 
 class Croupier:
@@ -229,10 +256,28 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],
-    "game": lambda _, words: [ChangeGame("bob", game(words[0]))],
     "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
     "acknowledge": _acknowledge,
     "wager": _wager,
+    # the progressive
+    "meter": lambda _, __: [OpenMeter("eve")],
+    "spot": lambda _, words: [WagerPlaced(int(word)) for word in words],
+    "lift": lambda _, words: [WagerLifted(int(word)) for word in words],
+    "start game": lambda c, words: [
+        StartGame(c.state.round, "ann", tuple(int(word) for word in words) or None)
+    ],
+    "hand": lambda _, words: [HandButton(int(word), "ann") for word in words],
+    "turn": lambda _, words: [TurnKey(Key(words[0]), "key switch")],
+    "j-pot": lambda _, __: [Jpot("bob")],
+    "game over": lambda _, __: [GameOver("ann")],
+    "confirm": lambda _, __: [Confirm("bob")],
+    "swipe": lambda _, words: [SwipeCard("bob", "executive" if words == ["executive"] else "supervisor")],
+    "end game": lambda _, __: [EndGame("ann")],
+    "add": lambda _, words: [Adjust(Cause.INCREASE, int(words[0]), "test", "eve", "bob")],
+    "back out": lambda _, words: [BackOut(int(words[0]), "a mistake", "eve", "bob")],
+    "retire": lambda _, __: [Retire("the end", "eve", "bob")],
+    "count": lambda _, words: [CountCoins("2026-11-21", int(words[0]), "eve")],
+    "game": lambda _, words: [ChangeGame("bob", game(words[0]))],
     # who came in
     "come in": lambda _, __: [SessionBegun("ann", ("dealer",), "192.0.2.7")],
     "lock out": lambda _, __: [AccessRefused("ann", "sign_on", "locked_out", "192.0.2.7")],

@@ -4,7 +4,18 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.table.events import Access, ConfigurationKeypad, Order, ServiceStarted, SetWager, ShoeEvent
+from controller.progressive.procedure import StartGame
+from controller.table.events import (
+    Access,
+    BooksOrder,
+    ConfigurationKeypad,
+    GameOrder,
+    Order,
+    Sensed,
+    ServiceStarted,
+    SetWager,
+    ShoeEvent,
+)
 from controller.table.state import Phase
 from controller.table.table import TRANSITIONS
 from controller.table.turn import RefusedError
@@ -18,6 +29,7 @@ DUMMY: House = {"overdraw": "dummy"}
 CARRY: House = {"overdraw": "next_coup"}
 BURN: House = {"burn": "first_card"}
 KEYED: House = {"cards": "keyed"}
+METER: House = {"game_name": "progressive-2", "meter": {}}
 
 ON: list[str] = ["hello", "sign on"]
 SHOE: list[str] = [*ON, "change shoe"]
@@ -39,6 +51,17 @@ IN_PHASE: dict[str, tuple[House, list[str]]] = {
     "dealing": ({}, [*BET, "wager 1 player 500", "draw KS 2S"]),
     "reveal": (MIDI, [*BET, f"draw {PLAYER_NATURAL}"]),
     "settled": (BY_ORDER, [*BET, f"draw {PLAYER_NATURAL}"]),
+}
+
+# The same at a table with a progressive, whose game has had its hand and is not over.
+PLAYED: list[str] = [*BET, "start game 2", f"draw {PLAYER_NATURAL}"]
+METERED: dict[str, tuple[House, list[str]]] = {
+    "closed": ({}, [*PLAYED, "close table"]),
+    "shoe_change": (BURN, [*SHOE, "draw AS 2S", "start game 2", "draw KS 2S 9H 3S", "change shoe"]),
+    "betting": ({}, PLAYED),
+    "dealing": ({}, [*PLAYED, "draw KS"]),
+    "reveal": ({"reveal": "dealer"}, [*PLAYED, "reveal", f"draw {PLAYER_NATURAL}"]),
+    "settled": (BY_ORDER, PLAYED),
 }
 
 # The house, what happened so far, and the event: the word that says it, of which phase it is, and what it leads to.
@@ -151,6 +174,15 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
         )
     ),
     ({}, ON, "game canberra", "closed", "closed"),
+    # the progressive
+    (METER, [], "meter", "locked", "locked"),
+    *(
+        ({**METER, **house}, ["meter", *so_far], command, phase, phase)
+        for phase, (house, so_far) in METERED.items()
+        for command in ("turn jph", "count 100", "game over")
+    ),
+    (METER, ["meter", *BET], "start game", "betting", "betting"),
+    (METER, ["meter", *BET, "no more bets"], "start game", "dealing", "dealing"),
     # at any time
     *(
         (house, [*so_far, "noise"], command, phase, phase)
@@ -165,11 +197,13 @@ def kind_of(command: str) -> type | str:
     """The event that a command says, as the transition table names it."""
     verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
     (event,) = COMMANDS[verb](Croupier().do("noise"), command.removeprefix(verb).split())
-    if isinstance(event, Access):
-        return "access"
-    return (
-        type(event) if isinstance(event, Order | SetWager | ServiceStarted | ConfigurationKeypad) else "shoe"
-    )
+    if isinstance(event, Order | SetWager | ServiceStarted | ConfigurationKeypad | StartGame):
+        return type(event)
+    if isinstance(event, GameOrder):
+        return "game"
+    if isinstance(event, BooksOrder | Sensed):
+        return "meter"
+    return "access" if isinstance(event, Access) else "shoe"
 
 
 @pytest.mark.parametrize(("house", "so_far", "command", "before", "after"), SCENARIOS)

@@ -1,0 +1,113 @@
+"""What a progressive did, as rows of the record: postings, the rounds whose wagers were counted, and the rest as a log.
+
+A posting's row has an account in each column, as its lines have them: what the account gets, negative where it gives. So
+each row sums to zero, and a column's sum is the account's balance (of a source the other way round).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from controller.progressive.effects import Effect, Posted, WagersCounted
+from controller.progressive.ledger import Account
+from controller.table.effects import Effect as TableEffect
+from controller.table.effects import MeterMoved
+from controller.table.state import TableState
+
+LOGGED: Final[TypeAdapter[Any]] = TypeAdapter(Effect)
+
+ACCOUNTS: Final[dict[Account, str]] = {
+    Account.SEED_MONEY: "seed_money",
+    Account.CONTRIBUTIONS: "contributions",
+    Account.ADJUSTMENTS: "adjustments",
+    Account.PRIMARY: "primary_meter",
+    Account.RESERVE: "reserve",
+    Account.OVERFLOW: "overflow",
+    Account.PAID: "paid",
+}
+"""The column of each account, in millionths of a minor unit."""
+
+TABLES: Final = f"""
+CREATE TABLE postings (
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    place INTEGER NOT NULL,
+    ts TEXT NOT NULL,
+    progressive TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    cause TEXT NOT NULL,
+    {" ".join(f"{column} INTEGER NOT NULL," for column in ACCOUNTS.values())}
+    tier TEXT,
+    venue TEXT,
+    round INTEGER,
+    award INTEGER,
+    who TEXT,
+    reason TEXT,
+    approved_by TEXT,
+    PRIMARY KEY (input, place),
+    CHECK ({" + ".join(ACCOUNTS.values())} = 0)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE progressive_rounds (
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    place INTEGER NOT NULL,
+    ts TEXT NOT NULL,
+    progressive TEXT NOT NULL,
+    venue TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    wagers INTEGER NOT NULL,
+    staked INTEGER NOT NULL,
+    seats TEXT NOT NULL,
+    PRIMARY KEY (input, place)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE progressive_log (
+    input INTEGER NOT NULL REFERENCES inputs (seq),
+    place INTEGER NOT NULL,
+    ts TEXT NOT NULL,
+    progressive TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    award INTEGER,
+    record TEXT NOT NULL,
+    PRIMARY KEY (input, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX progressive_log_kind ON progressive_log (kind);
+"""
+NEVER_EDITED: Final = ("postings", "progressive_rounds", "progressive_log")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row and the table that it belongs in."""
+
+    table: str
+    values: tuple[int | str | None, ...]
+
+
+def rows_of(seq: int, ts: str, state: TableState, effects: Iterable[TableEffect]) -> list[Row]:
+    """What the input `seq` did to the progressive of a table, which is in `state` after it, as rows."""
+    entries = [effect.entry for effect in effects if isinstance(effect, MeterMoved)]
+    if not entries or state.progressive is None:
+        return []
+    name = state.progressive.books.settings.progressive
+    return [_row(seq, place, ts, name, entry) for place, entry in enumerate(entries)]
+
+
+def _row(seq: int, place: int, ts: str, progressive: str, entry: Effect) -> Row:
+    about = (seq, place, ts, progressive)
+    match entry:
+        case Posted(posting):
+            moved = dict.fromkeys(ACCOUNTS, 0)
+            for line in posting.lines:
+                moved[line.account] += line.amount
+            tier = next((line.tier for line in posting.lines if line.tier is not None), None)
+            said = posting.reference
+            words = (said.table, said.round, said.award, said.who, said.reason, said.approved_by)
+            return Row("postings", (*about, posting.number, posting.cause, *moved.values(), tier, *words))
+        case WagersCounted(table, number, wagers):
+            staked = sum(wager.amount for wager in wagers)
+            seats = " ".join(str(wager.seat) for wager in wagers)
+            return Row("progressive_rounds", (*about, table, number, len(wagers), staked, seats))
+        case _:
+            award = getattr(entry, "award", None)
+            number_of = None if award is None else award.id
+            return Row("progressive_log", (*about, entry.kind, number_of, LOGGED.dump_json(entry).decode()))

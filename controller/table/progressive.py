@@ -1,0 +1,265 @@
+"""What a table and its progressive have to do with each other.
+
+The procedure at the table asks for what the progressive is to do, and the cards tell the procedure who won. Both are
+carried out or neither: what one refuses, the other has not done.
+
+A game, from START GAME to GAME OVER, has the number of the round that was coming when it was started. It is played with
+the next hand that is dealt to its end: a hand that is void or carries no wagers leaves it started, for the wagers of its
+players are on the meter and cannot be taken off it (sheet 000 lists what a meter goes down for).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from controller.baccarat.coup import Coup
+from controller.progressive import aquarius, nexus
+from controller.progressive.aquarius import Aquarius
+from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked
+from controller.progressive.events import ChangeSettings
+from controller.progressive.events import Event as BooksEvent
+from controller.progressive.nexus import Nexus
+from controller.progressive.procedure import HandDecided, StartGame
+from controller.progressive.progressive import Progressive
+from controller.progressive.settings import Settings
+from controller.progressive.state import Phase as BooksPhase
+from controller.table.effects import AwardChanged, MeterMoved
+from controller.table.events import GameOrder, Sensed
+from controller.table.settings import Settings as TableSettings
+from controller.table.state import Phase, TablesProgressive, TableState
+from controller.table.turn import RefusedError, Turn
+from controller.wagers.definition import Game, Rule
+from controller.wagers.settlement import Outcome, PlacedWager, Settlement, settle
+
+_STEPS_IN_PLAY: Final = frozenset({aquarius.PLAYING, nexus.PLAYING})
+
+
+def new(settings: TableSettings) -> TablesProgressive | None:
+    """A table's progressive before it is in service, None where the table has none."""
+    of_meter = settings.progressive
+    if of_meter is None:
+        return None
+    kind = Aquarius if of_meter.procedure == "aquarius" else Nexus
+    procedure = kind.new(settings.table, of_meter.wager.limits.minimum).state
+    return TablesProgressive(Progressive.new(of_meter).state, procedure)
+
+
+def play(turn: Turn, event: GameOrder | Sensed) -> None:
+    """Something happens at the table: on a sensor, at a key, on a card reader.
+
+    Raises:
+        RefusedError: it cannot be now.
+    """
+    progressive = _of(turn)
+    if isinstance(event, StartGame):
+        _refuse_start(turn.state, progressive, event)
+    _tell(turn, event)
+
+
+def keep_books(turn: Turn, event: BooksEvent) -> None:
+    """Somebody orders something of the meter.
+
+    Raises:
+        RefusedError: it cannot be now.
+    """
+    _order(turn, event)
+
+
+def start(turn: Turn, configured: TableSettings) -> None:
+    """Take up the progressive that the configuration names, which may be another one or have other settings.
+
+    Raises:
+        RefusedError: the one before is in service, or a round or an award is open.
+    """
+    before, settings = turn.state.progressive, configured.progressive
+    phase = BooksPhase.NEW if before is None else before.books.phase
+    if before is None or settings is None or settings.progressive != _name(before):
+        if before is not None and phase is BooksPhase.OPEN:
+            raise RefusedError(
+                "in_service",
+                f"the progressive {_name(before)} is in service and holds money: start with its configuration, retire it, "
+                "and then start with this one",
+            )
+        turn.change(progressive=new(configured))
+    elif phase is BooksPhase.NEW:
+        turn.change(progressive=new(configured))
+    elif phase is BooksPhase.OPEN and settings != before.books.settings:
+        _order(turn, ChangeSettings(settings, "the configuration was changed", "configuration"))
+        fresh = new(configured)
+        if fresh is not None and settings.procedure != before.procedure.kind:
+            turn.change(progressive=replace(_of(turn), procedure=fresh.procedure))
+
+
+def refuse_wager(state: TableState, wager: str) -> None:
+    """Refuse a wager on the meter that does not come from a sensor.
+
+    Raises:
+        RefusedError: it is the meter's.
+    """
+    if state.progressive is not None and state.progressive.books.settings.wager.name == wager:
+        raise RefusedError("on_the_sensor", f"{wager} is made on the sensor before the seat, not here")
+
+
+def settle_coup(state: TableState, coup: Coup, wagers: Sequence[PlacedWager]) -> tuple[Settlement, ...]:
+    """Settle a coup's wagers. What the meter pays is settled as an award, whose amount is fixed when it is locked."""
+    settlements = settle(state.settings.game, coup, wagers)
+    if state.progressive is None:
+        return settlements
+    settings = state.progressive.books.settings
+    return tuple(
+        replace(each, outcome=Outcome.AWARD, returned=stays, net=stays - each.stake, remainder="0")
+        if each.wager == settings.wager.name and settings.tier(each.rule) is not None
+        else each
+        for each in settlements
+        for stays in [each.stake if settings.wager_stays else 0]
+    )
+
+
+def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
+    """The progressive wagers of the hand that is being dealt, where the seats' base wagers are on the record beside them."""
+    progressive = state.progressive
+    if progressive is None or not _is_played(progressive):
+        return ()
+    settings, hand = progressive.books.settings, progressive.procedure.hand
+    if settings.base_wagers == "unseen":
+        return ()
+    return tuple(PlacedWager(seat, settings.wager.name, hand.stake) for seat in hand.wagers)
+
+
+def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager]) -> None:
+    """Tell the procedure what a hand won of the meter, if its game was started; `base` are the seats' other wagers."""
+    progressive = turn.state.progressive
+    if progressive is None or not _is_played(progressive):
+        return
+    turn.change(progressive=replace(progressive, decided=round_))
+    _tell(turn, _decision(turn.state.settings.game, progressive, coup, base))
+
+
+def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[PlacedWager]) -> None:
+    """Tell the procedure that its last hand was another one, or was none, where `coup` is None.
+
+    Raises:
+        RefusedError: an award of it is logged and the meter not adjusted yet.
+    """
+    progressive = turn.state.progressive
+    if progressive is None or progressive.decided != round_:
+        return
+    if _is_played(progressive):
+        turn.alarm(
+            "progressive_not_corrected",
+            f"round {round_} was corrected after the next game of the progressive was started, so no award of it can be "
+            "confirmed or taken back at the table: if one is due or was wrong, see to it at the Game Manager",
+        )
+        return
+    decided = HandDecided()
+    if coup is not None:
+        decided = _decision(turn.state.settings.game, progressive, coup, base)
+    _tell(turn, decided)
+
+
+# --- both or neither
+
+
+def _tell(turn: Turn, event: GameOrder | Sensed | HandDecided) -> None:
+    """Let the procedure take an event, and the progressive what it asks for."""
+    progressive = _of(turn)
+    after, orders = _handled(progressive.procedure, event)
+    turn.change(progressive=replace(progressive, procedure=after))
+    for order in orders:
+        _order(turn, order)
+
+
+def _handled(
+    procedure: aquarius.State | nexus.State, event: GameOrder | Sensed | HandDecided
+) -> tuple[aquarius.State | nexus.State, Sequence[BooksEvent]]:
+    if procedure.kind == "aquarius":
+        keypad = Aquarius(procedure)
+        if keypad.knows(event):
+            orders: Sequence[BooksEvent] = keypad.handle(event)
+            return keypad.state, orders
+    else:
+        display = Nexus(procedure)
+        if display.knows(event):
+            orders = display.handle(event)
+            return display.state, orders
+    raise RefusedError(
+        "other_procedure",
+        f"this table's progressive is played by {procedure.kind.title()}, which has nothing of the kind",
+    )
+
+
+def _order(turn: Turn, event: BooksEvent) -> None:
+    progressive = _of(turn)
+    books = Progressive(progressive.books)
+    entries = books.handle(event)
+    turn.change(progressive=replace(progressive, books=books.state))
+    for entry in entries:
+        turn.move_meter(MeterMoved(entry))
+        if isinstance(entry, AwardLocked | AwardBooked | AwardBackedOut):
+            award = entry.award
+            turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
+
+
+# --- small
+
+
+def _of(turn: Turn) -> TablesProgressive:
+    if turn.state.progressive is None:
+        raise RefusedError("no_progressive", "this table has no progressive: configure one first")
+    return turn.state.progressive
+
+
+def _name(progressive: TablesProgressive) -> str:
+    return progressive.books.settings.progressive
+
+
+def _is_played(progressive: TablesProgressive) -> bool:
+    """Whether a game is started whose hand has not been dealt to its end."""
+    return progressive.procedure.step in _STEPS_IN_PLAY
+
+
+def _refuse_start(state: TableState, progressive: TablesProgressive, event: StartGame) -> None:
+    if progressive.books.phase is not BooksPhase.OPEN:
+        raise RefusedError(
+            "not_open", f"the progressive {_name(progressive)} is not in service: open its meter first"
+        )
+    if event.round != state.round:
+        raise RefusedError(
+            "wrong_round", f"the game is for round {event.round} and the table is at {state.round}"
+        )
+    if state.phase is Phase.DEALING and not _is_played(progressive) and (state.coup and state.coup.cards):
+        raise RefusedError(
+            "hand_has_begun",
+            "a card of this hand has been dealt: the progressive wagers that lie there are not in it, give them back or "
+            "leave them for the next",
+        )
+
+
+def _decision(
+    game: Game, progressive: TablesProgressive, coup: Coup, base: Iterable[PlacedWager]
+) -> HandDecided:
+    """What the hand won of the meter, and who. One hand wins, so all who win, win the same tier."""
+    settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
+    won = _won_by(settings, game, coup, base)
+    if settings.base_wagers == "unseen":
+        rule = settings.wager.deciding_rule(coup)
+        tier = None if rule is None else settings.tier(rule.name)
+        return HandDecided(tier.name, seats, certain=False) if tier is not None else HandDecided()
+    tiers = {seat: won[seat] for seat in seats if seat in won}
+    if not tiers:
+        return HandDecided()
+    return HandDecided(next(iter(tiers.values())).name, tuple(tiers))
+
+
+def _won_by(settings: Settings, game: Game, coup: Coup, base: Iterable[PlacedWager]) -> Mapping[int, Rule]:
+    """The tier of the meter that each seat with base wagers wins, if it has a progressive wager."""
+    names: dict[int, list[str]] = {}
+    for placed in base:
+        names.setdefault(placed.seat, []).append(placed.wager)
+    won = {}
+    for seat, of_seat in names.items():
+        rule = settings.wager.beside(game.sides_of(of_seat)).deciding_rule(coup)
+        tier = None if rule is None else settings.tier(rule.name)
+        if tier is not None:
+            won[seat] = tier
+    return won
