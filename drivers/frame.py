@@ -69,3 +69,12 @@ def unpack(layout: Struct, payload: bytes) -> tuple[int, ...]:
         return layout.unpack_from(payload)
     except StructError as error:
         raise ValueError("the payload is too short") from error
+
+
+def shortened(text: str, longest: int) -> str:
+    """The text within so many bytes of UTF-8; one that is too long ends at a word, with an ellipsis that says so."""
+    if len(text.encode()) <= longest:
+        return text
+    room = longest - len("…".encode())
+    kept = text.encode()[:room].decode(errors="ignore")
+    return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + "…"

@@ -15,7 +15,7 @@ from math import inf
 from typing import Final
 
 from drivers.base import KeyAnswer, KeypadLamps
-from drivers.frame import HIGHEST
+from drivers.frame import HIGHEST, shortened
 from drivers.framing import Counters, Decoder, encode
 from drivers.keypad.frames import (
     STALE_MILLISECONDS,
@@ -146,12 +146,3 @@ class KeypadLink:
             self._shown, self._said_at = lamps, now
             data += encode(StatusFrame(self._token, lamps))
         return data
-
-
-def shortened(text: str, longest: int) -> str:
-    """The text within so many bytes of UTF-8; one that is too long ends at a word, with an ellipsis that says so."""
-    if len(text.encode()) <= longest:
-        return text
-    room = longest - len("…".encode())
-    kept = text.encode()[:room].decode(errors="ignore")
-    return (kept.rsplit(" ", 1)[0] if " " in kept else kept) + "…"

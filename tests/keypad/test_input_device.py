@@ -17,9 +17,11 @@ from evdev import ecodes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drivers import input_device
 from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps
-from drivers.keypad import input_device
-from drivers.keypad.input_device import EVENT, InputKeypad, PressReader, key_names, why_not_open
+from drivers.input_device import EVENT, PressReader, key_names, why_not_open
+from drivers.keypad import input_device as keypad_device
+from drivers.keypad.input_device import InputKeypad
 from drivers.keypad.keys import DEFAULT
 from drivers.retried import DeviceLostError
 from tests.keypad.test_serial_line import until
@@ -88,6 +90,21 @@ def test_what_is_no_key_is_no_press():
     light = (ecodes.EV_LED, ecodes.LED_NUML, 1)
 
     assert names(recorded(moved, REPORT, light, REPORT, SCAN, REPORT)) == []
+
+
+def test_which_keys_are_down_is_known_at_each_press():
+    reader = PressReader(NAMES)
+    shift, nine = (ecodes.EV_KEY, CODES["LEFTSHIFT"]), (ecodes.EV_KEY, CODES["9"])
+    data = recorded(
+        (*shift, 1), (*nine, 1), (*nine, 0), (*shift, 2), (*shift, 0), (*nine, 1), REPORT, DROPPED
+    )
+
+    assert [(name, set(reader.down)) for name, _ in reader.feed(data)] == [
+        ("LEFTSHIFT", {"LEFTSHIFT"}),
+        ("9", {"LEFTSHIFT", "9"}),
+        ("9", {"9"}),
+    ]
+    assert reader.down == set()  # after an overrun nobody knows
 
 
 def test_after_an_overrun_nothing_is_taken_up_to_the_next_report():
@@ -200,7 +217,7 @@ async def running(at: At) -> AsyncIterator[At]:
 @pytest.fixture
 def at(monkeypatch):
     here = At()
-    monkeypatch.setattr(input_device, "open_device", here.open)
+    monkeypatch.setattr(keypad_device, "open_device", here.open)
     return here
 
 
@@ -239,7 +256,7 @@ async def test_a_keypad_is_waited_for_and_found_again(at, monkeypatch):
         monkeypatch.setattr(os, "read", read)
         await until(lambda: first.closed)
         monkeypatch.undo()
-        monkeypatch.setattr(input_device, "open_device", at.open)
+        monkeypatch.setattr(keypad_device, "open_device", at.open)
         await until(lambda: "there is no input device" in at.driver.health().reason)
         second = await at.plug()
         second.type(recorded(*stroke("F1")))
@@ -279,10 +296,10 @@ async def test_a_keypad_without_lights_works_too(at):
 
 def test_a_read_with_nothing_there_is_nothing(at):
     device = FakeDevice()
-    assert input_device._read(device.fd, "/dev/input/pad") == b""
+    assert input_device.read(device.fd, "/dev/input/pad", "keypad") == b""
     device.close()
     with pytest.raises(DeviceLostError, match="the keypad /dev/input/pad went away: check its cable"):
-        input_device._read(device.fd, "/dev/input/pad")
+        input_device.read(device.fd, "/dev/input/pad", "keypad")
     os.close(device.cable)
 
 
@@ -297,7 +314,7 @@ def test_a_read_with_nothing_there_is_nothing(at):
     ],
 )
 def test_a_device_that_cannot_be_opened_says_what_to_do(number, reason):
-    assert why_not_open("/dev/pad", OSError(number, os.strerror(number))).startswith(reason)
+    assert why_not_open("/dev/pad", "keypad", OSError(number, os.strerror(number))).startswith(reason)
 
 
 def test_the_devices_that_there_are_are_named(tmp_path, monkeypatch):
@@ -317,7 +334,7 @@ def test_what_is_no_input_device_is_refused_by_the_real_evdev(tmp_path, make: Ca
 
     with pytest.raises(OSError) as error:
         input_device.open_device(str(path))
-    assert str(path) in why_not_open(str(path), error.value)
+    assert str(path) in why_not_open(str(path), "keypad", error.value)
 
 
 def test_a_device_that_another_program_has_is_closed_again(monkeypatch):

@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from drivers import framing
 from drivers.base import KeyAnswer, KeypadLamps
-from drivers.frame import Frame
+from drivers.frame import Frame, shortened
 from drivers.framing import encode
 from drivers.ishoe.frames import Lock
 from drivers.keypad.frames import TEXT_BYTES, Answer, Here, Press, Status
-from drivers.keypad.link import KeypadLink, shortened
+from drivers.keypad.link import KeypadLink
 
 TOKEN, SESSION = 77, 5
 DARK = KeypadLamps()
