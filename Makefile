@@ -14,7 +14,7 @@ demo: $(READY)
 test: $(READY) system
 	$(BIN)/pytest -n 2 --dist loadgroup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -n 2 tests/baccarat tests/wagers tests/progressive tests/roads tests/table tests/ishoe tests/keypad tests/coin_spot
+	$(BIN)/coverage run -m pytest -q -n 2 tests/baccarat tests/wagers tests/progressive tests/roads tests/table tests/ishoe tests/keypad tests/coin_spot tests/card_reader
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 

@@ -43,6 +43,9 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "coin-spot": Subcommand(
         "simulators.coin_spot.command", "simulate a chain of wager sensors on a pseudo-terminal"
     ),
+    "card-reader": Subcommand(
+        "simulators.card_reader.command", "simulate a reader of supervisors' cards on a pseudo-terminal"
+    ),
     "display": Subcommand(
         "displays.command", "serve the score display to browsers, or show it in a terminal"
     ),

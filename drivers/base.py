@@ -222,3 +222,46 @@ class Devices:
     shoe: ShoeDriver | None = None
     keypad: KeypadDriver | None = None
     configuration_keypad: DeviceWatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CardAnswer:
+    """What became of a swiped card: accepted, refused, or its owner must give a `second_factor` as well.
+
+    `text` says why or what to do, in words for whoever swiped.
+    """
+
+    result: Literal["accepted", "refused", "second_factor"]
+    text: str
+
+
+class CardReaderUser(Protocol):
+    """Whoever takes the swipes of supervisors' and executives' cards."""
+
+    async def swipe(self, number: str) -> CardAnswer:
+        """Take one swipe of the card with this number, which is nobody else's to know: it is put in no log and no message.
+
+        What this raises is not the reader's and must escape the driver.
+        """
+
+    async def unreadable(self) -> None:
+        """Take note that a card was swiped and could not be read; the reader says so itself."""
+
+    def awaited(self) -> bool:
+        """Whether a swipe is awaited, as the reader shows it; asked several times a second."""
+
+    def link_changed(self) -> None:
+        """Take note that `health` has news: the reader came or went."""
+
+
+class CardReaderDriver(Protocol):
+    """A reader of cards. It keeps trying for ever, as a shoe's driver does.
+
+    Each swipe is given once and in order, awaited or not, and none that was made longer than a moment ago.
+    """
+
+    async def run(self, user: CardReaderUser) -> None:
+        """Deliver swipes until cancelled. What `user` raises escapes."""
+
+    def health(self) -> LinkHealth:
+        """Tell how the reader's link stands now."""

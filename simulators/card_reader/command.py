@@ -1,0 +1,94 @@
+"""The command of the virtual card reader: cards from the standard input, answers on the standard output."""
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Awaitable, Iterator
+from typing import Final
+
+from drivers.card_reader.frames import Answer
+from simulators.card_reader.device import NotTakenError
+from simulators.card_reader.virtual_card_reader import VirtualCardReader
+from simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
+from simulators.shoe.terminal import TerminalError
+
+HELP: Final = (
+    "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is swipe NUMBER, "
+    "garble (a card that cannot be read), or unplug, plug or power (off and on again). What the host does is printed: "
+    "whether it awaits a swipe, and its answers. It ends with the input."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `punto card-reader`; docs/card-reader.md explains each."""
+    add_line_arguments(parser, "card reader", "VR-000001")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run a virtual card reader until its input ends, SIGINT or SIGTERM; give the exit code."""
+    try:
+        asyncio.run(_run(args))
+    except (ValueError, TerminalError) as error:
+        sys.stderr.write(f"punto card-reader: {error}\n")
+        return 1
+    return 0
+
+
+async def _run(args: argparse.Namespace) -> None:
+    reader = VirtualCardReader(args.link, args.serial, faults_of(args.fault), args.seed)
+    watching = asyncio.ensure_future(_tell_ready(reader))
+    try:
+        await run_until_stopped(reader, lambda line: _act(reader, line))
+    finally:
+        watching.cancel()
+
+
+def _act(reader: VirtualCardReader, line: str) -> Iterator[Awaitable[None]]:
+    match line.split():
+        case ["unplug"]:
+            reader.unplug()
+        case ["plug"]:
+            reader.unplug()
+            reader.plug()
+        case ["power"]:
+            reader.lose_power()
+        case ["swipe", number]:
+            yield from _swipe(reader, number)
+        case ["garble"]:
+            yield from _swipe(reader, "")
+        case []:
+            pass
+        case _:  # which is not said again: a card's number may be in it
+            _say("write swipe with a card's number, garble, unplug, plug or power")
+
+
+def _swipe(reader: VirtualCardReader, track: str) -> Iterator[Awaitable[None]]:
+    try:
+        swiped = reader.swipe(track)
+    except (NotTakenError, ValueError) as error:
+        _say(f"swipe not taken: {error}")
+    else:
+        yield _tell(swiped)
+
+
+async def _tell(swiped: asyncio.Future[Answer]) -> None:
+    await asyncio.wait([swiped])
+    if swiped.cancelled():
+        _say("swipe forgotten: the power was off")
+        return
+    answer = swiped.result()
+    _say(f"{answer.result.replace('_', ' ')}: {answer.text}")
+
+
+async def _tell_ready(reader: VirtualCardReader) -> None:
+    """Print whether a swipe is awaited, as it changes."""
+    ready = False
+    while True:
+        if reader.ready != ready:
+            ready = reader.ready
+            _say("a swipe is awaited" if ready else "no swipe is awaited")
+        await asyncio.sleep(TURN_SECONDS)
+
+
+def _say(line: str) -> None:
+    print(line, flush=True)

@@ -1,0 +1,73 @@
+"""The virtual card reader as it runs: the device on a pseudo-terminal, and who waits for its answers."""
+
+import asyncio
+import random
+from pathlib import Path
+
+from drivers.card_reader.frames import Answer
+from drivers.frame import HIGHEST
+from simulators.card_reader.device import CardReaderDevice
+from simulators.line import DeviceOnALine, Faults
+
+
+class VirtualCardReader(DeviceOnALine):
+    """One reader, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is."""
+
+    def __init__(
+        self,
+        link: Path | None = None,
+        serial: str = "VR-000001",
+        faults: Faults | None = None,
+        seed: str = "1",
+    ) -> None:
+        super().__init__(link, faults, random.Random(f"card reader {seed}"))
+        self._serial = serial
+        self._answers: dict[int, asyncio.Future[Answer]] = {}
+        self.lose_power()
+
+    @property
+    def connected(self) -> bool:
+        """Whether the reader hears a host."""
+        return self.device.connected(self._now())
+
+    @property
+    def ready(self) -> bool:
+        """Whether the reader shows that a swipe is awaited."""
+        return self.device.ready(self._now())
+
+    def lose_power(self) -> None:
+        """Switch the reader off and on: it forgets the swipe that waits, and counts anew."""
+        for waiting in self._answers.values():
+            waiting.cancel()
+        self._answers.clear()
+        # not of the seed: a reader that is started again must be known as one that was off
+        session = random.SystemRandom().randint(1, HIGHEST)
+        self.device = CardReaderDevice(self._serial, session, self._answered)
+        self._changed.set()
+
+    def swipe(self, track: str) -> asyncio.Future[Answer]:
+        """Swipe a card; the future has the host's answer when it comes, and is cancelled if none can come.
+
+        Raises:
+            NotTakenError: the reader does not take it now.
+            ValueError: no track is so long.
+        """
+        number = self.device.swipe(track.encode(), self._now())
+        self._answers[number] = asyncio.get_running_loop().create_future()
+        self._changed.set()
+        return self._answers[number]
+
+    def garble(self) -> asyncio.Future[Answer]:
+        """Swipe a card of which nothing can be read; as `swipe`."""
+        return self.swipe("")
+
+    def _receive(self, data: bytes, now: float) -> None:
+        self.device.receive(data, now)
+
+    def _data_to_send(self, now: float) -> list[bytes]:
+        return self.device.data_to_send(now)
+
+    def _answered(self, answer: Answer) -> None:
+        waiting = self._answers.pop(answer.number)
+        if not waiting.done():  # whoever swiped may have gone
+            waiting.set_result(answer)
