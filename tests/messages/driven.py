@@ -16,7 +16,8 @@ from controller.messages.building import (
 )
 from controller.messages.models import Payload
 from controller.table import events as ev
-from controller.table.effects import CardHeld, Effect, Happened
+from controller.progressive.state import AwardState
+from controller.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
 from controller.table.settings import Settings
 from controller.table.state import Phase
 from controller.table.table import Table
@@ -126,10 +127,11 @@ def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
         yield scoreboard_message(table.state, NOW)
         yield shoe_message(table.state, seq, NOW, NOW)
         for effect in effects:
-            yield _of_effect(effect, seq, game)
+            if not isinstance(effect, MeterMoved):
+                yield _of_effect(effect, seq, game)
 
 
-def _of_effect(effect: Effect, seq: int, game: str) -> Payload:
+def _of_effect(effect: Happened | CardHeld | RoundEnded, seq: int, game: str) -> Payload:
     ts = timestamp(NOW)
     if isinstance(effect, Happened):
         number = effect.number
@@ -205,6 +207,8 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
             alarms=alarms,
             unavailable=unavailable,
         )
+    changed = AwardChanged(1, "top", 1_000_000, 12, (2, 5), AwardState.LOCKED)
+    yield models.Event(id="table-1/event/1", seq=1, ts=ts, happening=changed)
     tier = models.MeterTier(
         rule="top", title="Player wins", pays="100% of meter", amount=1_000_000, of_meter=True
     )
