@@ -15,8 +15,8 @@ from controller.messages.building import (
     timestamp,
 )
 from controller.messages.models import Payload
-from controller.table import events as ev
 from controller.progressive.state import AwardState
+from controller.table import events as ev
 from controller.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
 from controller.table.settings import Settings
 from controller.table.state import Phase
