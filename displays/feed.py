@@ -17,7 +17,7 @@ import structlog
 from pydantic import ValidationError
 
 from controller.messages.topics import Topics
-from displays.board import PAYLOADS, Board
+from displays.board import PAYLOADS, PROGRESSIVES, Board
 from displays.checked import OptionsError
 from displays.options import MqttOptions
 
@@ -68,9 +68,14 @@ class Feed:
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
         """Put a payload on its table's board if it is what its topic says; if not, count it and show it to nobody."""
-        if topic not in self._places:
+        above, _, last = topic.rpartition("/")
+        place = self._places.get(topic) or self._places.get(f"{above}/+")
+        if place is None:
             return  # a broker may deliver what nobody subscribed to (amqtt does)
-        board, name = self._places[topic]
+        board, name = place
+        if name == PROGRESSIVES and not payload:  # how a retained message is taken back
+            board.retract(last)
+            return
         try:
             board.take(PAYLOADS[name].model_validate_json(payload), retained=retained)
         except ValueError as error:

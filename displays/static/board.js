@@ -1,8 +1,12 @@
 // One table on the screen. Everything that comes from a message goes into the page as text, never as HTML.
 
+import { newAward } from "./award.js";
 import { card, place } from "./cards.js";
 import { fillIn, moneyFormat, orElse, t } from "./catalogue.js";
 import { element } from "./drawing.js";
+import { fit } from "./fit.js";
+import { showHouse } from "./house.js";
+import { Live } from "./live.js";
 import { askMarks, drawRoad } from "./roads.js";
 
 const TROUBLES = ["shoe_offline", "shoe_error", "card_awaited", "needs_supervisor"];
@@ -15,9 +19,10 @@ export class Board {
   constructor(table, house, onPlay) {
     this.element = document.getElementById("board").content.firstElementChild.cloneNode(true);
     this.#onPlay = onPlay;
+    this.#live = new Live(this.element);
     fillIn(this.element);
     for (const drawing of this.#all("svg[data-road]")) drawing.setAttribute("aria-label", t(`road.${drawing.dataset.road}`));
-    this.#showHouse(house);
+    showHouse(this.#one("logo"), house);
     this.#text("table-name", table); // until it says what it is called
     this.#text("not-live-reason", t("connecting"));
     new ResizeObserver(() => this.#fitAll()).observe(this.element);
@@ -35,7 +40,8 @@ export class Board {
   #shown = new Map();
   #roads = {};
   #sizes = new Map();
-  #liveTimer;
+  #live;
+  #meterTimer;
 
   /** Show what an event of the stream carries. */
   show(name, json) {
@@ -43,15 +49,13 @@ export class Board {
     if (name === "state") this.#showState(message);
     else if (name === "scoreboard") this.#showScoreboard(message);
     else if (name === "progressive") this.#showProgressive(message);
+    else if (name === "progressive_live") this.#showMeterLive(message);
     else this.showLive(message);
   }
 
   /** Live for so many milliseconds, and not live after them, or at once where they are 0, for the reason given. */
-  showLive({ milliseconds, reason }) {
-    clearTimeout(this.#liveTimer);
-    this.#text("not-live-reason", reasonInWords(reason));
-    this.element.classList.toggle("live", milliseconds > 0);
-    this.#liveTimer = setTimeout(() => this.element.classList.remove("live"), milliseconds);
+  showLive(word) {
+    this.#live.show(word);
   }
 
   // --- the state. It comes every second: what is the same is left as it is on the screen
@@ -151,29 +155,30 @@ export class Board {
     });
   }
 
-  // --- the progressive's strip, hidden where there is none
+  // --- the progressive's strip, there only while its meter runs and is live itself
 
-  #showProgressive({ title, meter, currency }) {
+  #showProgressive(progressive) {
     const strip = this.#one("progressive");
-    strip.hidden = false;
-    strip.querySelector("h2").textContent = title;
-    strip.querySelector("p").textContent = moneyFormat(currency)(meter);
-    fit(strip.querySelector("h2"));
+    strip.hidden = progressive?.phase !== "open";
+    if (strip.hidden) return;
+    const { title, meter, currency } = progressive;
+    const award = newAward(progressive);
+    this.#when("progressive", [title, meter, currency, award], () => {
+      const money = moneyFormat(currency, { cents: true });
+      strip.querySelector("h2").textContent = award ? t("award.short", { amount: money(award.amount) }) : title;
+      strip.querySelector("p").textContent = money(meter);
+      fit(strip.querySelector("h2"));
+    });
   }
 
-  // --- the house
-
-  #showHouse({ names, logo }) {
-    const own = names[document.documentElement.lang] ?? names.en ?? Object.values(names)[0] ?? "";
-    const shown = this.#one("logo");
-    shown.hidden = logo === null && own === "";
-    if (logo === null) {
-      shown.removeAttribute("role");
-      shown.textContent = own;
-    } else {
-      shown.classList.add("picture");
-      shown.setAttribute("aria-label", own || t("house"));
+  #showMeterLive({ milliseconds }) {
+    const strip = this.#one("progressive");
+    clearTimeout(this.#meterTimer);
+    if (milliseconds > 0 && !strip.classList.contains("fresh")) {
+      strip.classList.add("fresh");
+      fit(strip.querySelector("h2"));
     }
+    this.#meterTimer = setTimeout(() => strip.classList.remove("fresh"), milliseconds);
   }
 
   // --- what all of it is done with
@@ -218,30 +223,3 @@ function remarksOn(result) {
 }
 
 const cardInWords = (code) => (code === null ? t("card.back") : `${code[0] === "T" ? "10" : code[0]} ${t(`suit.${code[1]}`)}`);
-
-/** The server says why in English; a reason that ends in the table's own words has them after a colon. */
-function reasonInWords(reason) {
-  const [known, own] = reason.split(": ", 2);
-  const words = orElse(`reason.${known}`, known);
-  return own === undefined ? words : `${words}: ${reason.slice(known.length + 2)}`;
-}
-
-/** Long names, many words and large limits get smaller type; nothing is cut off. */
-function fit(box) {
-  for (let size = 1; size > 0.3; size -= 0.05) {
-    box.style.setProperty("--fit", size);
-    if (fits(box)) break;
-  }
-}
-
-function fits(box) {
-  if (box.tagName !== "TABLE") {
-    const high = box.classList.contains("outcome") && box.scrollHeight > box.clientHeight + 1;
-    return box.scrollWidth <= box.clientWidth && !high;
-  }
-  const [inner, outer] = [box.getBoundingClientRect(), box.parentElement.getBoundingClientRect()];
-  const { paddingTop, paddingLeft } = getComputedStyle(box.parentElement);
-  return (
-    inner.height <= outer.height - 2 * parseFloat(paddingTop) + 1 && inner.width <= outer.width - 2 * parseFloat(paddingLeft) + 1
-  );
-}

@@ -27,10 +27,10 @@ export function fillIn(part) {
   for (const each of part.querySelectorAll("[data-word]")) each.textContent = t(each.dataset.word);
 }
 
-/** Amounts of two-decimal money in minor units, whole ones without their decimals. */
-export function moneyFormat(currency) {
+/** Amounts of two-decimal money in minor units; whole ones without their decimals, unless `cents` asks for them. */
+export function moneyFormat(currency, { cents = false } = {}) {
   const language = document.documentElement.lang;
-  const style = { trailingZeroDisplay: "stripIfInteger", minimumFractionDigits: 2 };
+  const style = { trailingZeroDisplay: cents ? "auto" : "stripIfInteger", minimumFractionDigits: 2 };
   let format;
   try {
     format = new Intl.NumberFormat(language, { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });

@@ -8,7 +8,7 @@ const NOT_SHOWN = "This page cannot show what the table published";
 let stream;
 let timer;
 
-/** Keep the boards, by their tables' ids, up to date from now on. */
+/** Keep what shows the tables, by the tables' ids, up to date from now on. */
 export function follow(boards) {
   stream?.close();
   stream = new EventSource(`/events?tables=${[...boards.keys()].join()}`);
@@ -16,7 +16,7 @@ export function follow(boards) {
   stream.onerror = () => lost(boards, NO_STREAM);
   stream.addEventListener("ping", () => heard(boards));
   for (const [table, board] of boards) {
-    for (const name of ["state", "scoreboard", "progressive", "live"]) {
+    for (const name of ["state", "scoreboard", "progressive", "live", "progressive_live"]) {
       stream.addEventListener(`${table}/${name}`, (event) => {
         heard(boards);
         try {

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
 
-from controller.messages.models import Scoreboard, State
+from controller.messages.models import Progressive, Scoreboard, State
 from displays.board import Board, follow
 from displays.feed import Feed
 from displays.options import DisplayOptions
@@ -78,6 +78,7 @@ class TextDisplay(App[None]):
             ),
         )
         yield Part("hands", self._of_state(draw.hands))
+        yield Part("meter", self._of_progressive(draw.meter))
         with Horizontal():
             yield self._road("bead_plate", draw.bead_plate)
             yield self._road("big_road", draw.big_road)
@@ -113,6 +114,9 @@ class TextDisplay(App[None]):
     def _look(self) -> None:
         if self.screen_stack:  # there is none any more while the display ends
             self.screen.set_class(self.board.live_seconds > 0, "live")
+            progressive = self.board.progressive
+            runs = progressive is not None and progressive.phase == "open"
+            self.screen.set_class(runs and self.board.meter_live_seconds > 0, "metered")
 
     def _redraw(self) -> None:
         self._look()
@@ -139,3 +143,6 @@ class TextDisplay(App[None]):
 
     def _of_scoreboard(self, draw: Callable[[Scoreboard, int], Text]) -> Callable[[int], Text]:
         return lambda width: Text() if self.board.scoreboard is None else draw(self.board.scoreboard, width)
+
+    def _of_progressive(self, draw: Callable[[Progressive, int], Text]) -> Callable[[int], Text]:
+        return lambda width: Text() if self.board.progressive is None else draw(self.board.progressive, width)

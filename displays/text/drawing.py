@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeVar
 from rich.cells import cell_len
 from rich.text import Text
 
-from controller.messages.models import AskMarks, Bead, DerivedCell, RoadCell, Scoreboard, State
+from controller.messages.models import AskMarks, Bead, DerivedCell, Progressive, RoadCell, Scoreboard, State
 from controller.roads.drawing import ROWS, shown_columns
 from displays.words import Words
 
@@ -116,6 +116,13 @@ class Drawing:
         ]
         return _flowing(each, width)
 
+    def meter(self, progressive: Progressive, width: int) -> Text:
+        """A progressive's title and meter, and what its last award was."""
+        shown = Text.assemble(printable(progressive.title), GAP, (_money(progressive.meter), "bold"))
+        award = progressive.award
+        last = f"{self._words('award.last')} {_money(award.amount)}" if award else ""
+        return _both_ends(shown, Text(last), width)
+
     # --- roads
 
     def bead_plate(self, board: Scoreboard, width: int) -> Text:
@@ -220,5 +227,10 @@ def _range(minimum: int, maximum: int | None) -> str:
 
 def _amount(minor: int) -> str:
     """Two-decimal money, whole amounts without their decimals."""
+    return _money(minor).removesuffix(".00")
+
+
+def _money(minor: int) -> str:
+    """Two-decimal money."""
     whole, cents = divmod(minor, 100)
-    return f"{whole:,}.{cents:02}" if cents else f"{whole:,}"
+    return f"{whole:,}.{cents:02}"

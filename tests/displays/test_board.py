@@ -7,7 +7,18 @@ import pytest
 
 from controller.messages.building import timestamp
 from controller.messages.models import State
-from displays.board import LIVE, NO_BROKER, NO_STATE, Board, follow
+from displays.board import (
+    LIVE,
+    NO_BROKER,
+    NO_METER,
+    NO_PROGRESSIVE,
+    NO_STATE,
+    PROGRESSIVE,
+    PROGRESSIVE_LIVE,
+    Board,
+    follow,
+)
+from tests.displays.meters import Meter
 from tests.displays.played import PlayedTable, availability
 
 
@@ -160,3 +171,110 @@ async def test_who_follows_several_tables_hears_of_each_and_of_one_that_never_sp
 
     assert [await anext(news) for _ in range(3)] == [(silent, LIVE), (board, "state"), (board, LIVE)]
     assert json.loads(silent.json(LIVE)) == {"milliseconds": 0, "reason": NO_STATE}
+
+
+# --- the progressive
+
+
+async def told(board: Board) -> dict[str, object]:
+    """What whoever comes now is told of the board, by name."""
+    news = follow(board)
+    last = LIVE if board.progressive is None else PROGRESSIVE_LIVE
+    seen: dict[str, object] = {}
+    while last not in seen:
+        _, name = await anext(news)
+        seen[name] = json.loads(board.json(name))
+    return seen
+
+
+async def test_a_table_without_a_progressive_tells_nothing_of_one(board, table):
+    board.connected()
+    board.take(table.state(), retained=False)
+
+    assert (await told(board)).keys() == {"state", LIVE}
+
+
+async def test_a_meter_is_live_by_itself_as_long_as_it_says(board, clock):
+    board.connected()
+    message = Meter().message()
+    board.take(message, retained=False)
+
+    assert (board.live_seconds, board.meter_live_seconds) == (0, 2.5)
+    assert await told(board) == {
+        PROGRESSIVE: json.loads(message.wire()),
+        LIVE: {"milliseconds": 0, "reason": NO_STATE},
+        PROGRESSIVE_LIVE: {"milliseconds": 2500, "reason": NO_METER},
+    }
+
+    clock.now += 2.5
+
+    assert board.meter_live_seconds == 0
+
+
+def test_a_meter_that_the_broker_had_kept_or_that_comes_again_makes_nothing_live(board, clock):
+    message = Meter().message()
+    board.take(message, retained=True)
+
+    assert board.progressive == message
+    assert board.meter_live_seconds == 0
+
+    board.take(Meter(1).message(), retained=False)
+    again = board.progressive
+    clock.now += 2
+    board.take(again, retained=False)
+
+    assert board.meter_live_seconds == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [
+        (
+            lambda board: board.take(availability("offline", "off"), retained=False),
+            "The table is offline: off",
+        ),
+        (Board.disconnected, NO_BROKER),
+        (Board.connected, NO_METER),
+        (lambda board: board.retract("dragon"), NO_PROGRESSIVE),
+    ],
+    ids=["offline", "broker away", "broker back", "retracted"],
+)
+async def test_what_ends_a_meter_ends_it_at_once_and_says_why(board, ending, reason):
+    board.take(Meter().message(), retained=False)
+    news = follow(board)
+    for _ in range(3):
+        await anext(news)
+    ending(board)
+
+    heard = [(await anext(news))[1]]
+    while heard[-1] != PROGRESSIVE_LIVE:
+        heard.append((await anext(news))[1])
+    assert json.loads(board.json(PROGRESSIVE_LIVE)) == {"milliseconds": 0, "reason": reason}
+    assert (board.json(PROGRESSIVE) == "null") == (reason == NO_PROGRESSIVE)
+    assert (PROGRESSIVE in heard) == (reason == NO_PROGRESSIVE)
+
+
+def test_a_table_shows_one_meter_and_another_only_once_that_is_not_live(board, clock):
+    dragon, tiger = Meter().message(), Meter(progressive="tiger").message()
+    board.take(dragon, retained=False)
+    board.take(tiger, retained=True)
+    board.take(tiger, retained=False)
+    board.retract("tiger")
+
+    assert board.progressive == dragon
+
+    clock.now += 2.5
+    board.take(tiger, retained=False)
+
+    assert board.progressive == tiger
+
+
+def test_an_award_with_a_time_that_is_none_is_not_kept(board):
+    meter = Meter()
+    meter.win(24_525_36)
+    assert meter.award is not None
+    meter.award = meter.award.model_copy(update={"won": "2026-13-45T00:00:00.000000+00:00"})
+
+    with pytest.raises(ValueError, match="month"):
+        board.take(meter.message(), retained=False)
+    assert board.progressive is None

@@ -26,6 +26,7 @@ from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.text.app import Part, TextDisplay
 from displays.text.drawing import WIDE, Drawing
 from displays.words import CATALOGS, Words, languages
+from tests.displays.meters import Meter
 from tests.displays.parts import free_port, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.roads.shoes import random_shoe, rounds
@@ -168,21 +169,25 @@ def test_whatever_lies_over_the_state_is_told(overlay):
 @pytest.mark.parametrize("lang", languages())
 @pytest.mark.parametrize("size", [(80, 24), (132, 43), (250, 60)], ids=str)
 async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size):
-    table = PlayedTable(game_name="side-wagers")
-    table.play(60)
     display = text_display(free_port(), lang=lang)
     async with display.run_test(size=size) as pilot:
         display.board.connected()
-        display.board.take(table.scoreboard(), retained=False)
-        display.board.take(table.state(), retained=False)
-        await pilot.pause()
+        for game_name in ("side-wagers", "progressive-2"):
+            table = PlayedTable(game_name=game_name)
+            table.play(60)
+            display.board.take(table.scoreboard(), retained=False)
+            display.board.take(table.state(), retained=False)
+            if game_name == "progressive-2":
+                display.board.take(Meter(98_101_460_00).message(), retained=False)
+                await eventually(display, lambda seen: "98,101,460.00" in seen)
+            await pilot.pause()
 
-        assert display.screen.max_scroll_y == 0
-        for part in display.query(Part):
-            if part.display:
-                lines = part.render().plain.split("\n")
-                assert part.region.height == len(lines) + part.has_class("road"), part.id
-                assert max(map(cell_len, lines)) <= part.region.width, part.id
+            assert display.screen.max_scroll_y == 0
+            for part in display.query(Part):
+                if part.display:
+                    lines = part.render().plain.split("\n")
+                    assert part.region.height == len(lines) + part.has_class("road"), part.id
+                    assert max(map(cell_len, lines)) <= part.region.width, part.id
 
 
 async def test_a_smaller_terminal_is_scrolled():
@@ -284,6 +289,27 @@ async def test_a_name_with_markup_or_control_characters_in_it_is_shown_as_text(b
         await eventually(display, lambda seen: "[bold]VIP[/]��]0;owned��[2J� " in seen)
         await out.send("availability", availability("offline", "\x1b[2J[red]"))
         await eventually(display, lambda seen: "The table is offline: �[2J[red] " in seen)
+
+
+async def test_the_meter_has_a_line_while_it_is_live(broker):
+    meter = Meter(title="[bold]Dragon[/]\x1b[2J")
+    display = text_display(broker.port)
+    async with publisher(broker) as out, display.run_test(size=(80, 24)):
+        await eventually(display, lambda seen: "Nothing new from the table" in seen)
+        await out.send("state", PlayedTable().state())
+        await out.send("progressive/dragon", meter.message())
+        await eventually(display, lambda seen: "[bold]Dragon[/]�[2J  98,101.46 " in seen)
+
+        meter.win(24_525_00)
+        await out.send("progressive/dragon", meter.message())
+        await eventually(display, lambda seen: "Last award 24,525.00" in seen)
+        await eventually(display, lambda seen: "98,101.46" not in seen)  # nothing more comes
+
+        meter.changes["phase"] = "retired"
+        await out.send("progressive/dragon", meter.message())
+        await out.send("state", PlayedTable(name="VIP 2").state())
+        await eventually(display, lambda seen: "VIP 2" in seen)
+        assert "98,101.46" not in screen(display)
 
 
 # --- a real terminal

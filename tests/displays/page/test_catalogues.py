@@ -11,7 +11,8 @@ from fontTools.ttLib import TTFont
 
 from controller.messages.models import Overlay
 from controller.table.state import Phase
-from displays.board import NO_BROKER, NO_STATE
+from displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
+from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
 from tests.displays.page.fonts import CONSOLE_FONTS, SOURCES, WEIGHTS, characters, font_of, latin_font
 
 ROOT = Path(__file__).parents[3]
@@ -26,11 +27,13 @@ WAGERS = {
     for path in (ROOT / "configs" / "games").glob("*.toml")
     for wager in tomllib.loads(path.read_text(encoding="utf-8"))["wagers"]
 }
+TIERS = {f"tier.{rule.name}" for game in PROGRESSIVE_GAMES for rule in paying_rules(game)}
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_a_catalogue_has_the_keys_of_the_english_one_and_a_name_for_each_wager_that_ships(language):
-    assert set(CATALOGS[language]) == set(ENGLISH) | WAGERS
+def test_a_catalogue_has_the_keys_of_the_english_one_and_words_for_each_wager_and_tier_that_ships(language):
+    assert len(TIERS) == 9
+    assert set(CATALOGS[language]) == set(ENGLISH) | WAGERS | TIERS
 
 
 @pytest.mark.parametrize("language", CATALOGS)
@@ -43,7 +46,9 @@ def test_nothing_in_a_catalogue_is_empty_and_letters_are_single(language):
 
 def test_the_page_asks_for_no_word_that_there_is_not():
     static = ROOT / "displays" / "static"
-    asked = set(re.findall(r'data-word="([^"]+)"', (static / "i-score.html").read_text(encoding="utf-8")))
+    asked: set[str] = set()
+    for page in static.glob("*.html"):
+        asked |= set(re.findall(r'data-word="([^"]+)"', page.read_text(encoding="utf-8")))
     for script in static.glob("*.js"):
         asked |= set(re.findall(r'\bt\("([^"]+)"', script.read_text(encoding="utf-8")))
 
@@ -58,7 +63,7 @@ def test_everything_that_a_table_may_lay_over_its_state_has_words():
 
 
 def test_every_reason_that_the_server_gives_is_in_the_catalogues():
-    for reason in (NO_BROKER, NO_STATE, "The table is offline"):
+    for reason in (NO_BROKER, NO_STATE, NO_METER, NO_PROGRESSIVE, "The table is offline"):
         assert ENGLISH[f"reason.{reason}"] == reason
 
 

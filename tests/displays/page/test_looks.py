@@ -6,6 +6,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import expect
 
+from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
@@ -69,7 +70,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
     async with (
         display(broker, page={"tables": TABLES}) as address,
         publisher(broker) as out,
-        dealt(out, table),
+        dealt(out, table, Meter(1_234_567_89)),
     ):
         for width, height in SCREENS[layout]:
             await page.set_viewport_size({"width": width, "height": height})
@@ -78,6 +79,8 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             await expect(page.locator(".board").first.locator('[data-count="hands"]')).to_have_text(
                 str(len(table.table.state.rounds))
             )
+            if layout != "wall":  # which has no room for it
+                await expect(page.locator(".progressive").first).to_be_visible()
             boxes = await page.evaluate(BOXES)
 
             screen = f"{width} x {height}"
@@ -99,6 +102,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
 async def test_axe_finds_no_fault(page, broker, layout, theme):
     table = PlayedTable(seed=342)
     table.play(57)
+    meter = Meter()
     upright = layout == "portrait"
     await page.set_viewport_size({"width": 1080 if upright else 1920, "height": 1920 if upright else 1080})
     # Axe reads colours as they are at that moment, and a banner that opens is clipped for its first half a second.
@@ -106,7 +110,7 @@ async def test_axe_finds_no_fault(page, broker, layout, theme):
     async with (
         display(broker, page={"tables": TABLES, "theme": theme}) as address,
         publisher(broker) as out,
-        dealt(out, table),
+        dealt(out, table, meter),
     ):
         await page.goto(address + LAYOUTS[layout])
         await expect(page.locator(".board").first).to_have_class("board live")

@@ -10,6 +10,7 @@ import pytest
 from playwright.async_api import expect
 
 from controller.table.events import VoidCoup
+from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, expect_not_live
 from tests.displays.parts import DisplayProcess, display, free_port, publisher
 from tests.displays.played import PlayedTable, availability
@@ -20,14 +21,6 @@ KIOSK = Path(__file__).parents[3] / "displays" / "kiosk.html"
 # When the page last became live or not live, by its own hand: what it takes to ask the browser is no part of it.
 NOTE_CHANGES = """
 new MutationObserver(() => { window.changed = Date.now(); }).observe(document.querySelector(".board"), { attributeFilter: ["class"] })
-"""
-SHOW_A_METER = """
-async meter => {
-  const { Board } = await import("/static/board.js");
-  const shown = new Board("table-1", { names: {}, logo: null }, () => {});
-  document.querySelector("main").replaceChildren(shown.element);
-  shown.show("progressive", JSON.stringify(meter));
-}
 """
 # How many parts of the board were made, taken away or written anew since the page was asked to count.
 COUNT_CHANGES = """
@@ -240,19 +233,34 @@ async def test_a_name_with_html_in_it_is_shown_as_text(page, broker):
         assert await page.locator(".table-name *").count() == 0
 
 
-async def test_the_progressives_strip_is_hidden_until_there_is_one(page, broker):
-    async with display(broker) as address:
+async def test_the_progressives_strip_is_there_while_its_meter_runs_and_is_live(page, broker):
+    table = PlayedTable()
+    meter = Meter(98_101_00, title="<b>Dragon</b>")
+    strip = page.locator(".progressive")
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
         await page.goto(address)
-        await page.wait_for_selector(".board")
+        await expect_live(page)
+        await expect(strip).to_be_hidden()
 
-        await expect(page.locator(".progressive")).to_be_hidden()
+        await out.send("progressive/dragon", meter.message())
+        await expect(strip).to_have_text("<b>Dragon</b>$98,101.00")
+        await expect(strip).to_be_in_viewport(ratio=1)
 
-        await page.evaluate(
-            SHOW_A_METER, {"title": "Dragon Bonus Progressive", "meter": 123_456_78, "currency": "AUD"}
-        )
+        meter.win(24_525_25)
+        await out.send("progressive/dragon", meter.message())
+        await expect(strip).to_have_text("Award $24,525.25$98,101.00")
+        await expect(strip).to_be_hidden(timeout=3000)  # for nothing more comes
+        await expect_live(page)
 
-        await expect(page.locator(".progressive")).to_have_text("Dragon Bonus Progressive$123,456.78")
-        await expect(page.locator(".progressive")).to_be_in_viewport(ratio=1)
+        await out.send("progressive/dragon", meter.message())
+        await expect(strip).to_be_visible()
+        await out.send("progressive/dragon", b"")
+        await expect(strip).to_be_hidden(timeout=1000)
+
+        meter.changes["phase"] = "retired"
+        await out.send("progressive/dragon", meter.message())
+        await page.wait_for_timeout(200)
+        await expect(strip).to_be_hidden()
 
 
 async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_that_it_is_live(page, broker):

@@ -5,17 +5,23 @@ from contextlib import asynccontextmanager
 
 from playwright.async_api import Page, expect
 
+from tests.displays.meters import Meter
 from tests.displays.parts import Publisher
 from tests.displays.played import PlayedTable
 
 
 @asynccontextmanager
-async def dealt(out: Publisher, table: PlayedTable):
-    """The table is there and publishes its state, as its service does every second, for as long as this lasts."""
+async def dealt(out: Publisher, table: PlayedTable, meter: Meter | None = None):
+    """The table is there and publishes its state, as its service does every second, for as long as this lasts.
+
+    So it does its progressive's meter, where it has one.
+    """
 
     async def go_on() -> None:
         while True:
             await out.send("state", table.state())
+            if meter is not None:
+                await out.send("progressive/dragon", meter.message())
             await asyncio.sleep(0.5)
 
     await out.send("scoreboard", table.scoreboard())

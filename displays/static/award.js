@@ -1,0 +1,36 @@
+// A progressive's award and what can win one, in words.
+
+import { orElse, t } from "./catalogue.js";
+
+const NEWS_MILLISECONDS = 60_000;
+
+/** The award that a progressive's message has news of, or null: its times are of one clock, and the screen's own is not asked. */
+export function newAward({ ts, award }) {
+  return award !== null && Math.abs(Date.parse(ts) - Date.parse(award.won)) < NEWS_MILLISECONDS ? award : null;
+}
+
+/** What the hand must be. */
+export const hand = ({ rule, title }) => orElse(`tier.${rule}`, title);
+
+/** What a tier pays, as its pay table has it. */
+export function pays(words) {
+  const [, share] = /^(\d[\d.,]*%) of (?:the )?meter$/.exec(words) ?? [];
+  if (share) return t("pays.of_meter", { share });
+  const [, times, kind] = /^(\d[\d.,]*) (for|to) 1$/.exec(words) ?? [];
+  return times ? t(`pays.${kind}`, { times }) : words;
+}
+
+export const seats = (numbers) => t(numbers.length === 1 ? "award.seat" : "award.seats", { seats: numbers.join(", ") });
+
+/** When something was, as it is told at the time `now`: "today 21:05", in the screen's own time zone. */
+export function when(then, now) {
+  const language = document.documentElement.lang;
+  const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(then);
+  const days = day(now) - day(then);
+  if (days === 0) return t("when.today", { time });
+  if (days === 1) return t("when.yesterday", { time });
+  return `${new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(then)} ${time}`;
+}
+
+/** The number of a time's day in the screen's time zone; a day of 23 hours counts as one. */
+const day = (time) => Date.UTC(time.getFullYear(), time.getMonth(), time.getDate()) / 86_400_000;

@@ -1,0 +1,16 @@
+// Whose house it is.
+
+import { t } from "./catalogue.js";
+
+/** Show the house's logo, or else its name, in a box that is hidden where it has neither. */
+export function showHouse(box, { names, logo }) {
+  const own = names[document.documentElement.lang] ?? names.en ?? Object.values(names)[0] ?? "";
+  box.hidden = logo === null && own === "";
+  if (logo === null) {
+    box.removeAttribute("role");
+    box.textContent = own;
+  } else {
+    box.classList.add("picture");
+    box.setAttribute("aria-label", own || t("house"));
+  }
+}
