@@ -1,0 +1,402 @@
+"""The table and its progressive: what the cards tell the game, and the game the meter."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from controller.progressive.procedure import StartGame
+from controller.progressive.state import AwardState
+from controller.progressive.state import Phase as BooksPhase
+from controller.table.effects import AwardChanged, MeterMoved
+from controller.table.events import ServiceStarted
+from controller.table.state import TablesProgressive
+from controller.table.turn import RefusedError
+from controller.wagers.settlement import Outcome, Settlement
+from tests.table.croupier import PLAYER_NATURAL, Croupier, game, settings
+
+QUARTER = "2H KC 3H JC 4H KD"  # Player 2-3-4 of hearts, 9 over 0: 25% of the meter
+FORTY = "2H KC 2D JC 5H KD"  # another 9 over 0: 40 for 1
+UNSUITED = "2H KC 3D JC 4H KD"  # 1000 for 1
+LOSES = PLAYER_NATURAL  # 9 over 5
+
+
+def metered(*commands: str, game_name: str = "progressive-2", **meter: Any) -> Croupier:
+    """At betting, with the meter in service and base wagers of seats 2 and 5 on Player and 3 on Banker."""
+    croupier = Croupier.at_betting(game_name=game_name, meter=meter).do("meter")
+    croupier.do("wager 2 player 500", "wager 5 player 500", "wager 3 banker 500")
+    return croupier.do(*commands)
+
+
+def played(cards: str, *commands: str, **meter: Any) -> Croupier:
+    return metered("start game 2 3 5", f"draw {cards}", *commands, **meter)
+
+
+def progressive(croupier: Croupier) -> TablesProgressive:
+    found = croupier.state.progressive
+    assert found is not None
+    return found
+
+
+def step(croupier: Croupier) -> str:
+    return progressive(croupier).procedure.step.value
+
+
+def won(croupier: Croupier) -> tuple[str, tuple[int, ...]] | None:
+    found = progressive(croupier).procedure.hand.won
+    return None if found is None else (found.rule, found.seats)
+
+
+def refused(croupier: Croupier, *commands: str) -> str:
+    """The code of the refusal that these end in, which has changed nothing."""
+    *before, last = commands
+    croupier.do(*before)
+    state = croupier.state
+    with pytest.raises(RefusedError) as refusal:
+        croupier.do(last)
+    assert croupier.state is state
+    return refusal.value.code
+
+
+def of_the_meter(croupier: Croupier) -> list[Settlement]:
+    return [each for each in croupier.rounds[-1].settlements if each.wager == "progressive"]
+
+
+# --- a game
+
+
+def test_start_counts_the_wagers_into_the_meter():
+    croupier = metered("start game 2 5")
+
+    assert step(croupier) == "playing"
+    assert progressive(croupier).books.shown == 1_000_040
+    assert [type(effect) for effect in croupier.new] == [MeterMoved, MeterMoved]
+
+
+def test_what_the_sensors_latched_counts_and_not_what_was_recognised_before():
+    assert progressive(metered("spot 2", "start game 3")).procedure.hand.wagers == (3,)
+    assert progressive(metered("spot 2", "start game")).procedure.hand.wagers == (2,)
+
+
+def test_a_game_is_started_before_the_first_card():
+    by_order = Croupier.at_betting(game_name="progressive-2", meter={}, betting_closes="order").do("meter")
+    assert step(by_order.do("no more bets", "start game 2")) == "playing"
+
+    assert refused(metered("draw 2H"), "start game 2") == "hand_has_begun"
+
+
+def test_a_game_is_started_once():
+    assert refused(metered("start game 2"), "start game 2") == "already_started"
+    assert refused(metered("start game 2", "draw 2H"), "start game 2") == "already_started"
+
+
+def test_a_game_is_for_the_coming_round():
+    croupier = metered()
+    croupier.do("draw KS KD 7S 7D", "start game 2")
+    assert progressive(croupier).procedure.hand.round == 2
+    croupier.do("draw KS KD 7S 7D", "game over")
+
+    with pytest.raises(RefusedError, match="the game is for round 1 and the table is at 3"):
+        croupier.handle(StartGame(1, "ann"))
+
+
+def test_without_a_meter_in_service_no_game_is_started():
+    croupier = Croupier.at_betting(game_name="progressive-2", meter={})
+
+    assert refused(croupier, "start game 2") == "not_open"
+
+
+def test_a_table_without_a_progressive_says_so():
+    assert refused(Croupier.at_betting(), "spot 2") == "no_progressive"
+    assert refused(Croupier.at_betting(), "meter") == "no_progressive"
+    assert refused(Croupier.at_betting(), "start game 2") == "no_progressive"
+
+
+def test_a_wager_after_the_start_is_refused():
+    assert refused(metered("start game 2"), "spot 3") == "after_start"
+
+
+def test_an_order_of_the_other_system_is_refused():
+    assert refused(played(QUARTER, "hand 2 5"), "confirm") == "other_procedure"
+    assert refused(played(QUARTER, "hand 2 5", procedure="nexus"), "j-pot") == "other_procedure"
+
+
+def test_a_wager_on_the_meter_is_made_on_the_sensor():
+    assert refused(metered(), "wager 2 progressive 100") == "on_the_sensor"
+
+
+def test_without_a_progressive_such_a_wager_is_made_as_any_other():
+    croupier = Croupier.at_betting(game_name="progressive-2").do(
+        "wager 2 player 500", "wager 2 progressive 100"
+    )
+
+    assert len(croupier.state.wagers) == 2
+
+
+# --- who won
+
+
+def test_the_cards_say_who_won_what_of_the_meter():
+    croupier = played(QUARTER)
+
+    assert (step(croupier), won(croupier)) == ("settling", ("two_three_four_suited", (2, 5)))
+    assert [(each.seat, each.outcome, each.returned) for each in of_the_meter(croupier)] == [
+        (2, Outcome.AWARD, 0),
+        (3, Outcome.LOSE, 0),
+        (5, Outcome.AWARD, 0),
+    ]
+
+
+def test_a_seat_that_wagers_on_both_hands_wins_by_the_one_that_won():
+    croupier = metered("wager 3 player 500", "start game 3", f"draw {QUARTER}")
+
+    assert won(croupier) == ("two_three_four_suited", (3,))
+
+
+def test_a_hand_that_wins_nothing_of_the_meter_is_settled_with_the_others():
+    croupier = played(FORTY)
+
+    assert won(croupier) is None
+    assert [(each.seat, each.returned) for each in of_the_meter(croupier)] == [(2, 4000), (3, 0), (5, 4000)]
+    assert step(croupier.do("game over")) == "betting"
+
+
+def test_where_the_meter_pays_fixed_awards_they_are_awards_too():
+    croupier = played(UNSUITED, fixed_awards="meter")
+
+    assert won(croupier) == ("two_three_four_unsuited", (2, 5))
+    assert [(each.outcome, each.returned) for each in of_the_meter(croupier) if each.seat == 2] == [
+        (Outcome.AWARD, 0)
+    ]
+    croupier.do("hand 2 5", "turn jph", "j-pot", "turn run", "game over")
+    assert progressive(croupier).books.shown == 1_000_060 - 200_000
+
+
+def test_a_stake_that_stays_on_the_sensor_goes_back_with_the_award():
+    croupier = metered(
+        "start game 2", f"draw {UNSUITED}", game_name="progressive-1-five-dollar", fixed_awards="meter"
+    )
+
+    (settled,) = of_the_meter(croupier)
+    assert (settled.outcome, settled.stake, settled.returned, settled.net) == (Outcome.AWARD, 500, 500, 0)
+
+
+def test_where_the_base_wagers_are_unseen_every_seat_of_the_game_can_have_won():
+    croupier = played(QUARTER, base_wagers="unseen")
+
+    assert won(croupier) == ("two_three_four_suited", (2, 3, 5))
+    assert of_the_meter(croupier) == []
+    croupier.do("hand 5", "turn jph", "j-pot", "turn run", "game over")
+    assert progressive(croupier).books.awards[0].seats == (5,)
+
+
+def test_where_the_base_wagers_are_unseen_a_hand_that_wins_nothing_wins_nobody_anything():
+    assert won(played(LOSES, base_wagers="unseen")) is None
+    assert won(played("KS KD 7S 7D", base_wagers="unseen")) is None
+
+
+def test_a_game_that_was_not_started_is_not_decided():
+    croupier = metered(f"draw {QUARTER}")
+
+    assert (step(croupier), won(croupier), of_the_meter(croupier)) == ("betting", None, [])
+
+
+def test_a_void_hand_leaves_the_game_started_for_the_next():
+    croupier = metered("start game 2", "draw 2H", "void")
+    assert step(croupier) == "playing"
+
+    croupier.do("wager 2 player 500", f"draw {QUARTER}")
+    assert won(croupier) == ("two_three_four_suited", (2,))
+    assert progressive(croupier).books.shown == 1_000_020
+
+
+def test_a_dummy_hand_leaves_the_game_started_for_the_next():
+    croupier = Croupier.at_betting(game_name="progressive-2", meter={}, overdraw="dummy").do("meter")
+    croupier.do("overdraw KS", "start game 2", "resume", "draw 2S 9H 3S")
+
+    assert croupier.rounds[-1].status == "dummy"
+    assert step(croupier) == "playing"
+
+
+# --- an award
+
+
+def test_an_award_is_known_when_it_is_locked_booked_and_backed_out():
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot")
+    assert [each for each in croupier.said if isinstance(each, AwardChanged)] == [
+        AwardChanged(1, "two_three_four_suited", 250_015, 1, (2, 5), AwardState.LOCKED)
+    ]
+
+    assert [each.state for each in croupier.do("turn run").said if isinstance(each, AwardChanged)] == [
+        AwardState.BOOKED
+    ]
+    croupier.do("back out 1")
+    assert [each.state for each in croupier.said if isinstance(each, AwardChanged)] == [AwardState.BACKED_OUT]
+    assert progressive(croupier).books.shown == 1_000_060
+
+
+def test_with_nexus_the_swipe_locks_and_books_at_once():
+    croupier = played(QUARTER, "hand 2 5", "confirm", "swipe supervisor", procedure="nexus")
+
+    assert [each.state for each in croupier.said if isinstance(each, AwardChanged)] == [
+        AwardState.LOCKED,
+        AwardState.BOOKED,
+    ]
+    assert step(croupier.do("end game")) == "betting"
+
+
+def test_what_the_progressive_refuses_was_not_confirmed_at_the_table_either():
+    croupier = played(QUARTER, "hand 2 5", "confirm", procedure="nexus", executive_from=100)
+
+    assert refused(croupier, "swipe supervisor") == "executive_needed"
+    assert step(croupier) == "confirmed"
+
+
+def test_the_meter_is_kept_whatever_the_table_does():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter", "add 500", "count 100")
+
+    assert croupier.phase.value == "locked"
+    assert progressive(croupier).books.shown == 1_000_500
+
+
+# --- corrections
+
+
+def test_a_correction_gives_the_award_that_the_cards_were_worth():
+    croupier = played(FORTY, "game over", "correct round 2H 3H 4H over KC JC KD")
+
+    assert (step(croupier), won(croupier)) == ("settling", ("two_three_four_suited", (2, 5)))
+    croupier.do("hand 2 5", "turn jph", "j-pot", "turn run", "game over")
+    assert progressive(croupier).books.awards[0].round == 1
+
+
+def test_a_correction_takes_the_win_away_before_it_is_confirmed():
+    croupier = played(QUARTER, "hand 2", "correct round 2H 2D 5H over KC JC KD")
+
+    assert (won(croupier), progressive(croupier).procedure.hand.selected) == (None, ())
+
+
+def test_a_round_is_not_corrected_while_its_award_is_logged_and_not_adjusted():
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot")
+
+    assert refused(croupier, "correct round 2H 2D 5H over KC JC KD") == "award_open"
+    assert refused(croupier, "void round") == "award_open"
+
+
+def test_a_round_that_is_taken_back_wins_nothing():
+    assert won(played(QUARTER, "void round")) is None
+
+
+def test_a_round_of_no_game_is_corrected_as_any_other():
+    croupier = played(LOSES, "game over", f"draw {FORTY}", "correct round 2H 3H 4H over KC JC KD")
+
+    assert (step(croupier), won(croupier)) == ("betting", None)
+
+
+def test_after_the_next_start_a_correction_leaves_the_award_to_the_game_manager():
+    croupier = played(FORTY, "game over", "start game 2", "correct round 2H 3H 4H over KC JC KD")
+
+    assert (step(croupier), won(croupier)) == ("playing", None)
+    assert croupier.alarms == [("progressive_not_corrected", False)]
+
+
+def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
+    croupier = played(LOSES, "game over", "start game 2", "correct round KS 9D over 2S 3S")
+    croupier.do("wager 2 player 500", f"draw {QUARTER}")
+    assert won(croupier) == ("two_three_four_suited", (2,))
+
+    croupier.do("hand 2", "turn jph", "j-pot", "turn run", "game over", "start game 2")
+    assert progressive(croupier).procedure.hand.round == croupier.state.round
+
+
+# --- what the configuration says
+
+
+def start(croupier: Croupier, **meter: Any) -> None:
+    croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2", meter=meter)))
+
+
+def test_other_settings_are_a_change_that_is_in_the_books():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter")
+    start(croupier, reserve="1%")
+
+    assert progressive(croupier).books.settings.reserve == "1%"
+    assert progressive(croupier).books.phase is BooksPhase.OPEN
+
+
+def test_settings_that_were_changed_at_the_game_manager_stay_while_the_configuration_does():
+    croupier = Croupier(game_name="progressive-2", meter={"reserve": "1%"}).do("meter")
+    changed = replace(progressive(croupier).books.settings, reserve="2%")
+    croupier.table.state = croupier.state.but(
+        progressive=replace(
+            progressive(croupier), books=replace(progressive(croupier).books, settings=changed)
+        )
+    )
+    croupier.do("start")
+
+    assert progressive(croupier).books.settings.reserve == "2%"
+
+
+def test_before_the_meter_is_in_service_other_settings_are_simply_its_own():
+    croupier = Croupier(game_name="progressive-2", meter={})
+    start(croupier, seed=5)
+
+    assert progressive(croupier).books.settings.seed == 5
+
+
+def test_another_system_at_the_table_begins_with_its_own_first_step():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter")
+    start(croupier, procedure="nexus")
+
+    assert progressive(croupier).procedure.kind == "nexus"
+
+
+def test_the_configuration_cannot_change_the_meter_while_a_round_is_open():
+    croupier = metered("start game 2", "close table")
+    with pytest.raises(RefusedError) as refusal:
+        start(croupier, reserve="1%")
+
+    assert refusal.value.code == "round_open"
+
+
+def test_a_meter_that_holds_money_is_not_left_behind():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter")
+    with pytest.raises(RefusedError) as refusal:
+        croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
+
+    assert refusal.value.code == "in_service"
+
+
+def test_a_retired_meter_stays_so_until_another_is_configured():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter", "retire")
+    start(croupier, reserve="1%")
+    assert progressive(croupier).books.phase is BooksPhase.RETIRED
+
+    croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
+    assert croupier.state.progressive is None
+
+
+def test_a_table_is_given_a_progressive_by_its_configuration():
+    croupier = Croupier(game_name="progressive-2")
+    start(croupier)
+
+    assert progressive(croupier).books.phase is BooksPhase.NEW
+
+
+def test_a_game_without_the_meters_pay_table_is_not_played():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("hello", "sign on")
+
+    assert refused(croupier, "game canberra") == "game_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"table": "table-2"}, "is not linked to table-2"),
+        ({"game": replace(game("progressive-2"), name="other")}, "a meter is for one game alone"),
+        ({"game": game("progressive-3")}, "a meter is for one game alone"),
+    ],
+)
+def test_settings_of_a_progressive_of_another_table_or_game_cannot_be(changes, says):
+    with pytest.raises(ValueError, match=says):
+        replace(settings(game_name="progressive-2", meter={}), **changes)
