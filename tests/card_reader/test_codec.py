@@ -1,7 +1,7 @@
 """The card reader's frames on the wire: what goes in comes out, and noise never does."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from drivers import framing
@@ -42,6 +42,7 @@ def decoder() -> framing.Decoder[Frame]:
     return framing.Decoder[Frame]({each.TYPE: each.parse for each in ALL})
 
 
+@settings(deadline=None)
 @given(st.lists(FRAMES, max_size=5), st.integers(1, 40))
 def test_what_is_sent_arrives_however_the_line_cuts_it(sent, piece):
     wire = b"".join(encode(each) for each in sent)
@@ -53,6 +54,7 @@ def test_what_is_sent_arrives_however_the_line_cuts_it(sent, piece):
     assert here.counters.broken == 0
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=200), max_size=20))
 def test_noise_is_no_frame_and_no_error(noise):
     here = decoder()
@@ -60,6 +62,7 @@ def test_noise_is_no_frame_and_no_error(noise):
     assert [frame for piece in noise for frame in here.feed(piece)] == []
 
 
+@settings(deadline=None)
 @given(FRAMES, st.data())
 def test_a_frame_with_a_bit_changed_is_none(frame, data):
     wire = bytearray(encode(frame))
@@ -69,6 +72,7 @@ def test_a_frame_with_a_bit_changed_is_none(frame, data):
     assert all(each == frame for each in decoder().feed(bytes(wire)))
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ALL), st.integers(0, HIGHEST), st.binary(max_size=130))
 @example(Swipe, 1, b"\0\0\0\1\0\0\0\1")
 @example(Swipe, 1, b"\0\0\0\1\0\0\0\1\xff")
