@@ -13,8 +13,8 @@ from controller.operators.accounts import Accounts, AccountsError
 from controller.operators.roles import Role
 
 HELP: Final = (
-    "Make and change the accounts of operators. A password comes from the prompt, or is the first line of the standard "
-    "input. Whoever may write the accounts' file may do all of this: there is no account but those made here."
+    "Make and change the accounts of operators. A password or a card's number comes from the prompt, or is the first line "
+    "of the standard input. Whoever may write the accounts' file may do all of this: there is no account but those made here."
 )
 
 
@@ -26,9 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
-        ("list", "list the accounts"),
+        ("list", "list the accounts, and who has a card"),
         ("password", "give an account another password; its session ends, and it is locked out no more"),
         ("roles", "give an account these roles in place of those that it has; its session ends"),
+        ("card", "give an account a card, in place of one that it has, or take it away; its session ends"),
         ("disable", "let an account in no more; its session ends"),
         ("enable", "let an account in again, also one that is locked out"),
     ):
@@ -42,6 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 action="append",
                 choices=[role.value for role in Role],
                 help="several may be given",
+            )
+        if name == "card":
+            action.add_argument(
+                "--remove", action="store_true", help="take its card away, such as one that is lost"
             )
 
 
@@ -72,22 +77,28 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
             for each in accounts.all():
                 state = "disabled" if each.disabled else "enabled"
                 signed_on = each.last_sign_on or "never"
-                print(f"{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {signed_on}")
+                card = "card" if each.has_card else "no card"
+                print(f"{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {signed_on}\t{card}")
         case "add":
             roles = [Role(role) for role in args.role]
-            accounts.add(args.name, roles, _new_password(), timestamp(datetime.now(UTC)))
+            accounts.add(args.name, roles, _asked("New password"), timestamp(datetime.now(UTC)))
         case "password":
-            accounts.set_password(args.name, _new_password())
+            accounts.set_password(args.name, _asked("New password"))
         case "roles":
             accounts.set_roles(args.name, [Role(role) for role in args.role])
+        case "card" if args.remove:
+            accounts.remove_card(args.name)
+        case "card":
+            accounts.enroll(args.name, _asked("The card's number"))
         case action:
             accounts.set_disabled(args.name, disabled=action == "disable")
 
 
-def _new_password() -> str:
+def _asked(what: str) -> str:
+    """A secret: typed twice and not shown, or the first line of the standard input."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
-    password = getpass.getpass("New password: ")
-    if getpass.getpass("Again: ") != password:
+    typed = getpass.getpass(f"{what}: ")
+    if getpass.getpass("Again: ") != typed:
         raise AccountsError("the two are not the same: nothing was changed")
-    return password
+    return typed

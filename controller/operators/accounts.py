@@ -1,10 +1,11 @@
-"""Operators' accounts, in an SQLite file of their own: names, roles and Argon2id hashes, never on the record.
+"""Operators' accounts, in an SQLite file of their own: names, roles, hashes of passwords and of cards, never on the record.
 
 `punto operators` writes it on the table's PC, and the service reads it while that goes on. There is no account that
 nobody made.
 """
 
 import os
+import secrets
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
@@ -15,26 +16,41 @@ from typing import Final, Self
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type, hash_secret_raw
 
 from controller.operators.roles import Role
+from drivers.card_reader.number import card_number
 
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 40
 _APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
-_FORMAT: Final = 1
-_TABLE: Final = """
-CREATE TABLE accounts (
-    folded TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    roles TEXT NOT NULL,
-    hash TEXT NOT NULL,
-    disabled INTEGER NOT NULL DEFAULT 0,
-    created TEXT NOT NULL,
-    last_sign_on TEXT,
-    version INTEGER NOT NULL DEFAULT 1
-) STRICT
-"""
+_FORMATS: Final = (
+    # 1: accounts
+    (
+        """
+        CREATE TABLE accounts (
+            folded TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            roles TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            disabled INTEGER NOT NULL DEFAULT 0,
+            created TEXT NOT NULL,
+            last_sign_on TEXT,
+            version INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+    ),
+    # 2: their cards
+    (
+        "ALTER TABLE accounts ADD COLUMN card BLOB",
+        "CREATE UNIQUE INDEX card_of_one_account ON accounts (card)",
+        "CREATE TABLE card_secret (secret BLOB NOT NULL) STRICT",
+        "INSERT INTO card_secret VALUES (new_secret())",
+    ),
+)
+"""What brings a file to each format from the one before; a new file goes through all of them."""
+_FORMAT: Final = len(_FORMATS)
 _HASHER: Final = PasswordHasher()
 
 
@@ -44,7 +60,10 @@ class AccountsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An operator's account. `version` counts the changes of password, roles and standing; times are UTC."""
+    """An operator's account, which has a card or not. Times are UTC.
+
+    `version` counts the changes of password, roles, standing and card.
+    """
 
     name: str
     roles: tuple[Role, ...]
@@ -52,14 +71,16 @@ class Account:
     created: str
     last_sign_on: str | None
     version: int
+    has_card: bool
 
 
 class Accounts:
     """The accounts' file, open."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, card_secret: bytes) -> None:
         self._connection = connection
         self._path = path
+        self._card_secret = card_secret
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -74,14 +95,15 @@ class Accounts:
         except (OSError, sqlite3.Error) as error:
             raise _cannot("opened", path, error) from error
         try:
-            _check_or_begin(connection, path)
+            _check_or_upgrade(connection, path)
+            card_secret: bytes = connection.execute("SELECT secret FROM card_secret").fetchone()[0]
         except sqlite3.Error as error:
             connection.close()
             raise _cannot("opened", path, error) from error
         except AccountsError:
             connection.close()
             raise
-        return cls(connection, path)
+        return cls(connection, path, card_secret)
 
     def close(self) -> None:
         """Close the file."""
@@ -118,13 +140,43 @@ class Accounts:
         found: str = rows[0][0]
         return found
 
-    def _read(self, where: str, *values: str) -> list[Account]:
-        columns = "name, roles, disabled, created, last_sign_on, version"
-        rows = self._do(f"SELECT {columns} FROM accounts {where}", *values).fetchall()  # noqa: S608 - two literals
-        return [
-            Account(name, tuple(Role(role) for role in roles.split()), bool(disabled), created, last, version)
-            for name, roles, disabled, created, last, version in rows
-        ]
+    def owner_of(self, number: str) -> Account | None:
+        """The account that has the card of this number; None where none has, or one that is disabled.
+
+        In any thread, for it has a connection of its own; best in another than the event loop's, for it takes tens of
+        milliseconds.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        hash_ = self._hash_of_card(number)
+        try:
+            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+                found = _accounts(connection, "WHERE card = ? AND NOT disabled", hash_)
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
+        return found[0] if found else None
+
+    def _hash_of_card(self, number: str) -> bytes:
+        # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
+        # one table of hashes would do for every house. So the hash is keyed with a secret of this file, the same for all its
+        # cards, since a card is looked up by it. Who has the file has the secret too, so it is as slow as a password's.
+        # What it costs is not the library's default: if that changed, no card would be anybody's any more.
+        return hash_secret_raw(
+            number.encode(),
+            self._card_secret,
+            time_cost=3,
+            memory_cost=65536,  # KiB
+            parallelism=4,
+            hash_len=32,
+            type=Type.ID,
+        )
+
+    def _read(self, where: str, *values: str | bytes) -> list[Account]:
+        try:
+            return _accounts(self._connection, where, *values)
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
 
     # --- changing
 
@@ -171,6 +223,31 @@ class Accounts:
         """
         self._change(name, "roles", _written(roles))
 
+    def enroll(self, name: str, number: str) -> None:
+        """Give an account the card of this number, in place of one that it has.
+
+        Raises:
+            AccountsError: there is no such account, another one has this card, or it is no card's number.
+        """
+        try:
+            hash_ = self._hash_of_card(card_number(number))
+        except ValueError as error:
+            raise AccountsError(str(error)) from error
+        for other in self._read("WHERE card = ? AND folded != ?", hash_, folded(name)):
+            raise AccountsError(f"this card is {other.name!r}'s: remove it there first")
+        self._change(name, "card", hash_)
+
+    def remove_card(self, name: str) -> None:
+        """Take an account's card from it, so that the card is nobody's.
+
+        Raises:
+            AccountsError: there is no such account, or it has no card.
+        """
+        account = self.find(name)
+        if account is not None and not account.has_card:
+            raise AccountsError(f"{account.name!r} has no card")
+        self._change(name, "card", None)
+
     def signed_on(self, account: Account, now: str) -> None:
         """Note when an account last signed on; in any thread, for it has a connection of its own.
 
@@ -185,9 +262,9 @@ class Accounts:
         except sqlite3.Error as error:
             raise _cannot("read or written", self._path, error) from error
 
-    def _change(self, name: str, column: str, value: str | int) -> None:
+    def _change(self, name: str, column: str, value: str | int | bytes | None) -> None:
         changed = self._do(
-            f"UPDATE accounts SET {column} = ?, version = version + 1 WHERE folded = ?",  # noqa: S608 - three literals
+            f"UPDATE accounts SET {column} = ?, version = version + 1 WHERE folded = ?",  # noqa: S608 - four literals
             value,
             folded(name),
         )
@@ -195,7 +272,7 @@ class Accounts:
             known = ", ".join(repr(each.name) for each in self.all()) or "none"
             raise AccountsError(f"there is no account {name!r}; there are: {known}")
 
-    def _do(self, statement: str, *values: str | int) -> sqlite3.Cursor:
+    def _do(self, statement: str, *values: str | int | bytes | None) -> sqlite3.Cursor:
         try:
             return self._connection.execute(statement, values)
         except sqlite3.Error as error:
@@ -260,20 +337,53 @@ def _composed(password: str) -> str:
 # --- the file
 
 
-def _check_or_begin(connection: sqlite3.Connection, path: Path) -> None:
+def _check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         connection.execute("PRAGMA journal_mode = WAL")  # the service reads while the command writes
-        connection.executescript(
-            f"BEGIN IMMEDIATE; {_TABLE}; PRAGMA application_id = {_APPLICATION_ID}; PRAGMA user_version = {_FORMAT}; COMMIT;"
-        )
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application != _APPLICATION_ID:
+    elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
         raise AccountsError(f"{path} is an SQLite file and holds no accounts: give another path")
-    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if _format_of(connection) < _FORMAT:
+        _upgrade(connection)
+    found = _format_of(connection)
     if found != _FORMAT:
         raise AccountsError(
             f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the program that wrote it"
         )
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the file to this program's format, all of it or nothing; another program may be about to as well."""
+    connection.create_function("new_secret", 0, lambda: secrets.token_bytes(32))
+    connection.execute("BEGIN IMMEDIATE")
+    for format_, statements in enumerate(_FORMATS, start=1):
+        if _format_of(connection) < format_:
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {format_}")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute("COMMIT")
+
+
+def _format_of(connection: sqlite3.Connection) -> int:
+    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return found
+
+
+def _accounts(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Account]:
+    columns = "name, roles, disabled, created, last_sign_on, version, card IS NOT NULL"
+    rows = connection.execute(f"SELECT {columns} FROM accounts {where}", values).fetchall()  # noqa: S608 - two literals
+    return [
+        Account(
+            name,
+            tuple(Role(role) for role in roles.split()),
+            bool(disabled),
+            created,
+            last,
+            version,
+            bool(has_card),
+        )
+        for name, roles, disabled, created, last, version, has_card in rows
+    ]
 
 
 def _written(roles: Iterable[Role]) -> str:

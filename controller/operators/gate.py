@@ -164,6 +164,24 @@ class Gate:
         finally:
             self._waiting -= 1
 
+    async def second_factor(self, owner: Account, password: str, where: str, what: str) -> Account:
+        """The account of whoever swiped a card, when this is its password; `owner` is who the swipe was known as.
+
+        It is asked for as at sign-on: with the same refusals, counted and locked out alike.
+
+        Raises:
+            NotLetInError: it is not accepted, or the account was changed since the swipe: its card may have been taken away.
+            AccountsError: the accounts cannot be read.
+            RecordError: the refusal could not be put on the record.
+        """
+        account = await self.check(owner.name, password, where, what)
+        if account.version != owner.version:
+            await self._refuse(account.name, what, "changed", where)
+            raise NotLetInError(
+                "refused", "the account was changed since the card was swiped: swipe it again"
+            )
+        return account
+
     async def _count(self, whose: str, where: str, what: str) -> float:
         """Count an attempt against an address or a person, as a refusal until it is known to be none.
 

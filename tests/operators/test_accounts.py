@@ -1,17 +1,20 @@
-"""Accounts: what the file holds, names and passwords that can be used, and the command that makes them."""
+"""Accounts: what the file holds, names, passwords and cards that can be used, and the command that makes them."""
 
+import asyncio
 import os
 import pty
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from controller.operators.accounts import Accounts, AccountsError, verified
+from controller.operators.accounts import Account, Accounts, AccountsError, hashed, verified
 from controller.operators.roles import Role
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_in_this_process import HERE
@@ -110,14 +113,221 @@ def test_every_change_of_an_account_gives_it_another_version(accounts):
         lambda: accounts.set_disabled("mei", disabled=False),
         lambda: accounts.set_password("mei", "another password"),
         lambda: accounts.set_roles("mei", [Role.AUDITOR, Role.AUDITOR]),
+        lambda: accounts.enroll("mei", CARD),
+        lambda: accounts.remove_card("mei"),
     ):
         change()
         versions.append(accounts.find("Mei").version)
     accounts.signed_on(accounts.find("Mei"), NOW)
 
-    assert versions == [1, 2, 3, 4, 5]
-    assert accounts.find("Mei").version == 5
+    assert versions == [1, 2, 3, 4, 5, 6, 7]
+    assert accounts.find("Mei").version == 7
     assert accounts.find("Mei").roles == (Role.AUDITOR,)
+
+
+# --- cards
+
+CARD, ANOTHER = "6000170042=2912", "6000170043=2912"
+
+
+def test_a_card_belongs_to_the_account_that_it_was_given_to(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.add("Ann", [Role.EXECUTIVE], PASSWORD, NOW)
+    assert accounts.owner_of(CARD) is None
+    accounts.enroll("mei", CARD)
+    accounts.enroll("Ann", ANOTHER)
+
+    assert accounts.owner_of(CARD) == accounts.find("Mei")
+    assert accounts.owner_of(ANOTHER) == accounts.find("Ann")
+    assert accounts.owner_of("6000170044=2912") is None
+    assert accounts.owner_of("6000170042") is None
+    assert [each.has_card for each in accounts.all()] == [True, True]
+
+
+def test_a_card_is_typed_with_its_sentinels_or_without(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", f";{CARD}?")
+
+    assert accounts.owner_of(CARD) == accounts.find("Mei")
+
+
+def test_a_card_of_one_account_is_no_card_of_another(accounts):
+    for name in ("Mei", "Ann"):
+        accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    with pytest.raises(AccountsError, match="this card is 'Mei''s: remove it there first"):
+        accounts.enroll("Ann", CARD)
+    accounts.enroll("Mei", CARD)  # which is its own
+    accounts.set_disabled("Mei", disabled=True)
+    with pytest.raises(AccountsError, match="this card is 'Mei''s"):
+        accounts.enroll("Ann", CARD)
+
+    accounts.remove_card("Mei")
+    accounts.enroll("Ann", CARD)
+    assert accounts.owner_of(CARD) == accounts.find("Ann")
+
+
+def test_the_file_itself_refuses_a_card_on_two_accounts(accounts, tmp_path):
+    for name in ("Mei", "Ann"):
+        accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    with (
+        closing(sqlite3.connect(tmp_path / "operators.db")) as database,
+        pytest.raises(sqlite3.IntegrityError),
+    ):
+        database.execute("UPDATE accounts SET card = (SELECT card FROM accounts WHERE name = 'Mei')")
+
+
+def test_another_card_takes_the_place_of_the_one_before(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    accounts.enroll("Mei", ANOTHER)
+
+    assert accounts.owner_of(CARD) is None
+    assert accounts.owner_of(ANOTHER) == accounts.find("Mei")
+
+
+def test_a_lost_card_is_nobodys(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    accounts.remove_card("mei")
+
+    assert accounts.owner_of(CARD) is None
+    assert not accounts.find("Mei").has_card
+    with pytest.raises(AccountsError, match="'Mei' has no card"):
+        accounts.remove_card("Mei")
+
+
+def test_the_card_of_a_disabled_account_is_nobodys_until_it_is_enabled_again(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    accounts.set_disabled("Mei", disabled=True)
+    assert accounts.owner_of(CARD) is None
+    accounts.set_disabled("Mei", disabled=False)
+
+    assert accounts.owner_of(CARD) == accounts.find("Mei")
+
+
+@pytest.mark.parametrize("number", ["", "60001", "MEI'S CARD", "1" * 38])
+def test_what_is_no_cards_number_is_refused_and_not_said(number, accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    with pytest.raises(AccountsError, match="that is no card's number") as error:
+        accounts.enroll("Mei", number)
+
+    assert not number or number not in str(error.value)
+    assert not accounts.find("Mei").has_card
+
+
+def test_a_card_is_kept_as_a_keyed_hash_alone(accounts, tmp_path):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+
+    assert not any(CARD.encode() in path.read_bytes() for path in tmp_path.iterdir())
+    with closing(sqlite3.connect(tmp_path / "operators.db")) as database:
+        ((hash_,),) = database.execute("SELECT card FROM accounts")
+        ((secret,),) = database.execute("SELECT secret FROM card_secret")
+    assert (len(hash_), len(secret)) == (32, 32)
+    assert hash_ not in {sha256(CARD.encode()).digest(), sha256(secret + CARD.encode()).digest()}
+
+
+def test_a_card_has_another_hash_in_every_file(tmp_path):
+    hashes = set()
+    for name in ("one.db", "two.db"):
+        with closing(Accounts.open(tmp_path / name)) as accounts:
+            accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+            accounts.enroll("Mei", CARD)
+        with closing(sqlite3.connect(tmp_path / name)) as database:
+            hashes |= set(database.execute("SELECT card FROM accounts"))
+
+    assert len(hashes) == 2
+
+
+def test_the_hash_of_a_card_is_the_one_that_files_have(tmp_path):
+    """By another secret, another cost or another way no card would be anybody's any more."""
+    path = tmp_path / "operators.db"
+    Accounts.open(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("UPDATE card_secret SET secret = ?", (bytes(range(32)),))
+    with closing(Accounts.open(path)) as accounts:
+        accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+        accounts.enroll("Mei", CARD)
+    with closing(sqlite3.connect(path)) as database:
+        ((hash_,),) = database.execute("SELECT card FROM accounts")
+
+    assert hash_.hex() == "c04ba5cb83063204d4d44db5859334151785af884c8a1149c7d1531db62a6504"
+
+
+async def test_whose_card_it_is_can_be_asked_in_any_thread(accounts):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+
+    assert await asyncio.to_thread(accounts.owner_of, CARD) == accounts.find("Mei")
+
+
+# --- the file
+
+
+def _first_format(path: Path) -> None:
+    """A file as the first format has it, with an account."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("""
+            CREATE TABLE accounts (
+                folded TEXT PRIMARY KEY, name TEXT NOT NULL, roles TEXT NOT NULL, hash TEXT NOT NULL,
+                disabled INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL, last_sign_on TEXT,
+                version INTEGER NOT NULL DEFAULT 1
+            ) STRICT
+        """)
+        database.execute(
+            "INSERT INTO accounts VALUES ('mei', 'Mei', 'supervisor auditor', ?, 0, ?, ?, 7)",
+            (hashed(PASSWORD), NOW, NOW),
+        )
+        database.execute("PRAGMA application_id = 0x50554E4F")
+        database.execute("PRAGMA user_version = 1")
+
+
+def test_a_file_of_before_cards_is_opened_with_all_that_it_has(tmp_path):
+    path = tmp_path / "operators.db"
+    _first_format(path)
+    with closing(Accounts.open(path)) as accounts:
+        (mei,) = accounts.all()
+        assert mei == Account("Mei", (Role.SUPERVISOR, Role.AUDITOR), False, NOW, NOW, 7, False)
+        assert verified(accounts.hash_of(mei), PASSWORD)
+        accounts.enroll("Mei", CARD)
+
+    with closing(Accounts.open(path)) as accounts:
+        assert accounts.owner_of(CARD) == accounts.find("Mei")
+
+
+def test_a_file_of_before_cards_can_be_opened_by_several_at_once(tmp_path):
+    path = tmp_path / "operators.db"
+    _first_format(path)
+
+    def secret(_: int) -> bytes:
+        with closing(Accounts.open(path)) as accounts:
+            return accounts._card_secret
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(secret, range(8)))) == 1
+
+
+def test_a_file_that_cannot_be_brought_to_this_format_stays_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "operators.db"
+    _first_format(path)
+
+    def no_bytes(_: int) -> bytes:
+        raise OSError("no randomness")
+
+    with monkeypatch.context() as without:
+        without.setattr("secrets.token_bytes", no_bytes)
+        with pytest.raises(AccountsError, match="cannot be opened"):
+            Accounts.open(path)
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (1,)
+        assert len(database.execute("SELECT * FROM accounts").fetchone()) == 8
+
+    with closing(Accounts.open(path)) as accounts:
+        assert [each.version for each in accounts.all()] == [7]
 
 
 def _no_folder(path: Path) -> None:
@@ -150,7 +360,7 @@ def _later_format(path: Path) -> None:
         (_text, "operators.db", "cannot be opened: file is not a database"),
         (_folder, "operators.db", "cannot be opened: Is a directory"),
         (_other_database, "operators.db", "is an SQLite file and holds no accounts: give another path"),
-        (_later_format, "operators.db", "has accounts in format 9 and this program reads 1"),
+        (_later_format, "operators.db", "has accounts in format 9 and this program reads 2"),
     ],
 )
 def test_a_file_that_holds_no_accounts_is_left_as_it_is(make, name, sentence, tmp_path):
@@ -174,7 +384,8 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
     assert punto(tmp_path, "disable", "ann")[0] == 0
 
     assert punto(tmp_path, "list")[1] == (
-        "Ann\tsupervisor, auditor\tdisabled\tlast sign-on never\nMei\ttechnician\tenabled\tlast sign-on never\n"
+        "Ann\tsupervisor, auditor\tdisabled\tlast sign-on never\tno card\n"
+        "Mei\ttechnician\tenabled\tlast sign-on never\tno card\n"
     )
     assert punto(tmp_path, "enable", "Ann")[0] == 0
     assert "disabled" not in punto(tmp_path, "list")[1]
@@ -185,9 +396,26 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
         assert verified(accounts.hash_of(found), "another password")
 
 
+def test_the_command_gives_and_takes_cards(tmp_path):
+    assert punto(tmp_path, "add", "Mei", "--role", "supervisor", say=PASSWORD)[0] == 0
+    assert punto(tmp_path, "card", "Mei", say=f";{CARD}?\n") == (0, "", "")
+    assert punto(tmp_path, "list")[1].endswith("\tcard\n")
+    with closing(Accounts.open(tmp_path / "operators.db")) as accounts:
+        assert accounts.owner_of(CARD) == accounts.find("Mei")
+    assert punto(tmp_path, "card", "mei", "--remove") == (0, "", "")
+    assert punto(tmp_path, "list")[1].endswith("\tno card\n")
+    status, out, err = punto(tmp_path, "card", "Mei", "--remove")
+
+    assert (status, out) == (1, "")
+    assert err == "punto operators: 'Mei' has no card\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "say", "sentence"),
     [
+        (["card", "Mei"], CARD, "there is no account 'Mei'; there are: none"),
+        (["card", "Mei", "--remove"], "", "there is no account 'Mei'; there are: none"),
+        (["card", "Mei"], "6000", "that is no card's number: it has 6 to 37 digits and ="),
         (["add", "Mei", "--role", "dealer"], "", "a password has 8 to 1024 characters; this one has 0"),
         (["add", "Mei", "--role", "dealer"], "short", "a password has 8 to 1024 characters; this one has 5"),
         (["add", "", "--role", "dealer"], PASSWORD, "'' cannot be a name"),
@@ -202,6 +430,7 @@ def test_the_command_says_what_is_wrong(arguments, say, sentence, tmp_path):
     assert (status, out) == (1, "")
     assert err.startswith(f"punto operators: {sentence}")
     assert err.count("\n") == 1
+    assert not say or say not in err
 
 
 @pytest.mark.parametrize("arguments", [["add", "Mei"], ["add", "Mei", "--role", "king"], ["drop", "Mei"], []])
@@ -212,18 +441,32 @@ def test_a_command_that_is_none_is_refused_with_its_usage(arguments, tmp_path):
     assert "usage: punto operators" in err
 
 
-@pytest.mark.parametrize(("again", "status"), [(PASSWORD, 0), ("another", 1)])
-def test_at_a_terminal_a_password_is_asked_for_twice_and_not_shown(again, status, tmp_path):
+@pytest.mark.parametrize(
+    ("action", "secret", "again", "status"),
+    [
+        ("add", PASSWORD, PASSWORD, 0),
+        ("add", PASSWORD, "another", 1),
+        ("card", CARD, CARD, 0),
+        ("card", CARD, ANOTHER, 1),
+    ],
+)
+def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret, again, status, tmp_path):
+    options, prompt = {
+        "add": (["--role", "dealer"], b"New password: "),
+        "card": ([], b"The card's number: "),
+    }[action]
+    if action == "card":
+        assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=PASSWORD)[0] == 0
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "controller", "operators", "--accounts", tmp_path / "operators.db"]
-    command += ["add", "Mei", "--role", "dealer"]
+    command += [action, "Mei", *options]
     with subprocess.Popen(
         command, cwd=HERE, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
     ) as process:
         os.close(theirs)
         shown = b""
-        for prompt, answer in ((b"New password: ", PASSWORD), (b"Again: ", again)):
-            while prompt not in shown:
+        for asked, answer in ((prompt, secret), (b"Again: ", again)):
+            while asked not in shown:
                 shown += os.read(ours, 1000)
             os.write(ours, answer.encode() + b"\n")
         try:
@@ -234,5 +477,5 @@ def test_at_a_terminal_a_password_is_asked_for_twice_and_not_shown(again, status
         os.close(ours)
 
     assert process.returncode == status
-    assert PASSWORD.encode() not in shown
+    assert secret.encode() not in shown
     assert (b"the two are not the same: nothing was changed" in shown) is bool(status)
