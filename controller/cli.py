@@ -64,9 +64,15 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "edge-report": Subcommand(
         "controller.commands.edge_report", "draw each wager's exact edge over a shoe, coup by coup"
     ),
+    "progressive": Subcommand(
+        "controller.commands.progressive", "report what a progressive took in, holds and has paid"
+    ),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
         "controller.commands.replay", "replay a table's record and compare what comes of it"
+    ),
+    "progressive": Subcommand(
+        "controller.commands.progressive", "look at a progressive's books: prove them by the whole record"
     ),
 }
 

@@ -1,17 +1,17 @@
-"""What was out of the ordinary about an input: that the table refused it, or what it raised the alarm about."""
+"""What was out of the ordinary about an input: that the table or its progressive refused it, or what it raised the alarm about."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from controller.table.effects import AlarmRaised, CardAwaited, Effect, Happened
-from controller.table.events import Event, Order
+from controller.table.events import BooksOrder, Event, GameOrder, Order, Sensed
 from controller.table.turn import RefusedError
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An order that was refused, an alarm, an alarm that stopped play, or a card that had to be keyed."""
+    """An order or a sensor's report that was refused, an alarm, an alarm that stopped play, or a card that had to be keyed."""
 
     kind: Literal["refused", "alarm", "stop", "card_awaited"]
     code: str
@@ -22,7 +22,8 @@ def incidents_of(event: Event, outcome: Sequence[Effect] | RefusedError) -> list
     """The incidents of an input, in order, given its effects or why it was refused."""
     if isinstance(outcome, RefusedError):
         # A seat's wager that is refused is answered to the seat, and concerns nobody else.
-        return [Incident("refused", outcome.code, str(outcome))] if isinstance(event, Order) else []
+        concerns_the_table = isinstance(event, Order | GameOrder | BooksOrder | Sensed)
+        return [Incident("refused", outcome.code, str(outcome))] if concerns_the_table else []
     found = []
     for effect in outcome:
         match effect:

@@ -1,7 +1,7 @@
 """Getting the table back from the record: from the last snapshot for a start, from the first input for a replay."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,8 +162,10 @@ class Replayed:
     difference: str | None
 
 
-def replay(path: Path) -> Replayed:
+def replay(path: Path, see: Callable[[Step], None] | None = None) -> Replayed:
     """Derive everything again from the first input, and compare it with what the record holds.
+
+    `see` is shown each step; a RecordError that it raises is a difference.
 
     Raises:
         RecordError: the file cannot be opened as a record.
@@ -187,6 +189,8 @@ def replay(path: Path) -> Replayed:
                 _compare_incidents(connection, step)
                 _compare_book_rows(connection, step)
             _compare_snapshot(connection, step)
+            if see is not None:
+                see(step)
         _compare_count(connection, rounds)
     except RecordError as difference:
         return Replayed(inputs, rounds, waiting, str(difference))

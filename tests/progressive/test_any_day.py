@@ -260,7 +260,8 @@ class AnyDay(RuleBasedStateMachine):
 
 
 TestAnyDay = AnyDay.TestCase
-TestAnyDay.settings = hypothesis.settings(max_examples=200, stateful_step_count=50, deadline=None)
+# 30,000 rules, which are some 120,000 steps, for a table goes on by several.
+TestAnyDay.settings = hypothesis.settings(max_examples=300, stateful_step_count=100, deadline=None)
 
 
 def anything(house: House, chance: Random) -> None:

@@ -1,0 +1,136 @@
+"""The audit of a progressive's books: everything derived again from the first input, and the law held to each step.
+
+The law is kept by the ledger itself. Here it is proven of a record, by sums of its own over the entries, not the ledger's.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from controller.journal.books import ACCOUNTS
+from controller.journal.recovery import Step, replay
+from controller.journal.store import RecordError
+from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from controller.progressive.ledger import SOURCES, Account, Cause, Posting
+from controller.progressive.money import amount
+from controller.progressive.state import Award, AwardState
+from controller.table.effects import MeterMoved
+
+
+@dataclass(slots=True)
+class Audited:
+    """What an audit found. `books` are each progressive's balances at the end, in millionths of a minor unit.
+
+    `difference` is the first thing that does not hold, None when all does.
+    """
+
+    inputs: int = 0
+    postings: int = 0
+    awards: int = 0
+    books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    difference: str | None = None
+
+
+def audit(path: Path) -> Audited:
+    """Prove a record's books.
+
+    Raises:
+        RecordError: the file cannot be opened as a record.
+    """
+    found, auditors = Audited(), dict[str, _Auditor]()
+
+    def see(step: Step) -> None:
+        state = step.table.state.progressive
+        moved = [effect.entry for effect in step.effects if isinstance(effect, MeterMoved)]
+        if state is None:
+            return
+        books = state.books
+        auditor = auditors.setdefault(books.settings.progressive, _Auditor())
+        for entry in moved:
+            match entry:
+                case Posted(posting):
+                    auditor.post(posting)
+                case AwardLocked(award) | AwardBooked(award) | AwardBackedOut(award):
+                    auditor.award(award)
+                case _:
+                    pass
+        for account, balance in auditor.balances.items():
+            if account is not Account.PAID and getattr(books.ledger, account.value) != balance:
+                raise RecordError(
+                    f"after input {step.entry.seq} the ledger's {account} is not the postings' sum"
+                )
+        if moved:
+            auditor.prove(step.entry.seq)
+
+    replayed = replay(path, see)
+    found.inputs, found.difference = replayed.inputs, replayed.difference
+    for name, auditor in auditors.items():
+        found.postings += auditor.postings
+        found.awards += len(auditor.awards)
+        found.books[name] = auditor.summed()
+    return found
+
+
+class _Auditor:
+    """One progressive's books, kept a second time."""
+
+    def __init__(self) -> None:
+        self.balances: dict[Account, int] = dict.fromkeys(ACCOUNTS, 0)
+        self.paid: dict[str, int] = defaultdict(int)
+        self.awards: dict[int, Award] = {}
+        self.postings = 0
+        self._paid_for: dict[int, int] = defaultdict(int)
+        self._touched: set[int] = set()
+
+    def post(self, posting: Posting) -> None:
+        self.postings += 1
+        if posting.number != self.postings:
+            raise RecordError(f"posting {posting.number} comes where {self.postings} was to")
+        if sum(line.amount for line in posting.lines):
+            raise RecordError(f"the lines of posting {posting.number} do not sum to zero")
+        for line in posting.lines:
+            self.balances[line.account] += -line.amount if line.account in SOURCES else line.amount
+            if line.tier is not None:
+                self.paid[line.tier] += line.amount
+        if posting.cause in {Cause.AWARD, Cause.BACK_OUT} and posting.reference.award is not None:
+            moved = sum(line.amount for line in posting.lines if line.account is Account.PAID)
+            self._paid_for[posting.reference.award] += moved
+
+    def award(self, award: Award) -> None:
+        before = self.awards.get(award.id)
+        wanted = {AwardState.LOCKED: None, AwardState.BOOKED: AwardState.LOCKED}.get(
+            award.state, AwardState.BOOKED
+        )
+        if (None if before is None else before.state) is not wanted:
+            raise RecordError(f"award {award.id} is {award.state} and was not {wanted or 'unknown'} before")
+        if before is not None and (before.amount, before.shares) != (award.amount, award.shares):
+            raise RecordError(f"award {award.id} has changed since it was locked")
+        if award.amount != sum(share.amount for share in award.shares):
+            raise RecordError(f"the shares of award {award.id} do not sum to it")
+        self.awards[award.id] = award
+        self._touched.add(award.id)
+
+    def prove(self, seq: int) -> None:
+        """The invariant, after all that the input `seq` did."""
+        held = self.balances
+        given = sum(held[account] for account in SOURCES)
+        kept = sum(balance for account, balance in held.items() if account not in SOURCES)
+        if given != kept:
+            raise RecordError(f"after input {seq} the sources have given {given} and {kept} is accounted for")
+        below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
+        if below:
+            raise RecordError(f"after input {seq} {' and '.join(below)} is below zero")
+        for number in self._touched:
+            award = self.awards[number]
+            due = amount(award.amount) if award.state is AwardState.BOOKED else 0
+            if self._paid_for[number] != due:
+                raise RecordError(
+                    f"after input {seq} award {number} is {award.state} at {award.amount} and "
+                    f"{self._paid_for[number]} millionths were paid for it"
+                )
+        self._touched.clear()
+
+    def summed(self) -> list[tuple[str, int]]:
+        """The balances, what was paid by tier among them."""
+        balances = [(account.value.replace("_", " "), self.balances[account]) for account in ACCOUNTS]
+        return [*balances, *((f"paid: {tier}", paid) for tier, paid in sorted(self.paid.items()))]
