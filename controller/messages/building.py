@@ -33,6 +33,7 @@ from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.progressive.state import AwardState
 from controller.roads.derived_roads import DerivedRoad, NextColors
 from controller.roads.scoreboard import draw
+from controller.table.sensors import alarm_code, fault_text
 from controller.table.shoe_orders import shoe_orders
 from controller.table.state import Phase, RoundRecord, TablesProgressive, TableState
 from controller.wagers.definition import Rule
@@ -109,6 +110,11 @@ def _notices(state: TableState) -> tuple[Notice, ...]:
     notices = [Notice(code=stop.code, text=stop.text) for stop in state.stops]
     if state.doubt is not None:
         notices.append(Notice(code=state.doubt.code, text=state.doubt.text))
+    sensors = state.sensors
+    if sensors is not None and not sensors.online:
+        notices.append(Notice(code="sensors_lost", text=f"the wager sensors do not answer: {sensors.reason}"))
+    if sensors is not None:
+        notices += [Notice(code=alarm_code(each), text=fault_text(each)) for each in sensors.faults]
     return tuple(notices)
 
 

@@ -403,6 +403,29 @@ class ConfigurationKeypad:
     kind: Literal["configuration_keypad"] = "configuration_keypad"
 
 
+@dataclass(frozen=True, slots=True)
+class SensorsLink:
+    """The progressive's wager sensors came, or went, and why."""
+
+    online: bool
+    reason: str
+    kind: Literal["sensors_link"] = "sensors_link"
+
+
+@dataclass(frozen=True, slots=True)
+class SensorFault:
+    """The wager sensor at a `position` of the chain has this fault, or has it no more.
+
+    `seat` is the one that it lies before, None where none is set.
+    """
+
+    position: int
+    seat: int | None
+    fault: Literal["missing", "doubled", "stuck", "unassigned"]
+    stands: bool
+    kind: Literal["sensor_fault"] = "sensor_fault"
+
+
 # --- the progressive
 
 Sensed = procedure.WagerPlaced | procedure.WagerLifted | aquarius.TurnKey
@@ -427,6 +450,8 @@ Event = (
     | SetWager
     | Access
     | ConfigurationKeypad
+    | SensorsLink
+    | SensorFault
     | Sensed
     | GameOrder
     | BooksOrder

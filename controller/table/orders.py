@@ -386,5 +386,5 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
             turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
     if state.configured is None or event.settings.progressive != state.configured.progressive:
         progressive.start(turn, event.settings)
-    turn.change(configured=event.settings, configuration_keypad=None)
+    turn.change(configured=event.settings, configuration_keypad=None, sensors=None)
     turn.change_link(online=False, reason="the service has just started")

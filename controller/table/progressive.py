@@ -25,6 +25,7 @@ from controller.progressive.settings import Settings
 from controller.progressive.state import Phase as BooksPhase
 from controller.table.effects import AwardChanged, MeterMoved
 from controller.table.events import GameOrder, Sensed
+from controller.table.sensors import refuse_unlatched
 from controller.table.settings import Settings as TableSettings
 from controller.table.state import Phase, TablesProgressive, TableState
 from controller.table.turn import RefusedError, Turn
@@ -54,6 +55,8 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
     if isinstance(event, StartGame):
         _refuse_start(turn.state, progressive, event)
     _tell(turn, event)
+    if isinstance(event, StartGame):
+        refuse_unlatched(turn.state, event)
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:

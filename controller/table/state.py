@@ -15,6 +15,7 @@ from controller.table.events import (
     CardUnread,
     Component,
     CutCardSeen,
+    SensorFault,
     ShoeHello,
 )
 from controller.table.settings import Settings
@@ -158,6 +159,15 @@ class TablesProgressive:
     decided: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensors:
+    """The progressive's wager sensors: whether they are heard, why not, and the faults that stand."""
+
+    online: bool = False
+    reason: str = "not seen yet"
+    faults: tuple[SensorFault, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableState:
     """A table.
@@ -172,6 +182,7 @@ class TableState:
     - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
     - `alarms`: those that nobody has acknowledged, one of each code.
     - `last`: the last coup, as corrected since.
+    - `sensors`: what is known of the progressive's wager sensors, None where there are none.
     - `configuration_keypad`: where the score display's is plugged in, None while it is not.
     - `configured`: the settings that the service was last started with; `settings` are those in force, which a
       supervisor may have changed.
@@ -203,6 +214,7 @@ class TableState:
     configuration_keypad: str | None = None
     configured: Settings | None = None
     progressive: TablesProgressive | None = None
+    sensors: Sensors | None = None
     happenings: int = 0
 
     def but(self, **fields: Any) -> Self:

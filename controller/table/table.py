@@ -32,6 +32,8 @@ from controller.table.events import (
     ResumePlay,
     Reveal,
     Sensed,
+    SensorFault,
+    SensorsLink,
     ServiceStarted,
     SetWager,
     SignOff,
@@ -40,6 +42,7 @@ from controller.table.events import (
     VoidRound,
 )
 from controller.table.orders import on_access, on_configuration_keypad, on_order, on_started, on_wager
+from controller.table.sensors import on_sensors
 from controller.table.settings import Settings
 from controller.table.shoe_events import on_shoe_event
 from controller.table.state import Phase, TableState
@@ -224,7 +227,7 @@ class Table:
         """A table on its first day: locked, with no shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
-    def handle(self, event: Event) -> list[Effect]:
+    def handle(self, event: Event) -> list[Effect]:  # noqa: C901 - flat: one case a kind of event
         """Handle one event and return what came of it, in order.
 
         Raises:
@@ -245,6 +248,8 @@ class Table:
             on_access(turn, event)
         elif isinstance(event, ConfigurationKeypad):
             on_configuration_keypad(turn, event)
+        elif isinstance(event, SensorsLink | SensorFault):
+            on_sensors(turn, event)
         elif isinstance(event, GameOrder | Sensed):
             progressive.play(turn, event)
         elif isinstance(event, BooksOrder):
@@ -268,7 +273,7 @@ def _key(event: Event) -> type | str:
         return _ACCESS
     if isinstance(event, GameOrder):
         return _GAME
-    return _METER if isinstance(event, BooksOrder | Sensed) else _SHOE
+    return _METER if isinstance(event, BooksOrder | Sensed | SensorsLink | SensorFault) else _SHOE
 
 
 def _refusal(phase: Phase, event: Event) -> RefusedError:

@@ -40,6 +40,8 @@ from controller.table.events import (
     ResumePlay,
     Reveal,
     ReverseMovement,
+    SensorFault,
+    SensorsLink,
     ServiceStarted,
     SessionBegun,
     SetWager,
@@ -223,6 +225,11 @@ def _acknowledge(croupier: Croupier, words: list[str]) -> list[Event]:
     return [AcknowledgeAlarm("bob", each.number) for each in croupier.state.alarms if each.code == words[0]]
 
 
+def _fault(position: int, fault: Any, *, stands: bool) -> SensorFault:
+    """`sensor 3 stuck`: that of seat 2, for the first position has no seat."""
+    return SensorFault(position, position - 1 or None, fault, stands)
+
+
 COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     # the shoe
     "draw": lambda c, words: [CardDrawn(c.next_record(), Card(word), 99) for word in words],
@@ -284,6 +291,10 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     # what else is plugged in
     "plug keypad": lambda _, __: [ConfigurationKeypad(attached=True, path="/dev/keypad")],
     "pull keypad": lambda _, __: [ConfigurationKeypad(attached=False, path="/dev/keypad")],
+    "sensors there": lambda _, __: [SensorsLink(online=True, reason="connected")],
+    "sensors lost": lambda _, __: [SensorsLink(online=False, reason="cable")],
+    "sensor": lambda _, words: [_fault(int(words[0]), words[1], stands=True)],
+    "mend": lambda _, words: [_fault(int(words[0]), words[1], stands=False)],
     # the service
     "start": lambda c, _: [ServiceStarted("0.1.0", c.settings)],
 }

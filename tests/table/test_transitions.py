@@ -12,6 +12,8 @@ from controller.table.events import (
     GameOrder,
     Order,
     Sensed,
+    SensorFault,
+    SensorsLink,
     ServiceStarted,
     SetWager,
     ShoeEvent,
@@ -201,7 +203,7 @@ def kind_of(command: str) -> type | str:
         return type(event)
     if isinstance(event, GameOrder):
         return "game"
-    if isinstance(event, BooksOrder | Sensed):
+    if isinstance(event, BooksOrder | Sensed | SensorsLink | SensorFault):
         return "meter"
     return "access" if isinstance(event, Access) else "shoe"
 
