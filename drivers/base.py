@@ -174,8 +174,8 @@ SensorEvent = (
 class SensorOrders:
     """What the table wants of its sensors: the `round` that is started, None while wagers are open, and the lit seats.
 
-    A round's number is from 1 on and above that of the one before it. The orders that a driver is given first say where the
-    record left off: a round in them is taken up where the device has it started, and not started otherwise.
+    A round's number is from 1 on and not below that of the one before it: one that was started and ended can be started
+    again. The orders that a driver is given first say where the record left off: a round in them is taken up where the device has it started, and not started otherwise.
     """
 
     round: int | None = None

@@ -64,10 +64,11 @@ class PowerOn(NamedTuple):
 
 
 class _Latched(NamedTuple):
-    """The last round whose wagers were told, and who latched them."""
+    """The last round whose wagers were told, who latched them, and by which START."""
 
     round: int
     by: PowerOn
+    start: int
 
 
 class _Fault(NamedTuple):
@@ -106,6 +107,7 @@ class CoinSpotLink:
         self._device: PowerOn | None = None
         self._picture: Report | None = None  # of that device
         self._latched: _Latched | None = None
+        self._over: _Latched | None = None  # the one before, which a START of the same round does not take up
         self._faults: frozenset[_Fault] = frozenset()
         # Wagers that have had their round, and were not seen to go since.
         self._kept: frozenset[int] = frozenset()  # over a loss of power, of which the device knows nothing
@@ -243,7 +245,10 @@ class CoinSpotLink:
         picture, device, wanted = self._picture, self._device, self._wanted.round
         if picture is None or device is None or picture.round != wanted or self._is_latched(wanted):
             return
-        self._latched = _Latched(wanted, device)
+        latched = _Latched(wanted, device, picture.start)
+        if latched == self._over:
+            return
+        self._latched = latched
         self._stuck |= spent  # no time is left for them
         yield (picture.start, 1), WagersLatched(wanted, self._seats.seats(picture.latched - spent))
 
@@ -316,6 +321,8 @@ class CoinSpotLink:
             self._wanted_since = now
             self._start_until = -inf if self.here is None else now + START_SECONDS
             self._given_up = False
+        if wanted.round is None and self._latched is not None:
+            self._latched, self._over = None, self._latched
         self._wanted = wanted
 
     def data_to_send(self, now: float) -> bytes:

@@ -188,6 +188,33 @@ def test_a_round_that_is_not_wanted_any_more_is_not_told(rig):
 # --- the lights
 
 
+def test_a_round_that_was_ended_at_once_can_be_started_again(rig):
+    rig.put(1)
+    rig.want(5)
+    assert WagersLatched(5, (10,)) in rig.settle()
+    rig.want(None)
+    rig.settle()
+    rig.take(1)
+    rig.put(1, 2)
+    rig.user.rounds.clear()  # its user has not started it
+
+    rig.want(5)
+
+    assert WagersLatched(5, (10, 20)) in rig.settle()
+
+
+def test_a_start_that_is_over_is_not_taken_up_by_the_next_of_its_round(rig):
+    rig.put(1)
+    rig.want(5)
+    rig.settle()
+    rig.want(None)
+    rig.host_says()  # and the END is lost
+    rig.put(2)
+    rig.want(5)
+
+    assert rig.settle(1.5) == [WagerPlaced(20, 3, 5), StartUnconfirmed(5)]
+
+
 def test_the_host_sets_the_lights_by_seat(rig):
     rig.want(None, lights=[10, 30, 140])
     rig.turn(0.0)
