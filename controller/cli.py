@@ -65,14 +65,11 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
         "controller.commands.edge_report", "draw each wager's exact edge over a shoe, coup by coup"
     ),
     "progressive": Subcommand(
-        "controller.commands.progressive", "report what a progressive took in, holds and has paid"
+        "controller.commands.progressive", "report what a progressive took in, holds and has paid, and prove it"
     ),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
         "controller.commands.replay", "replay a table's record and compare what comes of it"
-    ),
-    "progressive": Subcommand(
-        "controller.commands.progressive", "look at a progressive's books: prove them by the whole record"
     ),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, RootModel
 
+from controller.commands import progressive_audit
 from controller.config import load_config
 from controller.journal.store import RecordError
 from game_manager import sheets
@@ -25,6 +26,10 @@ HELP = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the record, the report, and when a gaming day begins."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    proves = actions.add_parser(
+        "audit", help="prove the books by the whole record", description=progressive_audit.HELP
+    )
+    progressive_audit.add_arguments(proves)
     report = actions.add_parser("report", help="print a report", description=HELP)
     where = report.add_mutually_exclusive_group(required=True)
     where.add_argument("--record", type=Path, metavar="FILE", help="a table's record")
@@ -61,6 +66,8 @@ def _day(text: str) -> date:
 
 def main(args: argparse.Namespace) -> int:
     """Print the report; 2 if it cannot be begun."""
+    if args.action == "audit":
+        return progressive_audit.main(args)
     day_starts, zone, path = args.day_starts, args.zone, args.record
     if args.config is not None:
         config = load_config(args.config)
