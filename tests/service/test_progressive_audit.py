@@ -7,7 +7,7 @@ import pytest
 
 from controller.cli import main
 from controller.journal.audit import audit
-from controller.progressive import awards
+from controller.progressive import awards, shares
 from controller.progressive.events import BackOut
 from controller.progressive.ledger import Cause, Ledger
 from tests.service.table_in_this_process import table
@@ -77,7 +77,7 @@ def pay_twice(monkeypatch):
 
 def split_wrongly(monkeypatch):
     """The rules lose a cent of each split."""
-    honest = awards.split
+    honest = shares.split
 
     def split(award, seats, seat_one):
         first, *others = honest(award, seats, seat_one)

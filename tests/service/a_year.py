@@ -1,0 +1,199 @@
+"""A table's record of many days, dealt as fast as the rules can: what the service would have written, without its waiting.
+
+The inputs are handled by the table itself and written with the journal's own functions, a day in a transaction. So the
+record is one that a service would take up, and only the time that it took is not the table's.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from controller.baccarat.cards import Card
+from controller.journal import store
+from controller.journal.books import rows_of
+from controller.journal.entries import EVENTS, FIRST_LINK, STATES, Entry
+from controller.journal.incidents import incidents_of
+from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
+from controller.progressive.ledger import Cause
+from controller.progressive.procedure import HandButton, StartGame
+from controller.progressive.state import AwardState
+from controller.table.effects import RoundEnded
+from controller.table.events import (
+    CardDrawn,
+    ChangeShoe,
+    CutCardSeen,
+    Event,
+    OpenBetting,
+    ServiceStarted,
+    ShoeHello,
+    SignOn,
+)
+from controller.table.settings import Settings
+from controller.table.state import TablesProgressive
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+from simulators.shoe.order import shuffled
+
+FIRST_DAY: Final = datetime(2025, 10, 25, 6, 0, tzinfo=UTC)  # a night later summer time ends in Europe
+SEATS: Final = tuple(range(1, 8))
+SNAPSHOT_EVERY: Final = 500
+
+
+@dataclass(frozen=True)
+class Played:
+    """What was written: so many inputs and rounds, with so many awards."""
+
+    inputs: int
+    rounds: int
+    awards: int
+
+
+def play(path: Path, settings: Settings, *, days: int, rounds_a_day: int, seed: int) -> Played:
+    """Write the record of so many days; `settings` are of a table with a progressive by Aquarius, base wagers unseen."""
+    with closing(store.open_for_writing(path)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        year = _Year(connection, settings, Random(seed))
+        for day in range(days):
+            _begin(connection)
+            if day == 0:
+                year.open()
+            year.play_day(FIRST_DAY + timedelta(days=day), rounds_a_day)
+            connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Played(year.seq, year.rounds, year.progressive.books.next_award - 1)
+
+
+def _begin(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN")
+    connection.execute(
+        "PRAGMA defer_foreign_keys = ON"
+    )  # what follows from inputs is written before they are
+
+
+class _Year:
+    def __init__(self, connection: sqlite3.Connection, settings: Settings, chance: Random) -> None:
+        self.seq = 0
+        self.rounds = 0
+        self._connection = connection
+        self._chance = chance
+        self._link = FIRST_LINK
+        self._entries: list[Entry] = []
+        self._now = FIRST_DAY
+        self._record = 1
+        self._cards: Iterator[Card] = iter(())
+        self._left = 0
+        self._table = Table.new(settings)
+
+    def open(self) -> None:
+        """The first start of the service, and everything until betting."""
+        settings = self._table.state.settings
+        self._do(ServiceStarted("0.1.0", settings))
+        self._do(ShoeHello("IS-1", 1, 1, 1, settings.game.decks), SignOn("ann"), OpenMeter("eve"))
+        self._change_shoe()
+
+    @property
+    def progressive(self) -> TablesProgressive:
+        found = self._table.state.progressive
+        if found is None:
+            raise ValueError("this table has no progressive")
+        return found
+
+    def play_day(self, begins: datetime, rounds: int) -> None:
+        """A day's rounds, and what people order of the meter meanwhile."""
+        self._now = begins
+        taken = 0
+        for number in range(rounds):
+            seats = tuple(seat for seat in SEATS if self._chance.random() < 0.4)
+            taken += len(seats)
+            self._play(seats)
+            self._now = begins + timedelta(hours=23) * number / rounds
+            if self._chance.random() < 0.005:
+                self._now -= timedelta(minutes=self._chance.randint(1, 90))  # the clock is set back
+            if self._chance.random() < 0.01:
+                self._order_something()
+        lost = self._chance.choice((0, 0, 0, 1))
+        self._do(CountCoins(begins.date().isoformat(), (taken - min(lost, taken)) * 100, "eve"))
+        self._write()
+
+    # --- a round
+
+    def _play(self, seats: tuple[int, ...]) -> None:
+        if self._left < 20:
+            self._change_shoe()
+        self._do(StartGame(self._table.state.round, "ann", seats))
+        before = self._table.state.round
+        while self._table.state.round == before:
+            self._left -= 1
+            self._do(CardDrawn(self._next_record(), next(self._cards), 99))
+        self.rounds += 1
+        hand = self.progressive.procedure.hand
+        if hand.won is not None and self._chance.random() < 0.9:
+            winners = [seat for seat in hand.won.seats if self._chance.random() < 0.6] or hand.won.seats[:1]
+            self._do(*(HandButton(seat, "ann") for seat in winners))
+            self._do(TurnKey(Key.JPH, "key switch"), Jpot("key switch"))
+            self._do(TurnKey(Key.RUN, "key switch"))
+        self._do(GameOver("ann"))
+
+    def _change_shoe(self) -> None:
+        if self._record > 1:
+            self._do(CutCardSeen(self._next_record()))
+        self._do(ChangeShoe("ann"), OpenBetting("ann"))
+        state = self._table.state
+        cards = shuffled("a year", state.shoe, state.settings.game.decks)
+        self._cards, self._left = iter(cards), len(cards)
+
+    def _next_record(self) -> int:
+        self._record += 1
+        return self._record - 1
+
+    # --- what people order of the meter
+
+    def _order_something(self) -> None:
+        books = self.progressive.books
+        what = self._chance.random()
+        amount = self._chance.randint(1, 50_000)
+        if what < 0.5:
+            cause = self._chance.choice((Cause.INCREASE, Cause.MALFUNCTION, Cause.RECOVERY_OF_SEED))
+            self._do(Adjust(cause, amount, f"no. {self.seq}", "eve", "bob"))
+        elif what < 0.8:
+            contribution = self._chance.choice(("20%", "12.3456%", "0.0001%", "26%"))
+            reserve = self._chance.choice(("0%", "1%", "0.7%"))
+            others = replace(books.settings, contribution=contribution, reserve=reserve)
+            self._do(ChangeSettings(others, "a trial", "eve"))
+        elif books.awards and books.awards[-1].state is AwardState.BOOKED:
+            self._do(BackOut(books.awards[-1].id, "paid by mistake", "eve", "bob"))
+
+    # --- the record
+
+    def _do(self, *events: Event) -> None:
+        for event in events:
+            self.seq += 1
+            ts = self._now.isoformat(timespec="microseconds")
+            self._entries.append(Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode()))
+            self._handle(event, ts)
+            if self.seq % SNAPSHOT_EVERY == 0:
+                self._write()
+                store.add_snapshot(self._connection, self.seq, STATES.dump_json(self._table.state).decode())
+
+    def _handle(self, event: Event, ts: str) -> None:
+        try:
+            effects = self._table.handle(event)
+        except RefusedError as refusal:
+            store.add_incidents(self._connection, self.seq, incidents_of(event, refusal))
+            return
+        state = self._table.state
+        for effect in effects:
+            if isinstance(effect, RoundEnded):
+                store.add_round(self._connection, self.seq, ts, state.settings.game.name, effect.record)
+        store.add_incidents(self._connection, self.seq, incidents_of(event, effects))
+        store.add_book_rows(self._connection, rows_of(self.seq, ts, state, effects))
+
+    def _write(self) -> None:
+        self._link = store.add_entries(self._connection, self._entries, self._link)
+        self._entries.clear()
