@@ -32,8 +32,31 @@ _ORDERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "change-game": ("play another game, or with other limits, from the next shoe on", ("game",)),
     "call-supervisor": ("ask for a supervisor at the table", ("reason",)),
     "acknowledge-alarm": ("an alarm has been seen to; its number is that of its event", ("number",)),
+    # of the table's progressive
+    "wager-placed": ("a progressive wager lies before this seat, where there are no sensors", ("seat",)),
+    "wager-lifted": ("it was taken back before START GAME", ("seat",)),
+    "start-game": ("count the progressive wagers of this round into the meter", ("round",)),
+    "hand-button": ("this seat's hand won of the meter; again takes it back", ("seat",)),
+    "turn-key": ("turn the key to jph or to run (Aquarius)", ("to",)),
+    "jpot": ("log the award of the hands that are selected (Aquarius)", ()),
+    "game-over": ("the game is over (Aquarius)", ()),
+    "confirm": ("confirm the award of the hands that are selected (Nexus Command)", ()),
+    "swipe-card": ("complete the award by a supervisor or executive card (Nexus Command)", ("level",)),
+    "end-game": ("the game is over (Nexus Command)", ()),
+    "open-meter": ("put the meter into service, with its seed", ()),
+    "adjust": (
+        "put so many cents on the meter (cause increase), or take them off it (malfunction, over_limit, recovery_of_seed)",
+        ("cause", "amount", "reason"),
+    ),
+    "back-out": ("put a booked award back on the meter", ("award", "reason")),
+    "change-settings": ("change settings of the progressive between rounds", ("reason",)),
+    "retire": ("retire the progressive for good, with all that its meter holds", ("reason",)),
+    "count-coins": (
+        "what the wagers of a gaming day, such as 2026-11-21, were counted as",
+        ("day", "amount"),
+    ),
 }
-_NUMBERS: Final = frozenset({"position", "round", "number"})
+_NUMBERS: Final = frozenset({"position", "round", "number", "seat", "amount", "award"})
 _HANDS: Final = frozenset({"player", "banker"})
 
 
@@ -66,6 +89,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 metavar="WAGER.KEY=CENTS",
                 help="the house's own, such as player.minimum=2500; also maximum and step; several may be given",
             )
+        if name == "change-settings":
+            order.add_argument(
+                "--set",
+                dest="settings",
+                type=_setting,
+                action="append",
+                default=[],
+                metavar="KEY=VALUE",
+                help="as [progressive] has it, such as reserve=1%% or seed=1000000, or none; several may be given",
+            )
 
 
 def _limit(text: str) -> tuple[str, str, int]:
@@ -75,6 +108,15 @@ def _limit(text: str) -> tuple[str, str, int]:
         return wager, key, int(amount)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no limit: write it like player.minimum=2500") from None
+
+
+def _setting(text: str) -> tuple[str, str | int | None]:
+    key, _, value = text.partition("=")
+    if not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is no setting: write it like reserve=1%")
+    if value == "none":
+        return key, None
+    return key, int(value) if value.isascii() and value.isdecimal() else value
 
 
 def main(args: argparse.Namespace) -> int:
@@ -89,6 +131,8 @@ def main(args: argparse.Namespace) -> int:
         for wager, key, amount in args.limits:
             limits.setdefault(wager, {})[key] = amount
         request["limits"] = limits
+    if args.order == "change-settings":
+        request |= dict(args.settings)
     try:
         answer = ask(path, request)
     except (OSError, ValueError) as error:

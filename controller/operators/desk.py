@@ -7,36 +7,47 @@ about orders is known anywhere else.
 import dataclasses
 import difflib
 import json
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from controller.config import LimitsConfig, house_game
-from controller.engine import Engine
+from controller.engine import Engine, Handled
 from controller.games import load_game
 from controller.messages.building import public_round, state_message
 from controller.messages.models import State
 from controller.operators.games import game_names
 from controller.problems import ConfigError
+from controller.progressive.events import ChangeSettings
+from controller.progressive.procedure import StartGame
+from controller.progressive.shares import DealersSide
 from controller.table.effects import Happened, Happening, RoundEnded
-from controller.table.events import ChangeGame, Order, VoidCoup
-from controller.table.state import RoundRecord, TableState
+from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, Sensed, VoidCoup
+from controller.table.state import RoundRecord, TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
 
-_ORDERS: Final[TypeAdapter[Order]] = TypeAdapter(Annotated[Order, Field(discriminator="kind")])
+Given = Order | GameOrder | BooksOrder | Sensed
+"""What people order at a desk, of the table or of its progressive; and what they see there in place of a sensor."""
+
+_GIVEN: Final[TypeAdapter[Given]] = TypeAdapter(Annotated[Given, Field(discriminator="kind")])
 _LIMITS: Final = TypeAdapter(dict[str, LimitsConfig])
 KINDS: Final[dict[str, Any]] = {
     str(field.default): kind
-    for kind in get_args(Order)
+    for kind in get_args(Given)
     for field in dataclasses.fields(kind)
     if field.name == "kind"
 }
 """Order by the name it has in a request."""
+
+MOST: Final = 10**12
+"""Above every amount that a meter holds, in minor units, and far below what the record's numbers hold of millionths."""
+
+Amount = Annotated[int, Field(ge=0, le=MOST)]
 
 APPROVABLE: Final = frozenset(
     name
@@ -46,12 +57,31 @@ APPROVABLE: Final = frozenset(
 """The kinds of orders that a second person can approve."""
 
 
+class MeterChanges(BaseModel):
+    """The settings of its progressive that a table can change; what is left out stays as it is. Amounts in minor units."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    seed: Amount = 0
+    contribution: str = ""
+    reserve: str = ""
+    display_limit: Amount | None = None
+    split: Literal["winners", "participants"] = "winners"
+    fixed_awards: Literal["tray", "meter"] = "tray"
+    executive_from: Amount | None = None
+    approval_above: Amount | None = None
+    seat_one: DealersSide = "right"
+
+
 def fields_of(kind: str) -> tuple[set[str], set[str]]:
     """The names of the fields that a request for such an order must have, and of those that it may have."""
+    if kind == "change_settings":
+        return {"reason"}, set(MeterChanges.model_fields)
     own = [
         field
         for field in dataclasses.fields(KINDS[kind])
-        if field.name not in {"kind", "who", "approved_by"}  # which whoever gives it cannot say
+        # Who gives it cannot say so, nor what the sensors latched.
+        if field.name not in {"kind", "who", "approved_by"} and (kind, field.name) != ("start_game", "seats")
     ]
     needed = {field.name for field in own if field.default is dataclasses.MISSING}
     return needed, {field.name for field in own} - needed
@@ -70,7 +100,10 @@ class Answer(BaseModel):
 
 
 class Preview(BaseModel):
-    """What would become of an order now: the round that it would end or enter, and what the public would be told."""
+    """What would become of an order now: the round that it would end or enter, and what the public would be told.
+
+    `meter` is what the progressive's displays would show, in minor units, None where the order does not change it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -78,6 +111,7 @@ class Preview(BaseModel):
     code: str | None = None
     reason: str | None = None
     round: RoundRecord | None = None
+    meter: int | None = None
     happenings: tuple[Annotated[Happening, Field(discriminator="kind")], ...] = ()
 
 
@@ -85,12 +119,32 @@ class UnreadableError(ValueError):
     """A request that is no order; the message says what to write."""
 
 
-class Desk:
-    """Takes orders for one table; `folder` is where a house's own game files are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """What a table's devices do for its progressive, so that nobody need do it at a desk.
 
-    def __init__(self, engine: Engine, folder: Path) -> None:
+    - `gives`: the kinds of orders that a device gives, and no desk takes: `wager_placed` and `wager_lifted` where there
+      are sensors, `turn_key` where there is a key switch, `swipe_card` where there is a card reader.
+    - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source; refuses, and has
+      nothing on the record, where they do not answer.
+    - `late`: the seats with a wager on their sensor that came after the start.
+    """
+
+    gives: frozenset[str] = frozenset()
+    start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
+    late: Callable[[], tuple[int, ...]] = tuple
+
+
+NOTHING_FITTED: Final = Fitted()
+
+
+class Desk:
+    """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do."""
+
+    def __init__(self, engine: Engine, folder: Path, fitted: Fitted = NOTHING_FITTED) -> None:
         self._engine = engine
         self._folder = folder
+        self.fitted = fitted
 
     async def ask(self, request: bytes, who: str) -> Answer:
         """Carry out a request: JSON with `order` and that order's own fields; `status` asks for the state.
@@ -107,9 +161,9 @@ class Desk:
             order = self.order(kind, fields, who)
         except UnreadableError as error:
             return bad_request(str(error))
-        return await self.give(order)
+        return await self.give(order, who)
 
-    def order(self, kind: str, fields: dict[str, Any], who: str) -> Order:
+    def order(self, kind: str, fields: dict[str, Any], who: str) -> Given:
         """The order of this kind in somebody's name, which nobody else has approved yet.
 
         Raises:
@@ -119,19 +173,47 @@ class Desk:
             raise UnreadableError(
                 f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
             )
+        if kind in self.fitted.gives:
+            raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
         if kind == "change_game":
             return self._change_game(fields, who)
         needed, optional = fields_of(kind)
         _check_fields(kind, fields, needed, optional)
-        try:
-            order = _ORDERS.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
-        except ValidationError as error:
-            raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
-        if "reason" in needed and not fields["reason"].strip():
+        reason = fields.get("reason")
+        if "reason" in needed and not (isinstance(reason, str) and reason.strip()):
             raise UnreadableError(
                 f"{kind}: reason: write what happened, for it is all that the record will say"
             )
+        if kind == "change_settings":
+            return self._change_settings(fields, who)
+        try:
+            order = _GIVEN.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
+        except ValidationError as error:
+            raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
+        self._refuse_beyond_bounds(kind, fields)
         return order
+
+    def _refuse_beyond_bounds(self, kind: str, fields: dict[str, Any]) -> None:
+        if fields.get("amount", 0) > MOST:
+            raise UnreadableError(f"{kind}: amount: write at most {MOST} minor units")
+        seats = self._engine.state.settings.seats
+        if kind == "wager_placed" and not 1 <= fields["seat"] <= seats:
+            raise UnreadableError(f"{kind}: seat: this table has the seats 1 to {seats}")
+
+    def _change_settings(self, fields: dict[str, Any], who: str) -> ChangeSettings:
+        """A change of some of the progressive's settings; the others stay as they are in force."""
+        progressive = self._engine.state.progressive
+        if progressive is None:
+            raise UnreadableError("change_settings: this table has no progressive: configure one first")
+        written = {name: value for name, value in fields.items() if name != "reason"}
+        try:
+            changes = MeterChanges.model_validate_json(json.dumps(written)).model_dump(exclude_unset=True)
+            settings = replace(progressive.books.settings, **changes)
+        except ValidationError as error:
+            raise UnreadableError(f"change_settings: {_first(error, 0)}") from error
+        except ValueError as error:
+            raise UnreadableError(f"change_settings: {error}") from error
+        return ChangeSettings(settings, fields["reason"], who)
 
     def _change_game(self, fields: dict[str, Any], who: str) -> Order:
         """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
@@ -151,36 +233,42 @@ class Desk:
             raise UnreadableError(f"change_game: {error}") from error
         return ChangeGame(who, game)
 
-    async def give(self, order: Order) -> Answer:
-        """Carry out an order.
+    async def give(self, order: Given, who: str) -> Answer:
+        """Carry out an order that came from `who`, which may be in the name of another who signed it there.
 
         Raises:
             RecordError: it could not be put on the record.
         """
-        (handled,) = await self._engine.submit([order], f"operator {order.who}")
+        source = f"operator {who}"
+        if isinstance(order, StartGame) and self.fitted.start_game is not None:
+            handled = await self.fitted.start_game(order, source)
+        else:
+            (handled,) = await self._engine.submit([order], source)
         refusal = handled.refusal
         if refusal is not None:
             return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=str(refusal))
         return Answer(accepted=True, seq=handled.seq)
 
-    def preview(self, order: Order) -> Preview:
+    def preview(self, order: Given) -> Preview:
         """What an order would do now. It changes nothing, and asks for no second person's approval."""
         state = self._engine.state
-        if _hidden(state) and not isinstance(order, VoidCoup):
+        if _hidden(state) and not isinstance(order, VoidCoup | BooksOrder):
             # What would be refused, and how the coup would end, say something of the cards.
             return Preview(
                 accepted=False,
                 code="not_revealed",
                 reason="cards are on the table that have not been revealed: of them nothing is shown beforehand",
             )
+        table = Table(_without_approval(state))
         try:
-            effects = Table(state.but(settings=replace(state.settings, approval=()))).handle(order)
+            effects = table.handle(order)
         except RefusedError as refusal:
             return Preview(accepted=False, code=refusal.code, reason=str(refusal))
         rounds = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
         return Preview(
             accepted=True,
             round=public_round(rounds[0]) if rounds else None,
+            meter=_meter_after(state.progressive, table.state.progressive),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
         )
 
@@ -189,6 +277,22 @@ def _hidden(state: TableState) -> bool:
     """Whether there are cards that nobody may know yet: face down, or drawn for a coup that seats may still wager on."""
     face_down = state.settings.game.reveal == "dealer" and state.coup is not None
     return face_down or bool(state.carried)
+
+
+def _without_approval(state: TableState) -> TableState:
+    """The same table in a house that asks for nobody's approval."""
+    progressive = state.progressive
+    if progressive is not None:
+        books = progressive.books
+        free = replace(books, settings=replace(books.settings, approval_above=None))
+        progressive = replace(progressive, books=free)
+    return state.but(settings=replace(state.settings, approval=()), progressive=progressive)
+
+
+def _meter_after(before: TablesProgressive | None, after: TablesProgressive | None) -> int | None:
+    if before is None or after is None or before.books.shown == after.books.shown:
+        return None
+    return after.books.shown
 
 
 def bad_request(reason: str) -> Answer:

@@ -1,5 +1,6 @@
 """What the record says to those who may read it: rounds, a round's inputs, a shift. Read beside the writer, never changed."""
 
+import dataclasses
 import json
 import sqlite3
 from collections import defaultdict
@@ -7,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +17,7 @@ from controller.journal.entries import ROUNDS
 from controller.messages.building import public_round, timestamp
 from controller.messages.models import Timestamp
 from controller.table.after_settlement import as_dealt
+from controller.table.events import BooksOrder, GameOrder, Sensed
 from controller.table.state import RoundRecord
 
 _AN_HOUR: Final = timedelta(hours=1)
@@ -32,6 +34,13 @@ _ORDERS: Final = {
     "accept_shoe": "accepted the shoe {serial}",
 }
 """What was seen to, in words; of one that the table refused its reason is told."""
+_OF_THE_METER: Final = tuple(
+    str(field.default)
+    for kind in get_args(Sensed | GameOrder | BooksOrder)
+    for field in dataclasses.fields(kind)
+    if field.name == "kind"
+)
+"""What happens in a game of the progressive and what is ordered of its meter: told where it was refused."""
 _DEVICES: Final = {
     "lid_moved": "the shoe's lid was {moved}",
     "configuration_keypad": "the configuration keypad was {moved} {path}",
@@ -65,9 +74,10 @@ _COUNTS: Final = "SELECT status, count(*) FROM rounds WHERE round >= ? GROUP BY 
 _PLAYED: Final = "SELECT count(*), min(ts) FROM rounds WHERE round >= ? AND status = 'played'"
 _INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
 _OUT_OF_THE_ORDINARY: Final = f"""
-SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND (
+SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
     {_kinds(*_ORDERS, *_DEVICES)}
     OR seq IN (SELECT input FROM incidents WHERE input >= ? AND kind != 'refused')
+    OR ({_kinds(*_OF_THE_METER)} AND seq IN (SELECT input FROM incidents WHERE input >= ? AND kind = 'refused'))
 ) ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
 """  # noqa: S608 - literals
 _ENTRANCES: Final = f"""
@@ -151,11 +161,15 @@ class VoidCoup(_Part):
 
 
 class Incident(_Part):
-    """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it."""
+    """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it.
+
+    `source` is where the input came from: a device, or "operator" and whose console it was.
+    """
 
     seq: int
     ts: Timestamp
     kind: str
+    source: str
     who: str | None
     text: str
 
@@ -277,7 +291,7 @@ class Reports:
             hands, first = connection.execute(_PLAYED, (round_,)).fetchone()
             totals = connection.execute(_TOTALS, (round_,)).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
-            noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq)).fetchall()
+            noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
             incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
             entrances = connection.execute(_ENTRANCES, (seq,)).fetchall()
         rounds = [_past(*row) for row in reversed(rows)]
@@ -288,8 +302,10 @@ class Reports:
         corrections = [correction for each in rounds for correction in _corrections(each)]
         alarms = [
             incident
-            for number, ts, payload in reversed(noted)
-            for incident in _incidents(number, ts, json.loads(payload), said[number])
+            for number, ts, source, payload in reversed(noted)
+            for incident in _incidents(
+                Input(seq=number, ts=ts, source=source, event=json.loads(payload)), said[number]
+            )
         ]
         access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
         more = {
@@ -422,23 +438,24 @@ def _entry(past: PastRound) -> Correction:
     )
 
 
-def _incidents(
-    seq: int, ts: str, event: dict[str, Any], said: Sequence[tuple[str, str, str]]
-) -> Iterator[Incident]:
+def _incidents(given: Input, said: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
     """What there is to tell of an input: what somebody ordered, and what the table said of it or else what it was."""
+    event = given.event
     kind = event["kind"]
-    if kind in _ORDERS:
-        refusals = [text for what, _, text in said if what == "refused"]
+
+    def told(code: str, text: str, who: str | None = None) -> Incident:
+        return Incident(seq=given.seq, ts=given.ts, kind=code, source=given.source, who=who, text=text)
+
+    refusals = [text for what, _, text in said if what == "refused"]
+    if kind in _ORDERS or refusals:
         words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
-        yield Incident(seq=seq, ts=ts, kind=kind, who=event["who"], text=words)
+        yield told(kind, words, event.get("who"))
     alarms = [(code, text) for what, code, text in said if what != "refused" and code != "supervisor_called"]
     for code, text in alarms:
-        yield Incident(seq=seq, ts=ts, kind=code, who=None, text=text)
+        yield told(code, text)
     if kind in _DEVICES and not alarms:
         moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
-        yield Incident(
-            seq=seq, ts=ts, kind=kind, who=None, text=_DEVICES[kind].format_map({**event, "moved": moved})
-        )
+        yield told(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
 
 
 def _entrance(seq: int, ts: str, event: dict[str, Any]) -> Entrance:

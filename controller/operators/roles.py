@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, Literal
 
+from controller.progressive.events import CardLevel
+
 
 class Role(StrEnum):
     """What an account is there for; it may have several."""
@@ -15,11 +17,24 @@ class Role(StrEnum):
     AUDITOR = "auditor"
 
 
-Read = Literal["table", "rounds", "inputs", "shift", "games"]
-"""What can be read: the table as it is, rounds, a round's inputs, the shift's report, the games on offer."""
+Read = Literal["table", "rounds", "inputs", "shift", "games", "progressive"]
+"""What can be read: the table as it is, rounds, a round's inputs, the shift's report, the games on offer, a meter's books."""
 
 _DEALERS_ORDERS: Final = frozenset(
-    {"sign_on", "open_betting", "close_betting", "reveal", "key_card", "call_supervisor"}
+    {
+        "sign_on",
+        "open_betting",
+        "close_betting",
+        "reveal",
+        "key_card",
+        "call_supervisor",
+        "start_game",
+        "hand_button",
+        "game_over",
+        "end_game",
+        "wager_placed",
+        "wager_lifted",
+    }
 )
 _SUPERVISORS_ORDERS: Final = _DEALERS_ORDERS | {
     "sign_off",
@@ -33,17 +48,26 @@ _SUPERVISORS_ORDERS: Final = _DEALERS_ORDERS | {
     "accept_shoe",
     "acknowledge_alarm",
     "change_game",
+    "confirm",
+    "jpot",
+    "turn_key",
+    "swipe_card",
+    "adjust",
+    "back_out",
+    "count_coins",
 }
 ORDERS: Final[dict[Role, frozenset[str]]] = {
     Role.DEALER: _DEALERS_ORDERS,
     Role.SUPERVISOR: _SUPERVISORS_ORDERS,
-    Role.EXECUTIVE: _SUPERVISORS_ORDERS,
+    Role.EXECUTIVE: _SUPERVISORS_ORDERS | {"open_meter", "change_settings", "retire"},
     Role.TECHNICIAN: frozenset({"resume_play", "accept_shoe", "acknowledge_alarm"}),
     Role.AUDITOR: frozenset(),
 }
 """Role -> the kinds of orders that it may give."""
 
-_EVERYTHING: Final[frozenset[Read]] = frozenset({"table", "rounds", "inputs", "shift", "games"})
+_EVERYTHING: Final[frozenset[Read]] = frozenset(
+    {"table", "rounds", "inputs", "shift", "games", "progressive"}
+)
 READS: Final[dict[Role, frozenset[Read]]] = {
     Role.DEALER: frozenset({"table", "rounds"}),
     Role.SUPERVISOR: _EVERYTHING,
@@ -60,6 +84,11 @@ AT_THE_TABLE: Final = frozenset({Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE})
 def orders_of(roles: Iterable[Role]) -> frozenset[str]:
     """The kinds of orders that somebody with these roles may give."""
     return frozenset[str]().union(*(ORDERS[role] for role in roles))
+
+
+def card_level(roles: Iterable[Role]) -> CardLevel:
+    """What the card of somebody with these roles is, who may swipe one."""
+    return "executive" if Role.EXECUTIVE in roles else "supervisor"
 
 
 def may_read(roles: Iterable[Role], what: Read) -> bool:

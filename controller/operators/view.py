@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict
 from controller.baccarat.coup import Coup
 from controller.messages.building import public_round, state_message, timestamp
 from controller.messages.models import State, Timestamp
-from controller.operators.desk import KINDS
+from controller.operators.desk import KINDS, NOTHING_FITTED, Fitted
+from controller.operators.game_view import possible_of_progressive
 from controller.operators.roles import Role, orders_of
 from controller.table.after_settlement import as_dealt
+from controller.table.events import Order
 from controller.table.shoe_events import OFFERED
 from controller.table.state import Phase, RoundRecord, TableState
 from controller.table.table import TRANSITIONS
@@ -139,8 +141,17 @@ class Reader(NamedTuple):
     roles: tuple[Role, ...]
 
 
-def view_of(state: TableState, seq: int, now: datetime, reader: Reader, hands_an_hour: float | None) -> View:
-    """The table as of the input `seq`, for this reader."""
+def view_of(
+    state: TableState,
+    seq: int,
+    now: datetime,
+    reader: Reader,
+    hands_an_hour: float | None,
+    fitted: Fitted = NOTHING_FITTED,
+) -> View:
+    """The table as of the input `seq`, for this reader; `fitted` is what its devices do."""
+    allowed = orders_of(reader.roles)
+    of_progressive = possible_of_progressive(state) - fitted.gives
     return View(
         seq=seq,
         ts=timestamp(now),
@@ -148,7 +159,7 @@ def view_of(state: TableState, seq: int, now: datetime, reader: Reader, hands_an
         operator=state.operator,
         you=reader.name,
         roles=reader.roles,
-        orders=tuple(_possible(state, orders_of(reader.roles))),
+        orders=(*_possible(state, allowed), *(kind for kind in KINDS if kind in of_progressive & allowed)),
         approval=state.settings.approval,
         prompt=prompt_of(state),
         seats=_seats(state),
@@ -192,7 +203,10 @@ def _possible(state: TableState, allowed: Iterable[str]) -> Iterable[str]:
     return (
         kind
         for kind in KINDS
-        if kind in allowed and KINDS[kind] in legal and (kind not in _NEEDS or _NEEDS[kind](state))
+        if kind in allowed
+        and issubclass(KINDS[kind], Order)
+        and KINDS[kind] in legal
+        and (kind not in _NEEDS or _NEEDS[kind](state))
     )
 
 

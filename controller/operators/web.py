@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import compare_digest
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
@@ -26,11 +26,13 @@ from controller import __version__
 from controller.config import LimitsConfig
 from controller.engine import Engine
 from controller.messages.models import WagerLimits
-from controller.operators.accounts import AccountsError
+from controller.operators.accounts import Account, AccountsError
 from controller.operators.desk import (
     APPROVABLE,
     KINDS,
     Desk,
+    Given,
+    MeterChanges,
     Preview,
     UnreadableError,
     fields_of,
@@ -40,9 +42,9 @@ from controller.operators.desk import (
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, NotLetInError, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
-from controller.operators.roles import Read, Role, may_read, orders_of
+from controller.operators.roles import Read, Role, card_level, may_read, orders_of
 from controller.operators.view import Reader, View, view_of
-from controller.table.events import Order
+from controller.progressive.nexus import SwipeCard
 
 PAGES: Final = Path(__file__).parent / "pages"
 VIEW_EVERY_SECONDS: Final = 1
@@ -54,6 +56,8 @@ keep out the page that comes back; a refusal would.
 """
 _SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_SIGNED: Final = frozenset({"confirm", "jpot", "turn_key", "swipe_card"})
+"""A supervisor's orders at the dealer's own page: whoever gives one there signs it, in the request's `by`."""
 
 
 class Credentials(BaseModel):
@@ -393,7 +397,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     def view(session: Session) -> View:
         engine = parts.engine
         reader = Reader(session.name, session.roles)
-        return view_of(engine.state, engine.seq, datetime.now(UTC), reader, parts.pace())
+        return view_of(engine.state, engine.seq, datetime.now(UTC), reader, parts.pace(), parts.desk.fitted)
 
     async def views(session: Session) -> AsyncIterator[ServerSentEvent]:
         this = object()
@@ -433,24 +437,6 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
 
-    async def order_of(session: Session, request: Request, *, preview: bool) -> Order:
-        kind, fields = read_request(await _json_body(request))
-        approval = fields.pop("approval", None)
-        if kind in KINDS and kind not in orders_of(session.roles):
-            await parts.gate.refuse_role(session.name, kind, session.where)
-            raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
-        order = parts.desk.order(kind, fields, session.name)
-        if approval is None:
-            return order
-        if kind not in APPROVABLE:
-            raise UnreadableError(f"{kind} takes no approval: leave it out")
-        second = _credentials(json.dumps(approval).encode())
-        if preview:
-            return order
-        approved_by = await _approver(parts.gate, second, kind, session.where)
-        signed: Any = {"approved_by": approved_by}  # which not every order has
-        return dataclasses.replace(order, **signed)
-
     @app.post(
         "/api/orders",
         summary="Give an order",
@@ -461,11 +447,11 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         openapi_extra=_body(_order_schema()),
     )
     async def give(session: OwnPage, request: Request) -> Response:
-        order = await order_of(session, request, preview=False)
+        order = await _order_of(parts, session, request, preview=False)
         # The body and a second person's password may have taken their time.
         if not await parts.gate.holds(session):
             raise _RefusedError(401, "signed_off", "the session ended before the order came: sign on")
-        answer = await parts.desk.give(order)
+        answer = await parts.desk.give(order, session.name)
         return _json(
             OrderAnswer(accepted=answer.accepted, seq=answer.seq, code=answer.code, reason=answer.reason),
             200 if answer.accepted else 409,
@@ -478,22 +464,71 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         openapi_extra=_body(_order_schema()),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
-        return _json(parts.desk.preview(await order_of(session, request, preview=True)))
+        return _json(parts.desk.preview(await _order_of(parts, session, request, preview=True)))
 
 
-async def _approver(gate: Gate, second: Credentials, kind: str, where: str) -> str:
-    """The name of the second person, who may give such an order too."""
-    what = f"approve {kind}"
+async def _order_of(parts: Parts, session: Session, request: Request, *, preview: bool) -> Given:
+    """What a request orders, signed by all who must sign it; of a preview their names and passwords are not asked."""
+    kind, fields = read_request(await _json_body(request))
+    approval, by = fields.pop("approval", None), fields.pop("by", None)
+    if kind in KINDS and by is None and kind not in orders_of(session.roles):
+        await parts.gate.refuse_role(session.name, kind, session.where)
+        raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
+    if kind == "swipe_card":
+        if "level" in fields or by is None:
+            raise UnreadableError(
+                "swipe_card: name and password in `by` stand for the card, and say its level"
+            )
+        fields["level"] = card_level(session.roles)  # until it is known whose it is
+    order = parts.desk.order(kind, fields, session.name)
+    if by is not None and kind not in _SIGNED:
+        raise UnreadableError(f"{kind} is given by who is signed on: leave `by` out")
+    if approval is not None and kind not in APPROVABLE:
+        raise UnreadableError(f"{kind} takes no approval: leave it out")
+    signing, second = (_SIGNATURE, by) if by is not None else (_APPROVAL, approval)
+    if second is None:
+        return order
+    credentials = _credentials(json.dumps(second).encode())
+    if preview:
+        return order
+    return _signed(order, signing, await _second(parts.gate, credentials, kind, session.where, signing))
+
+
+def _signed(order: Given, signing: "_Signing", account: Account) -> Given:
+    """The order with a second person's name in it, or in theirs."""
+    fields: dict[str, Any] = {"who" if signing is _SIGNATURE else "approved_by": account.name}
+    if isinstance(order, SwipeCard):
+        fields["level"] = card_level(account.roles)
+    return dataclasses.replace(order, **fields)
+
+
+class _Signing(NamedTuple):
+    """What a second person does at somebody's page, in words and as the code of a refusal."""
+
+    noun: str
+    verb: str
+    refused: str
+
+
+_APPROVAL: Final = _Signing("approval", "approve", "not_approved")
+_SIGNATURE: Final = _Signing("signature", "sign", "not_signed")
+
+
+async def _second(gate: Gate, given: Credentials, kind: str, where: str, signing: _Signing) -> Account:
+    """The account of a second person, who may give such an order too."""
+    what = f"{signing.verb} {kind}"
     try:
-        account = await gate.check(second.name, second.password, where, what)
+        account = await gate.check(given.name, given.password, where, what)
     except NotLetInError as error:
         if error.retry_after is not None:
-            raise _RefusedError(429, error.code, f"approval: {error}", error.retry_after) from None
-        raise _RefusedError(403, "not_approved", f"approval: {error}") from None
+            raise _RefusedError(429, error.code, f"{signing.noun}: {error}", error.retry_after) from None
+        raise _RefusedError(403, signing.refused, f"{signing.noun}: {error}") from None
     if kind not in orders_of(account.roles):
         await gate.refuse_role(account.name, what, where)
-        raise _RefusedError(403, "not_approved", f"approval: the roles of {account.name} do not allow {kind}")
-    return account.name
+        raise _RefusedError(
+            403, signing.refused, f"{signing.noun}: the roles of {account.name} do not allow {kind}"
+        )
+    return account
 
 
 # --- what an order looks like, for the OpenAPI document
@@ -508,23 +543,33 @@ def _order_schema() -> dict[str, Any]:
 
 
 def _one_order(name: str, kind: Any) -> dict[str, Any]:
+    needed, optional = fields_of(name)
     if name == "change_game":
         limits = TypeAdapter(dict[str, LimitsConfig]).json_schema()
         fields = {"game": {"type": "string"}, "limits": _inline(limits, limits.get("$defs", {}))}
-        required = ["game"]
+    elif name == "change_settings":
+        own = MeterChanges.model_json_schema()["properties"]
+        for schema in own.values():
+            del schema["default"]  # what is left out stays as it is
+        fields = {"reason": {"type": "string"}, **own}
     else:
         own = TypeAdapter(kind).json_schema()
-        needed, optional = fields_of(name)
         fields = {
             field: _inline(schema, own.get("$defs", {}))
             for field, schema in own["properties"].items()
             if field in needed | optional
         }
-        required = [field for field in fields if field in needed]
-        if "reason" in fields:
-            fields["reason"]["pattern"] = r"\S"  # not blank
+    required = [field for field in fields if field in needed]
+    if "reason" in fields:
+        fields["reason"]["pattern"] = r"\S"  # not blank
     if name in APPROVABLE:
         fields["approval"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
+    if name in _SIGNED:
+        fields["by"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
+    if name == "swipe_card":  # who signs stands for the card
+        del fields["level"]
+        fields["by"] = Credentials.model_json_schema()
+        required = ["by"]
     return {
         "title": name,
         "type": "object",

@@ -25,7 +25,7 @@ from controller.commands.operator import ask
 from controller.config import ConsoleConfig
 from controller.operators.accounts import Accounts
 from controller.operators.console import Console
-from controller.operators.desk import Desk
+from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
 from controller.operators.roles import Role
 from controller.table.settings import Settings
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
@@ -183,7 +183,9 @@ class Here:
 
 
 @asynccontextmanager
-async def consoles(folder: Path, own: Settings | None = None, **config: Any) -> AsyncIterator[Here]:
+async def consoles(
+    folder: Path, own: Settings | None = None, fitted: Fitted = NOTHING_FITTED, **config: Any
+) -> AsyncIterator[Here]:
     """A table that has started, with its consoles; what ends them is raised."""
     record = folder / "table.db"
     port = free_port()
@@ -192,7 +194,7 @@ async def consoles(folder: Path, own: Settings | None = None, **config: Any) -> 
         console = Console(
             ConsoleConfig.model_validate({"port": port, "accounts": folder / "operators.db", **config}),
             here.engine,
-            Desk(here.engine, folder),
+            Desk(here.engine, folder, fitted),
             record,
             folder,
         )

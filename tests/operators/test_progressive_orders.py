@@ -1,0 +1,273 @@
+"""What is ordered of a progressive over HTTP and over the socket: bounds, second persons, previews, and what devices do."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from controller.engine import Handled
+from controller.journal.recovery import replay
+from controller.operators.desk import MOST, Desk, Fitted
+from controller.progressive.procedure import StartGame
+from controller.table.settings import Settings
+from controller.table.state import TablesProgressive
+from controller.table.turn import RefusedError
+from tests.operators.consoles import PASSWORD, Browser, Here, consoles
+from tests.service.table_in_this_process import rows
+from tests.table.croupier import settings as table_settings
+
+
+def house(**meter: Any) -> Settings:
+    return table_settings(
+        game_name="progressive-2", meter={"procedure": "nexus", "base_wagers": "unseen", **meter}
+    )
+
+
+def progressive(here: Here) -> TablesProgressive:
+    found = here.table.state.progressive
+    assert found is not None
+    return found
+
+
+async def executive(here: Here) -> Browser:
+    """An executive at a table whose meter is in service, and supervisors Eve and Omar."""
+    here.account("Ida", "executive")
+    here.account("Eve", "supervisor")
+    here.account("Omar", "supervisor")
+    browser = await here.signed_on("Ida")
+    assert (await browser.order("open_meter")).status == 200
+    return browser
+
+
+BY_EVE = {"name": "Eve", "password": PASSWORD}
+
+
+@pytest.mark.parametrize(
+    ("order", "fields", "sentence"),
+    [
+        ("adjust", {"cause": "increase", "amount": 1}, "adjust needs reason"),
+        ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: Input should be "),
+        ("adjust", {"cause": "increase", "amount": MOST + 1, "reason": "r"}, "adjust: amount: write at most"),
+        ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: Input should be "),
+        ("retire", {"reason": " "}, "retire: reason: write what happened"),
+        ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
+        ("change_settings", {"reserve": "1%", "reason": 5}, "change_settings: reason: write what happened"),
+        ("change_settings", {"procedure": "aquarius", "reason": "r"}, "change_settings has no 'procedure'"),
+        ("change_settings", {"seed": MOST + 1, "reason": "r"}, "change_settings: seed: Input should be "),
+        (
+            "change_settings",
+            {"contribution": "99%", "reserve": "2%", "reason": "r"},
+            "change_settings: contribution",
+        ),
+        ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
+        ("wager_placed", {"seat": 8}, "wager_placed: seat: this table has the seats 1 to 7"),
+        ("swipe_card", {"level": "executive", "by": BY_EVE}, "swipe_card: name and password in `by`"),
+        ("swipe_card", {}, "swipe_card: name and password in `by`"),
+        ("confirm", {"by": "Eve"}, "send name and password as JSON"),
+        ("end_game", {"by": BY_EVE}, "end_game is given by who is signed on: leave `by` out"),
+        ("confirm", {"approval": BY_EVE}, "confirm takes no approval"),
+    ],
+)
+async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
+    order, fields, sentence, tmp_path
+):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        before = here.inputs()
+        answer = await browser.order(order, **fields)
+
+        assert (answer.status, answer.json["code"]) == (422, "bad_request")
+        assert answer.json["reason"].startswith(sentence)
+        assert here.inputs() == before
+
+
+async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_path):
+    async with consoles(tmp_path, house(reserve="2%", executive_from=500_000)) as here:
+        browser = await executive(here)
+        for changes in ({"seed": 2_000_000}, {"executive_from": None, "split": "participants"}):
+            answer = await browser.order("change_settings", reason="a new year", **changes)
+            assert answer.status == 200, answer.text
+        after = progressive(here).books.settings
+
+        assert (after.seed, after.reserve, after.executive_from, after.split) == (
+            2_000_000,
+            "2%",
+            None,
+            "participants",
+        )
+        same = await browser.order("change_settings", reason="again", seed=2_000_000)
+        assert (same.status, same.json["code"]) == (409, "same_settings")
+
+
+async def test_a_second_person_is_asked_for_above_the_threshold_alone(tmp_path):
+    async with consoles(tmp_path, house(approval_above=1000)) as here:
+        browser = await executive(here)
+        adjustment: dict[str, Any] = {"cause": "increase", "reason": "the anniversary"}
+        small = await browser.order("adjust", amount=1000, **adjustment)
+        assert small.status == 200
+        alone = await browser.order("adjust", amount=1001, **adjustment)
+        assert (alone.status, alone.json["code"]) == (409, "needs_approval")
+        own = {"name": "Ida", "password": PASSWORD}
+        oneself = await browser.order("adjust", amount=1001, approval=own, **adjustment)
+        assert (oneself.status, oneself.json["code"]) == (409, "needs_approval")
+        together = await browser.order("adjust", amount=1001, approval=BY_EVE, **adjustment)
+        assert together.status == 200
+
+        assert here.events("adjust")[-1]["approved_by"] == "Eve"
+        assert progressive(here).books.shown == 1_000_000 + 1000 + 1001
+
+
+async def test_a_preview_of_an_adjustment_says_what_the_displays_would_show_and_moves_nothing(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        adjustment: dict[str, Any] = {"cause": "malfunction", "amount": 2550, "reason": "counted twice"}
+        before, inputs = here.table.state, here.inputs()
+        shown = await browser.preview("adjust", **adjustment)
+        too_much = await browser.preview("adjust", **{**adjustment, "amount": 1_000_001})
+        counted = await browser.preview("count_coins", day="2026-11-21", amount=100)
+
+        assert (shown.json["accepted"], shown.json["meter"]) == (True, 997_450)
+        assert (too_much.json["accepted"], too_much.json["code"]) == (False, "more_than_meter")
+        assert (counted.json["accepted"], counted.json["meter"]) == (True, None)
+        assert here.table.state is before
+        assert here.inputs() == inputs
+
+
+async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_with_where_it_came_from(
+    tmp_path,
+):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        assert (await browser.order("confirm", by=BY_EVE)).json["code"] == "no_hand_selected"
+        assert (await browser.order("wager_lifted", seat=1)).status == 200
+        await browser.order("adjust", cause="retirement", amount=1, reason="r", approval=BY_EVE)
+        told = (await browser.get("/api/shift")).json["alarms"]
+
+        assert [(each["kind"], each["who"], each["source"]) for each in told[1:]] == [
+            ("confirm", "Eve", "operator Ida"),
+            ("adjust", "Ida", "operator Ida"),
+        ]
+        assert told[1]["text"].startswith("refused: no hand is selected")
+        found = rows(here.record, "SELECT code FROM incidents WHERE kind = 'refused' ORDER BY input")
+        assert found == [("no_hand_selected",), ("not_a_cause",)]
+    assert replay(tmp_path / "table.db").difference is None
+
+
+async def test_two_adjustments_at_once_are_one_after_the_other_on_the_record(tmp_path):
+    async with consoles(tmp_path, house(approval_above=10**6)) as here:
+        browser = await executive(here)
+        answers = await asyncio.gather(
+            *(browser.order("adjust", cause="increase", amount=100, reason=str(n)) for n in range(8))
+        )
+
+        assert [answer.status for answer in answers] == [200] * 8
+        assert len({answer.json["seq"] for answer in answers}) == 8
+        assert progressive(here).books.shown == 1_000_800
+        numbers = rows(here.record, "SELECT number FROM postings ORDER BY input, place")
+        assert numbers == [(n,) for n in range(1, 10)]
+
+
+# --- signed by another at the dealer's page
+
+
+async def test_a_supervisor_signs_at_the_dealers_page_and_the_order_is_theirs(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        await executive(here)
+        here.account("Ann", "dealer")
+        dealer = await here.signed_on("Ann")
+        assert (await dealer.order("confirm")).status == 403
+        answer = await dealer.order("confirm", by=BY_EVE)
+
+        assert (answer.status, answer.json["code"]) == (409, "no_hand_selected")
+        assert here.events("confirm") == [{"who": "Eve", "kind": "confirm"}]
+        source = rows(here.record, "SELECT source FROM inputs ORDER BY seq DESC LIMIT 1")
+        assert source == [("operator Ann",)]
+
+
+@pytest.mark.parametrize(
+    ("by", "code"),
+    [
+        ({"name": "Eve", "password": "incorrect horse"}, "wrong_password"),
+        ({"name": "Nobody", "password": PASSWORD}, "unknown_name"),
+        ({"name": "Ann", "password": PASSWORD}, "not_of_role"),
+    ],
+)
+async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        await executive(here)
+        here.account("Ann", "dealer")
+        dealer = await here.signed_on("Ann")
+        before = here.table.state
+        answer = await dealer.order("swipe_card", by=by)
+
+        assert (answer.status, answer.json["code"]) == (403, "not_signed")
+        assert here.events()[-1]["code"] == code
+        assert here.events()[-1]["what"] == "sign swipe_card"
+        assert here.table.state is before
+
+
+@pytest.mark.parametrize(("name", "level"), [("Eve", "supervisor"), ("Ida", "executive")])
+async def test_who_signs_stands_for_their_card_with_its_level(name, level, tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        await executive(here)
+        here.account("Ann", "dealer")
+        dealer = await here.signed_on("Ann")
+        await dealer.order("swipe_card", by={"name": name, "password": PASSWORD})
+
+        assert here.events("swipe_card") == [{"who": name, "level": level, "kind": "swipe_card"}]
+
+
+# --- what devices do
+
+
+async def test_what_a_device_gives_is_taken_at_no_desk(tmp_path):
+    given = frozenset({"wager_placed", "wager_lifted", "turn_key", "swipe_card"})
+    async with consoles(tmp_path, house(), fitted=Fitted(gives=given)) as here:
+        browser = await executive(here)
+        for kind, fields in (
+            ("wager_placed", {"seat": 1}),
+            ("turn_key", {"to": "jph"}),
+            ("swipe_card", {"by": BY_EVE}),
+        ):
+            answer = await browser.order(kind, **fields)
+            assert (answer.status, answer.json["code"]) == (422, "bad_request")
+            assert answer.json["reason"].startswith(f"{kind}: a device of this table gives it")
+        assert given.isdisjoint((await browser.view())["orders"])
+
+
+async def test_a_game_is_started_by_the_sensors_where_there_are_some(tmp_path):
+    answers = [RefusedError("no_sensors", "the sensors do not answer"), None]
+    asked: list[tuple[StartGame, str]] = []
+
+    async def start_game(order: StartGame, source: str) -> Handled:
+        asked.append((order, source))
+        return Handled(7, answers[len(asked) - 1])
+
+    async with consoles(tmp_path, house(), fitted=Fitted(start_game=start_game)) as here:
+        browser = await executive(here)
+        refused = await browser.order("start_game", round=1)
+        started = await browser.order("start_game", round=1)
+
+        assert (refused.status, refused.json["code"]) == (409, "no_sensors")
+        assert (started.status, started.json["seq"]) == (200, 7)
+        assert asked == [(StartGame(1, "Ida"), "operator Ida")] * 2
+        assert here.events("start_game") == []
+
+
+# --- over the socket
+
+
+async def test_the_socket_takes_them_too_and_a_card_with_its_level(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        desk = Desk(here.table.engine, tmp_path)
+
+        async def say(order: str, **fields: Any) -> str | None:
+            return (await desk.ask(json.dumps({"order": order, **fields}).encode(), "mei")).code
+
+        assert await say("sign_on") is None
+        assert await say("open_meter") is None
+        assert await say("wager_placed", seat=3) is None
+        assert await say("swipe_card", level="supervisor") == "not_confirmed"
+        assert await say("adjust", cause="increase", amount=5, reason="r") == "needs_approval"
+        assert progressive(here).procedure.hand.sensors == (3,)
