@@ -14,6 +14,7 @@ from controller.messages.models import Health
 from controller.outbox import Outbox
 
 EVERY_SECONDS: Final = 10
+_NONE: Final[Mapping[str, int]] = {}
 _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 
 
@@ -27,8 +28,15 @@ class HealthReport:
         self._started = time.monotonic()
         self._reports = 0
 
-    def message(self, now: datetime, shoe_link: Mapping[str, int], keypad_link: Mapping[str, int]) -> Health:
-        """The next report; `shoe_link` and `keypad_link` are the counters of their drivers."""
+    def message(
+        self,
+        now: datetime,
+        shoe_link: Mapping[str, int],
+        keypad_link: Mapping[str, int],
+        coin_spot_link: Mapping[str, int] = _NONE,
+        card_reader_link: Mapping[str, int] = _NONE,
+    ) -> Health:
+        """The next report; the links are the counters of the devices' drivers."""
         self._reports += 1
         table = self._engine.state.settings.table
         return Health(
@@ -45,6 +53,8 @@ class HealthReport:
             resident_bytes=resident_bytes(),
             shoe_link=dict(shoe_link),
             keypad_link=dict(keypad_link),
+            coin_spot_link=dict(coin_spot_link),
+            card_reader_link=dict(card_reader_link),
         )
 
 

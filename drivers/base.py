@@ -216,15 +216,6 @@ class DeviceWatch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Devices:
-    """The drivers of a table's devices, None where it has no such device."""
-
-    shoe: ShoeDriver | None = None
-    keypad: KeypadDriver | None = None
-    configuration_keypad: DeviceWatch | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class CardAnswer:
     """What became of a swiped card: accepted, refused, or its owner must give a `second_factor` as well.
 
@@ -265,3 +256,14 @@ class CardReaderDriver(Protocol):
 
     def health(self) -> LinkHealth:
         """Tell how the reader's link stands now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The drivers of a table's devices, None where it has no such device."""
+
+    shoe: ShoeDriver | None = None
+    keypad: KeypadDriver | None = None
+    configuration_keypad: DeviceWatch | None = None
+    coin_spot: CoinSpotDriver | None = None
+    card_reader: CardReaderDriver | None = None

@@ -10,11 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from controller import log
-from controller.config import KeypadConfig, ServiceConfig, load_config
+from controller.config import CardReaderConfig, CoinSpotConfig, KeypadConfig, ServiceConfig, load_config
 from controller.journal.store import RecordError
 from controller.supervisor import serve
 from controller.table.turn import RefusedError
-from drivers.base import Devices, KeypadDriver
+from drivers.base import CardReaderDriver, CoinSpotDriver, Devices, KeypadDriver
+from drivers.card_reader.serial_line import SerialCardReader
+from drivers.coin_spot.serial_line import SerialCoinSpot
 from drivers.ishoe.transport import Shoe
 from drivers.keypad.configuration import ConfigurationKeypad
 from drivers.keypad.serial_line import SerialKeypad
@@ -75,7 +77,22 @@ def devices_of(config: ServiceConfig) -> Devices:
         shoe=None if config.shoe is None else Shoe(config.shoe.port, config.shoe.baud),
         keypad=None if config.keypad is None else _keypad(config.keypad),
         configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
+        coin_spot=None if config.coin_spot is None else _coin_spot(config.coin_spot, config.table.seats),
+        card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
     )
+
+
+def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:
+    return SerialCoinSpot(config.port, config.baud, config.positions(seats), config.stuck_seconds)
+
+
+def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
+    if config.port is not None:
+        return SerialCardReader(config.port, config.baud)
+    # An optional dependency, which only those need who have such a reader.
+    from drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
+
+    return InputCardReader(str(config.input))
 
 
 def _keypad(config: KeypadConfig) -> KeypadDriver:

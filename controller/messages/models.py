@@ -117,6 +117,13 @@ class Health(Message):
         description="the counters of the shoe's link: frames, bytes thrown away, bad checksums …"
     )
     keypad_link: dict[str, int] = Field(description="those of the dealer's keypad; empty where there is none")
+    coin_spot_link: dict[str, int] = Field(
+        default_factory=dict,
+        description="those of the progressive's wager sensors; empty where there are none",
+    )
+    card_reader_link: dict[str, int] = Field(
+        default_factory=dict, description="those of the card reader; empty where there is none"
+    )
 
 
 # --- the table

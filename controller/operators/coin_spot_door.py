@@ -1,0 +1,275 @@
+"""The wager sensors' door: what they see goes on the record, and no game is started but with the wagers that they latched.
+
+START GAME comes from a keypad, a page or the local socket, and all of them bring it to `start_game` here. The sensors are
+told, and what they latch is the game's; if they do not confirm it nothing is started. A wager that comes later is refused
+by the rules, and is on the record; if it stays where it is, it is in the next game by the sensors' own law.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from controller.engine import Engine, Handled
+from controller.messages import topics
+from controller.messages.models import Device
+from controller.operators.device import device_message
+from controller.outbox import Outbox
+from controller.progressive import procedure
+from controller.progressive.procedure import Hand, StartGame
+from controller.table.events import Event, SensorFault, SensorsLink
+from controller.table.state import TableState
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+from drivers.base import (
+    CoinSpotDriver,
+    SensorEvent,
+    SensorFailed,
+    SensorMended,
+    SensorOrders,
+    SensorsRestarted,
+    StartUnconfirmed,
+    WagerLifted,
+    WagerPlaced,
+    WagersLatched,
+)
+
+SOURCE: Final = "coin spot"
+"""Where the record says that these inputs came from."""
+
+CONFIRM_SECONDS: Final = 1.5
+"""How long a START waits for the sensors; they say within 1 s that they did not confirm it, if they are there."""
+
+_BETTING: Final = "betting"  # the step of either procedure in which no game is started
+
+_log = structlog.get_logger("controller.operators")
+
+
+@dataclass(eq=False, slots=True)
+class _Start:
+    """A START GAME that waits for the sensors: the order, where it came from, and what became of it, None if unconfirmed."""
+
+    order: StartGame
+    source: str
+    handled: asyncio.Future[Handled | None]
+
+
+class CoinSpotDoor:
+    """Takes what one table's wager sensors tell, and says what is wanted of them: `drivers.base.CoinSpotUser`."""
+
+    def __init__(self, engine: Engine, outbox: Outbox, driver: CoinSpotDriver) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._driver = driver
+        self._news = asyncio.Event()  # the sensors came or went, or a game is over
+        self._telling = asyncio.Lock()  # what they see is told in its order
+        self._starting = asyncio.Lock()
+        self._start: _Start | None = None
+        self._late: set[int] = set()
+        # The round that the sensors are to be in: a game that a correction opened again is not started there again.
+        self._round = self._hand.round if self._started else None
+        engine.watchers.append(self._see)
+
+    # --- what is known of the table
+
+    @property
+    def _hand(self) -> Hand:
+        progressive = self._engine.state.progressive
+        if progressive is None:
+            raise AssertionError("there are no wager sensors without a progressive")
+        return progressive.procedure.hand
+
+    @property
+    def _started(self) -> bool:
+        progressive = self._engine.state.progressive
+        return progressive is not None and progressive.procedure.step.value != _BETTING
+
+    def late(self) -> tuple[int, ...]:
+        """The seats with a wager on their sensor that came after the start of the game in play."""
+        return tuple(sorted(self._late))
+
+    # --- what is wanted of the sensors
+
+    def orders(self) -> SensorOrders:
+        """What the table wants of its sensors now; see `CoinSpotUser.orders`."""
+        if self._start is not None:
+            return SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
+        lights = self._hand.wagers if self._started else self._hand.sensors
+        return SensorOrders(self._round if self._started else None, frozenset(lights))
+
+    async def start_game(self, order: StartGame, source: str) -> Handled:
+        """Start a game with the wagers that the sensors latch; without their latch it is refused.
+
+        Raises:
+            RecordError: the order could not be put on the record.
+        """
+        async with self._starting:
+            async with self._telling:
+                await self._see_to_the_last_game()
+            sensors = self._engine.state.sensors
+            if sensors is None or not sensors.online or self._would_refuse(order):
+                return await self._submit(order, source)
+            start = self._start = _Start(order, source, asyncio.get_running_loop().create_future())
+            await asyncio.wait([start.handled], timeout=CONFIRM_SECONDS)
+            if self._start is start:
+                self._start = None
+            elif (handled := await start.handled) is not None:
+                return handled
+            return await self._submit(order, source)
+
+    def _would_refuse(self, order: StartGame) -> bool:
+        """Whether the game would be refused whatever the sensors latch, so that they need not be told."""
+        try:
+            Table(self._engine.state).handle(replace(order, seats=()))
+        except RefusedError:
+            return True
+        return False
+
+    # --- what they tell
+
+    async def take(self, events: Sequence[SensorEvent]) -> None:
+        """Put what they tell on the record, in order; see `CoinSpotUser.take`.
+
+        Raises:
+            RecordError: it could not be put there.
+        """
+        async with self._telling:
+            for event in events:
+                await self._take(event)
+
+    async def _take(self, event: SensorEvent) -> None:  # noqa: C901 - flat: one case an event
+        match event:
+            case WagerPlaced(seat=seat):
+                await self._placed(seat, late=event.late_for is not None)
+            case WagerLifted(seat=seat):
+                self._late.discard(seat)
+                if seat in self._hand.sensors:
+                    await self._tell(procedure.WagerLifted(seat))
+            case WagersLatched():
+                await self._latched(event)
+            case StartUnconfirmed(round=round_):
+                start = self._start
+                if start is not None and start.order.round == round_:
+                    self._start = None
+                    start.handled.set_result(None)
+            case SensorFailed(position, seat, fault):
+                await self._tell(SensorFault(position, seat, fault, stands=True))
+                if fault == "stuck" and seat is not None:
+                    await self._void(seat)
+            case SensorMended(position, seat, fault):
+                await self._tell(SensorFault(position, seat, fault, stands=False))
+            case SensorsRestarted():
+                await self._void_all()
+
+    async def _placed(self, seat: int, *, late: bool) -> None:
+        if self._started and not late and self._round is not None:
+            return  # it lay there at the start: the sensors say it again, to a service that has come up since
+        if not late and seat in self._hand.sensors:
+            return
+        handled = await self._tell(procedure.WagerPlaced(seat))
+        if handled.refusal is not None:
+            self._late.add(seat)
+            _log.warning("wager after the start", seat=seat, round=self._hand.round)
+
+    async def _latched(self, latched: WagersLatched) -> None:
+        """Start the game that waits for this; one that nobody waits for any more was refused, and the sensors are told its end."""
+        start = self._start
+        if start is None or start.order.round != latched.round:
+            return
+        self._start = None
+        left_out = [seat for seat in self._hand.sensors if seat not in latched.seats]
+        if left_out:
+            # They lit, and the sensors do not count them: a START before this one, that nobody knows of, has had them.
+            _log.warning("sensors left wagers out", seats=left_out, round=latched.round)
+            start.handled.set_result(None)
+            return
+        handled = await self._submit(replace(start.order, seats=latched.seats), start.source)
+        if handled.refusal is None:
+            self._round = latched.round
+        start.handled.set_result(handled)
+
+    async def _void(self, *seats: int) -> None:
+        """Have these seats' wagers, which are not those of a coming game any more, be none."""
+        for seat in seats:
+            if not self._started and seat in self._hand.sensors:
+                await self._tell(procedure.WagerLifted(seat))
+
+    async def _void_all(self) -> None:
+        self._late.clear()
+        await self._void(*self._hand.sensors)
+
+    async def _tell(self, event: Event) -> Handled:
+        return await self._submit(event, SOURCE)
+
+    async def _submit(self, event: Event, source: str) -> Handled:
+        (handled,) = await self._engine.submit([event], source)
+        return handled
+
+    # --- what becomes of them, and of the game
+
+    def link_changed(self) -> None:
+        """Have the sensors' state published and put on the record."""
+        self._outbox.snapshot_due(topics.DEVICE_COIN_SPOT)
+        self._news.set()
+
+    def _see(self, _: TableState, __: int) -> None:
+        if self._is_over:
+            self._news.set()
+
+    async def begin(self) -> None:
+        """Take up the record before orders are taken: of what lies there nothing is known until they say it.
+
+        Raises:
+            RecordError: it could not be put on the record.
+        """
+        await self._tell_link()
+        await self._void_all()
+
+    async def run(self) -> None:
+        """Serve the sensors until cancelled.
+
+        Raises:
+            RecordError: what they told could not be put on the record.
+        """
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._driver.run(self))
+            tasks.create_task(self._attend())
+
+    async def _attend(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            async with self._telling:
+                await self._tell_link()
+                await self._see_to_the_last_game()
+
+    async def _tell_link(self) -> None:
+        health, known = self._driver.health(), self._engine.state.sensors
+        news = SensorsLink(health.connected, health.reason or "connected")
+        if known is None or (known.online, known.reason) != (news.online, news.reason):
+            await self._tell(news)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether a game is over that the sensors, or the wagers that were late for it, do not know to be."""
+        return not self._started and (self._round is not None or bool(self._late))
+
+    async def _see_to_the_last_game(self) -> None:
+        """What still lies there has had its game, and what was late for it is in the next."""
+        if not self._is_over:
+            return
+        late, round_ = self.late(), self._round
+        self._late.clear()
+        self._round = None
+        if round_ is not None:
+            await self._void(*self._hand.sensors)
+        for seat in late:
+            await self._placed(seat, late=False)
+
+    def message(self, now: datetime) -> Device:
+        """The sensors as a device: there or not, and which."""
+        table, health = self._engine.state.settings.table, self._driver.health()
+        return device_message(table, self._engine.seq, "coin_spot", health, now)

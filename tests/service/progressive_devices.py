@@ -1,0 +1,179 @@
+"""A table of the progressive with its devices: the engine and its record in this process, the devices on real pseudo-terminals.
+
+async with at_a_table(folder) as here:
+    here.sensors.put(2)
+    await here.start()
+    await here.deal(SUITED)
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from controller.baccarat.cards import Card
+from controller.engine import Handled
+from controller.operators.coin_spot_door import CoinSpotDoor
+from controller.progressive.aquarius import GameOver
+from controller.progressive.events import OpenMeter
+from controller.progressive.procedure import Hand, StartGame
+from controller.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, SetWager, SignOn
+from controller.table.settings import Settings
+from drivers.coin_spot.seats import Seats
+from drivers.coin_spot.serial_line import SerialCoinSpot
+from simulators.coin_spot import VirtualCoinSpot
+from simulators.line import DeviceOnALine
+from tests.service.table_in_this_process import Table, eventually, rows, table
+from tests.table.croupier import settings as table_settings
+
+SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+NOTHING = "KS 2S 9H 3S"  # 9 over 5
+SEATS = 7
+STUCK_SECONDS = 1.0
+
+
+def settings(**meter: Any) -> Settings:
+    """A table that pays by progressive #2, with recorded base wagers."""
+    return table_settings(game_name="progressive-2", meter={"reserve": "1%", **meter})
+
+
+@dataclass
+class Devices:
+    """The devices at the table, which outlive the service."""
+
+    folder: Path
+    sensors: VirtualCoinSpot
+
+    @classmethod
+    def at(cls, folder: Path) -> "Devices":
+        return cls(folder, VirtualCoinSpot(folder / "coin-spot", positions=SEATS))
+
+
+class AtATable:
+    """A service that runs, its table, and who is at it."""
+
+    def __init__(self, own: Table, devices: Devices) -> None:
+        self.table = own
+        self.devices = devices
+        self.sensors = devices.sensors
+        seats = Seats.of([(n, n) for n in range(1, SEATS + 1)], SEATS)
+        self.driver = SerialCoinSpot(str(devices.folder / "coin-spot"), 115_200, seats, STUCK_SECONDS)
+        self.spots = CoinSpotDoor(own.engine, own.outbox, self.driver)
+
+    # --- what is known
+
+    @property
+    def hand(self) -> Hand:
+        assert self.table.state.progressive is not None
+        return self.table.state.progressive.procedure.hand
+
+    @property
+    def step(self) -> str:
+        assert self.table.state.progressive is not None
+        return self.table.state.progressive.procedure.step.value
+
+    @property
+    def online(self) -> bool:
+        return self.table.state.sensors is not None and self.table.state.sensors.online
+
+    async def until(self, so: Any, what: str) -> None:
+        await eventually(so, what)
+
+    async def recognised(self, *seats: int) -> None:
+        """Wait until these seats' wagers, and no others, are on the record, and lit."""
+        await self.until(
+            lambda: self.hand.sensors == seats and self.sensors.lit == frozenset(seats), f"{seats} are lit"
+        )
+
+    async def heard(self) -> None:
+        """Wait until the sensors are heard, and the record says so."""
+        await self.until(
+            lambda: self.sensors.connected and self.online and self.driver.health().connected,
+            "the sensors are heard",
+        )
+
+    # --- what people do
+
+    async def give(self, *events: Event) -> None:
+        for event in events:
+            await self.table.order(event)
+
+    async def open(self) -> None:
+        """From the first day to betting."""
+        await self.give(SignOn("ann"))
+        await self.table.hello()
+        await self.give(OpenMeter("eve"), ChangeShoe("ann"), OpenBetting("ann"))
+        await self.heard()
+
+    async def wager(self, *seats: int) -> None:
+        """These seats make a wager on Player, and lay one on the sensor."""
+        for seat in seats:
+            await self.give(SetWager(f"w{seat}", seat, "player", 500, self.table.state.round))
+            self.sensors.put(seat)
+        await self.recognised(*sorted({*self.hand.sensors, *seats}))
+
+    async def start(self) -> Handled:
+        """The dealer presses START GAME."""
+        order = StartGame(self.table.state.round, "ann")
+        return await self.spots.start_game(order, "operator ann")
+
+    async def deal(self, codes: str) -> None:
+        for code in codes.split():
+            await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
+
+    async def over(self) -> None:
+        """The dealer presses GAME OVER."""
+        await self.give(GameOver("ann"))
+
+    def incidents(self) -> list[tuple[str, str]]:
+        """Kind and code of every incident, in order."""
+        return rows(
+            self.devices.folder / "table.db", "SELECT kind, code FROM incidents ORDER BY input, place"
+        )
+
+    def standing(self) -> list[str]:
+        """The codes of the alarms that stand."""
+        return [alarm.code for alarm in self.table.state.alarms]
+
+    def record(self, *kinds: str) -> list[dict[str, Any]]:
+        """The inputs of these kinds, in order."""
+        found = rows(self.devices.folder / "table.db", "SELECT payload FROM inputs ORDER BY seq")
+        return [event for (payload,) in found if (event := json.loads(payload))["kind"] in kinds]
+
+
+@asynccontextmanager
+async def at_a_table(
+    folder: Path, own: Settings | None = None, devices: Devices | None = None
+) -> AsyncIterator[AtATable]:
+    """A service on the record in `folder`, with devices of its own unless some are there already."""
+    async with AsyncExitStack() as stack:
+        if devices is None:
+            devices = await stack.enter_async_context(switched_on(folder))
+        here = AtATable(
+            await stack.enter_async_context(table(folder / "table.db", own or settings())), devices
+        )
+        await here.spots.begin()
+        await stack.enter_async_context(running(here.spots))
+        yield here
+
+
+@asynccontextmanager
+async def switched_on(folder: Path) -> AsyncIterator[Devices]:
+    """The devices, with power."""
+    devices = Devices.at(folder)
+    async with running(devices.sensors):
+        yield devices
+
+
+@asynccontextmanager
+async def running(device: DeviceOnALine | CoinSpotDoor) -> AsyncIterator[None]:
+    task = asyncio.create_task(device.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
