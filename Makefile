@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := controller drivers simulators displays tests benchmarks
+SOURCES := controller game_manager drivers simulators displays tests benchmarks
 
 .PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from controller import __version__
 from controller.messages.models import ComponentDigest
 
-_PACKAGES = ("controller", "drivers")
+_PACKAGES = ("controller", "drivers", "game_manager")
 
 
 def own_components() -> tuple[ComponentDigest, ...]:

@@ -80,5 +80,5 @@ def test_it_holds_the_printed_figures_and_checks_them(unpacked):
 def test_it_holds_no_tests_and_no_working_files(unpacked):
     top = {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
 
-    assert top == {"configs", "controller", "displays", "drivers", "simulators"}
+    assert top == {"configs", "controller", "displays", "drivers", "game_manager", "simulators"}
     assert not list(unpacked.rglob("*.pyc"))

@@ -1,0 +1,32 @@
+"""Amounts as reports tell them: exact decimals of the currency's unit, so that nothing that reads them can round.
+
+A meter counts in millionths of a minor unit, which is eight decimals of the unit; what is paid or counted is in minor units,
+which is two.
+"""
+
+from typing import Annotated, Final
+
+from pydantic import PlainSerializer
+
+from controller.progressive.money import MINOR_UNIT
+
+_UNIT: Final = 100 * MINOR_UNIT
+
+
+def exact(amount: int) -> str:
+    """An amount on a meter: 1_000_000_400_000 as "10000.00400000"."""
+    whole, part = divmod(abs(amount), _UNIT)
+    return f"{'-' * (amount < 0)}{whole}.{part:08}"
+
+
+def cents(minor_units: int) -> str:
+    """An amount in minor units: 250010 as "2500.10"."""
+    whole, part = divmod(abs(minor_units), 100)
+    return f"{'-' * (minor_units < 0)}{whole}.{part:02}"
+
+
+Exact = Annotated[int, PlainSerializer(exact, return_type=str)]
+"""An amount in millionths of a minor unit, told with eight decimals."""
+
+Cents = Annotated[int, PlainSerializer(cents, return_type=str)]
+"""An amount in minor units, told with two decimals."""

@@ -1,0 +1,72 @@
+"""Gaming days and weeks: when they begin by the clock of the house, whatever daylight saving does to that clock."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Final, Self
+from zoneinfo import ZoneInfo
+
+WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_A_DAY: Final = timedelta(days=1)
+FIRST_DAY: Final = date(2000, 1, 1)
+LAST_DAY: Final = date(2999, 12, 31)
+"""The days that can be asked for: well inside those that a calendar can reckon with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A gaming day begins at `starts` by the clock of `zone`, and a gaming week with the first such day named `week_starts`."""
+
+    starts: time
+    zone: ZoneInfo
+    week_starts: str = "monday"
+
+    @classmethod
+    def of(cls, day_starts: str = "06:00", zone: str = "UTC", week_starts: str = "monday") -> Self:
+        """The calendar by its settings, such as "06:00", "Asia/Macau" and "monday".
+
+        Raises:
+            ValueError: one of them is none.
+        """
+        if week_starts not in WEEKDAYS:
+            raise ValueError(
+                f"{week_starts!r} is no day that a week can start with: write one of {', '.join(WEEKDAYS)}"
+            )
+        starts = time.fromisoformat(day_starts)
+        try:
+            return cls(starts, ZoneInfo(zone), week_starts)
+        except (ValueError, OSError, KeyError):
+            raise ValueError(
+                f"{zone!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
+            ) from None
+
+    def begins(self, day: date) -> datetime:
+        """When a gaming day begins, in UTC.
+
+        Where the clock is put forward past `starts`, it begins that much later by the clock; where it shows `starts` twice,
+        at the first time.
+        """
+        return datetime.combine(day, self.starts, self.zone).astimezone(UTC)
+
+    def day_of(self, moment: datetime) -> date:
+        """The gaming day that a moment belongs to."""
+        day = moment.astimezone(self.zone).date()
+        return day if self.begins(day) <= moment else day - _A_DAY
+
+    def week_of(self, day: date) -> date:
+        """The first day of the gaming week that a day is in."""
+        return day - timedelta(days=(day.weekday() - WEEKDAYS.index(self.week_starts)) % 7)
+
+
+def read_day(text: str) -> date:
+    """A day such as 2026-11-21.
+
+    Raises:
+        ValueError: it is none.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        day = None
+    if day is None or len(text) != len("2026-11-21") or not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"{text[:40]!r} is no day: write it as 2026-11-21")
+    return day

@@ -1,0 +1,242 @@
+"""The books of a gaming day against what else is on the record, and against the coins that were counted.
+
+The ledger says what money moved. Beside it stand the wagers that each START counted, the awards that were locked, booked and
+backed out, and the settings: from these it follows what the ledger must say, and each difference is told. Who changes one
+table of the record and not the others is found here; who changes all of them, by `punto replay`, which derives everything
+from the inputs again.
+"""
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Literal
+
+from controller.messages.building import timestamp
+from controller.messages.models import Timestamp
+from controller.progressive.ledger import Cause
+from controller.progressive.money import amount, share
+from controller.progressive.settings import Settings
+from game_manager.amounts import Cents, Exact, cents, exact
+from game_manager.days import Calendar
+from game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
+from game_manager.reports import DayState, Part, state_of
+
+
+class Check(Part):
+    """Two ways to the same amount: what the ledger has, and what follows from the rest of the record."""
+
+    what: Literal["contributions", "reserve", "awards", "back_outs", "seed"]
+    ledger: Exact
+    expected: Exact
+
+
+class Difference(Part):
+    """Something that the ledger should not say, and where on the record: the number of an input."""
+
+    input: int
+    text: str
+
+
+class Coins(Part):
+    """The wagers that were taken off the sensors, as the last count of the day has them. `difference` is counted less taken.
+
+    `taken` is None where wagers stay on the sensors and nothing is dropped; `counted` where nobody counted.
+    """
+
+    taken: Cents | None
+    counted: Cents | None
+    who: str | None
+    ts: Timestamp | None
+    difference: Cents | None
+    todo: str
+
+
+class Reconciled(Part):
+    """A progressive's books of a gaming day, compared."""
+
+    progressive: str
+    balanced: bool
+    checks: tuple[Check, ...]
+    differences: tuple[Difference, ...]
+    coins: Coins
+
+
+class Reconciliation(Part):
+    """The reconciliation of a gaming day. `agrees` says whether nothing differs but perhaps the coins."""
+
+    day: date
+    begins: Timestamp
+    ends: Timestamp
+    state: DayState
+    agrees: bool
+    progressives: tuple[Reconciled, ...]
+
+
+def reconcile(record: Record, day: date, calendar: Calendar, now: datetime) -> Reconciliation:
+    """Compare a gaming day's books."""
+    begins, ends = calendar.begins(day), calendar.begins(day + timedelta(days=1))
+    span = Span(record.first_at(begins), record.first_at(ends))
+    found = tuple(_reconciled(record, name, span, day) for name in record.progressives(span.until))
+    return Reconciliation(
+        day=day,
+        begins=timestamp(begins),
+        ends=timestamp(ends),
+        state=state_of(begins, ends, now),
+        agrees=all(
+            each.balanced
+            and not each.differences
+            and all(check.ledger == check.expected for check in each.checks)
+            for each in found
+        ),
+        progressives=found,
+    )
+
+
+def _reconciled(record: Record, name: str, span: Span, day: date) -> Reconciled:
+    accounts = record.balances(name, Span(0, span.until))
+    timeline = record.settings(name)
+    postings = list(record.postings(name, span))
+    expected = _Expected(record, name, span, timeline)
+    return Reconciled(
+        progressive=name,
+        balanced=accounts.given == accounts.held + accounts.paid,
+        checks=tuple(expected.checks(postings)),
+        differences=tuple(expected.differences(postings)),
+        coins=_coins(record, name, span, day, timeline),
+    )
+
+
+class _Expected:
+    """What the ledger must say of a span, by (input, cause)."""
+
+    def __init__(self, record: Record, name: str, span: Span, timeline: list[tuple[int, Settings]]) -> None:
+        self._numbers = record.number_before(name, span.since)
+        self._must: dict[tuple[int, str], Accounts] = {}
+        for round_ in record.rounds(name, span):
+            settings = settings_at(timeline, round_.input)
+            to_meter = share(round_.staked, settings.contribution_rate)
+            to_reserve = share(round_.staked, settings.reserve_rate)
+            if to_meter + to_reserve:
+                self._must[round_.input, Cause.CONTRIBUTION] = Accounts(
+                    contributions=to_meter + to_reserve, primary=to_meter, reserve=to_reserve
+                )
+        for each in record.log(("award_locked", "award_booked", "award_backed_out"), name, span):
+            award, paid = each.entry.award, amount(each.entry.award.amount)
+            match each.entry.kind:
+                case "award_booked":
+                    self._must[each.input, Cause.AWARD] = Accounts(primary=-paid, paid=paid)
+                case "award_backed_out":
+                    self._must[each.input, Cause.BACK_OUT] = Accounts(primary=paid, paid=-paid)
+                case _ if award.whole_meter:
+                    self._seed(each.input, settings_at(timeline, each.input))
+        opened = record.opened_at(name)
+        if opened is not None and span.since <= opened < span.until:
+            self._seed(opened, timeline[0][1])
+
+    def _seed(self, input_: int, settings: Settings) -> None:
+        if settings.seed:
+            seed = amount(settings.seed)
+            self._must[input_, Cause.SEED] = Accounts(seed_money=seed, primary=seed)
+
+    def checks(self, postings: list[Posting]) -> Iterator[Check]:
+        """The sums, from both sides."""
+        must = {cause: Accounts() for cause in Cause}
+        has = dict(must)
+        for (_, cause), moved in self._must.items():
+            must[Cause(cause)] += moved
+        for posting in postings:
+            has[Cause(posting.cause)] += posting.moved
+        contribution, award, back_out = Cause.CONTRIBUTION, Cause.AWARD, Cause.BACK_OUT
+        yield Check(
+            what="contributions",
+            ledger=has[contribution].contributions,
+            expected=must[contribution].contributions,
+        )
+        yield Check(what="reserve", ledger=has[contribution].reserve, expected=must[contribution].reserve)
+        yield Check(what="awards", ledger=has[award].paid, expected=must[award].paid)
+        yield Check(what="back_outs", ledger=-has[back_out].paid, expected=-must[back_out].paid)
+        yield Check(what="seed", ledger=has[Cause.SEED].seed_money, expected=must[Cause.SEED].seed_money)
+
+    def differences(self, postings: list[Posting]) -> Iterator[Difference]:
+        """Row by row, what does not follow from the rest of the record."""
+        left = dict(self._must)
+        checked = {Cause.CONTRIBUTION, Cause.AWARD, Cause.BACK_OUT, Cause.SEED}
+        number = self._numbers
+        for posting in postings:
+            number += 1
+            if posting.number != number:
+                yield Difference(
+                    input=posting.input, text=f"posting {posting.number} stands where {number} must be"
+                )
+                number = posting.number
+            moved = posting.moved
+            if moved.given != moved.held + moved.paid:
+                yield Difference(input=posting.input, text=f"posting {number} does not sum to zero")
+            must = left.pop((posting.input, posting.cause), None)
+            if posting.cause in checked and (must is None or _told(must) != _told(moved)):
+                yield Difference(
+                    input=posting.input,
+                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, and by the rest of the record it is "
+                    f"{'none' if must is None else exact(_sum(must))}",
+                )
+        for (input_, cause), must in left.items():
+            yield Difference(
+                input=input_,
+                text=f"the ledger has no {cause} here, and by the rest of the record it is {exact(_sum(must))}",
+            )
+
+
+def _told(moved: Accounts) -> Accounts:
+    """With the overflow in the meter: how much of an amount went past a display limit is the meter's affair."""
+    return moved + Accounts(primary=moved.overflow, overflow=-moved.overflow)
+
+
+def _sum(moved: Accounts) -> int:
+    return abs(moved.given or moved.paid or moved.primary)
+
+
+# --- the coins
+
+
+def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tuple[int, Settings]]) -> Coins:
+    if timeline[-1][1].wager_stays:
+        return Coins(
+            taken=None,
+            counted=None,
+            who=None,
+            ts=None,
+            difference=None,
+            todo="The wagers stay on the sensors until they are settled: nothing is dropped, and there is nothing to count.",
+        )
+    _, _, taken = record.wagers(name, span)
+    counts = [
+        each for each in record.log(("coins_counted",), name, EVERYTHING) if each.entry.day == day.isoformat()
+    ]
+    if not counts:
+        todo = "Count the wagers that were taken on this day, and enter what they came to."
+        return Coins(taken=taken, counted=None, who=None, ts=None, difference=None, todo=todo)
+    last = counts[-1]
+    difference = last.entry.amount - taken
+    return Coins(
+        taken=taken,
+        counted=last.entry.amount,
+        who=last.entry.who,
+        ts=last.ts,
+        difference=difference,
+        todo=_todo(difference),
+    )
+
+
+def _todo(difference: int) -> str:
+    if not difference:
+        return "Nothing: what was counted is what the record says was taken."
+    missing = difference < 0
+    cause = (
+        "a wager that lay on a sensor was counted into the meter and not taken, or coins were lost on the way"
+        if missing
+        else "coins were taken that no sensor recognised, so that those players had no progressive wager"
+    )
+    return (
+        f"Count again. If {cents(abs(difference))} {'is still missing' if missing else 'is still too much'}, then {cause}: see "
+        "with surveillance in which round. The meter stays as it is, unless a malfunction is found and documented; that is "
+        "corrected by a manual adjustment of its own."
+    )

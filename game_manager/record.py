@@ -1,0 +1,306 @@
+"""What a table's record holds of its progressives, read beside the writer and never changed.
+
+A place in the record is an input's number: rows belong to inputs, and inputs have one order. A span of it is all inputs from
+`since` on and before `until`.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, fields
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from pydantic import TypeAdapter, ValidationError
+
+from controller.journal import books, store
+from controller.messages.building import timestamp
+from controller.progressive.settings import Settings
+from game_manager.amounts import Exact
+
+_SETTINGS: Final[TypeAdapter[Settings]] = TypeAdapter(Settings)
+END: Final = 2**62
+"""A place that the record never comes to."""
+
+
+class Span(NamedTuple):
+    """The inputs from `since` on and before `until`."""
+
+    since: int = 0
+    until: int = END
+
+
+EVERYTHING: Final = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """A progressive's balances, or how they changed, in millionths of a minor unit; of a source what it has given."""
+
+    seed_money: Exact = 0
+    contributions: Exact = 0
+    adjustments: Exact = 0
+    primary: Exact = 0
+    reserve: Exact = 0
+    overflow: Exact = 0
+    paid: Exact = 0
+
+    def __add__(self, other: "Accounts") -> "Accounts":
+        return Accounts(*(getattr(self, name) + getattr(other, name) for name in ACCOUNTS))
+
+    @property
+    def given(self) -> int:
+        """What the sources have given."""
+        return self.seed_money + self.contributions + self.adjustments
+
+    @property
+    def held(self) -> int:
+        """What is held for the players: on the meter, in the reserve and in the overflow."""
+        return self.primary + self.reserve + self.overflow
+
+
+ACCOUNTS: Final = tuple(field.name for field in fields(Accounts))
+_BALANCES: Final = (
+    "-coalesce(sum(seed_money), 0), -coalesce(sum(contributions), 0), -coalesce(sum(adjustments), 0), "
+    "coalesce(sum(primary_meter), 0), coalesce(sum(reserve), 0), coalesce(sum(overflow), 0), coalesce(sum(paid), 0)"
+)
+"""A source's column has what it got: what it has given is the other way round."""
+_ENTRIES: Final = " UNION ALL ".join(
+    f"SELECT progressive, input, ts FROM {name}"  # noqa: S608 - literals
+    for name in books.NEVER_EDITED
+)
+
+
+class Posting(NamedTuple):
+    """A row of the ledger, its accounts as in their columns: what each got."""
+
+    input: int
+    place: int
+    ts: str
+    progressive: str
+    number: int
+    cause: str
+    seed_money: int
+    contributions: int
+    adjustments: int
+    primary_meter: int
+    reserve: int
+    overflow: int
+    paid: int
+    tier: str | None
+    table: str | None
+    round: int | None
+    award: int | None
+    who: str | None
+    reason: str | None
+    approved_by: str | None
+
+    @property
+    def moved(self) -> Accounts:
+        """How the balances changed."""
+        return Accounts(
+            -self.seed_money,
+            -self.contributions,
+            -self.adjustments,
+            self.primary_meter,
+            self.reserve,
+            self.overflow,
+            self.paid,
+        )
+
+
+class Round(NamedTuple):
+    """The wagers that a START counted: how many, and their sum in minor units."""
+
+    input: int
+    place: int
+    ts: str
+    progressive: str
+    table: str
+    round: int
+    wagers: int
+    staked: int
+    seats: str
+
+
+class Logged(NamedTuple):
+    """Something that moved no money by itself; `entry` is an effect of the progressive."""
+
+    input: int
+    ts: str
+    progressive: str
+    entry: Any
+
+
+class Record:
+    """A record in one view of it, though the service adds to it meanwhile."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def progressives(self, until: int = END) -> list[str]:
+        """The progressives that had something on the record by then, in the order that they came."""
+        rows = self._connection.execute(
+            f"SELECT progressive, min(input) AS first FROM ({_ENTRIES}) WHERE input < ? "  # noqa: S608 - literals
+            "GROUP BY progressive ORDER BY first",
+            (until,),
+        )
+        return [name for name, _ in rows]
+
+    def first_at(self, moment: datetime) -> int:
+        """Where the first entry is that came at a time or later, `END` if none did.
+
+        All that follows it came later still, in the order of the record, though a clock that was set back may say otherwise.
+        """
+        ts = timestamp(moment)
+        row = self._connection.execute(f"SELECT min(input) FROM ({_ENTRIES}) WHERE ts >= ?", (ts,)).fetchone()  # noqa: S608 - literals
+        return END if row[0] is None else row[0]
+
+    def balances(self, progressive: str, span: Span) -> Accounts:
+        """How a progressive's accounts changed in a span; from the beginning on, its balances."""
+        row = self._connection.execute(
+            f"SELECT {_BALANCES} FROM postings WHERE progressive = ? AND input >= ? AND input < ?",  # noqa: S608 - a literal
+            (progressive, *span),
+        ).fetchone()
+        return Accounts(*row)
+
+    def held_by_cause(self, progressive: str, span: Span) -> dict[str, tuple[int, int]]:
+        """What each cause did to what is held, on the meter with its overflow and in the reserve."""
+        rows = self._connection.execute(
+            "SELECT cause, sum(primary_meter + overflow), sum(reserve) FROM postings "
+            "WHERE progressive = ? AND input >= ? AND input < ? GROUP BY cause ORDER BY min(number)",
+            (progressive, *span),
+        )
+        return {cause: (meter, reserve) for cause, meter, reserve in rows}
+
+    def paid_by_tier(self, progressive: str) -> dict[str, int]:
+        """What the meter has paid for each tier, less what was put back."""
+        rows = self._connection.execute(
+            "SELECT tier, sum(paid) FROM postings WHERE progressive = ? AND tier IS NOT NULL GROUP BY tier ORDER BY tier",
+            (progressive,),
+        )
+        return dict(rows.fetchall())
+
+    def first_and_last(self, progressive: str) -> tuple[str, str]:
+        """When a progressive's first entry came, and its last."""
+        times = []
+        for order in ("ASC", "DESC"):
+            row = self._connection.execute(
+                f"SELECT ts FROM ({_ENTRIES}) WHERE progressive = ? ORDER BY input {order} LIMIT 1",  # noqa: S608 - literals
+                (progressive,),
+            ).fetchone()
+            times.append(row[0])
+        return times[0], times[1]
+
+    def postings(
+        self, progressive: str | None = None, span: Span = EVERYTHING, *, cause: str | None = None
+    ) -> Iterator[Posting]:
+        """The rows of the ledger in order, of one progressive or of all, of one cause or of any."""
+        rows = self._connection.execute(
+            "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:cause IS NULL OR cause = :cause) "
+            "AND input >= :since AND input < :until ORDER BY input, place",
+            {"of": progressive, "cause": cause, **span._asdict()},
+        )
+        return map(Posting._make, rows)
+
+    def number_before(self, progressive: str, place: int) -> int:
+        """The number of a progressive's last posting before a place, 0 if there is none."""
+        row: tuple[int] = self._connection.execute(
+            "SELECT count(*) FROM postings WHERE progressive = ? AND input < ?", (progressive, place)
+        ).fetchone()
+        return row[0]
+
+    def opened_at(self, progressive: str) -> int | None:
+        """Where a progressive's meter was opened; None where it was opened with nothing, which is no posting."""
+        row = self._connection.execute(
+            "SELECT input FROM postings WHERE progressive = ? AND number = 1 AND cause = 'seed' AND award IS NULL",
+            (progressive,),
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def rounds(self, progressive: str, span: Span = EVERYTHING) -> Iterator[Round]:
+        """The rounds whose wagers were counted, in order."""
+        rows = self._connection.execute(
+            "SELECT * FROM progressive_rounds WHERE progressive = ? AND input >= ? AND input < ? ORDER BY input, place",
+            (progressive, *span),
+        )
+        return map(Round._make, rows)
+
+    def wagers(self, progressive: str, span: Span) -> tuple[int, int, int]:
+        """How many rounds and wagers there were, and what was staked in minor units."""
+        row: tuple[int, int, int] = self._connection.execute(
+            "SELECT count(*), coalesce(sum(wagers), 0), coalesce(sum(staked), 0) FROM progressive_rounds "
+            "WHERE progressive = ? AND input >= ? AND input < ?",
+            (progressive, *span),
+        ).fetchone()
+        return row
+
+    def log(self, kinds: Sequence[str], progressive: str, span: Span = EVERYTHING) -> list[Logged]:
+        """What is logged of these kinds, in order."""
+        marks = ", ".join("?" * len(kinds))
+        rows = self._connection.execute(
+            f"SELECT input, ts, progressive, record FROM progressive_log WHERE kind IN ({marks}) "  # noqa: S608 - marks
+            "AND progressive = ? AND input >= ? AND input < ? ORDER BY input, place",
+            (*kinds, progressive, *span),
+        )
+        return [Logged(seq, ts, name, books.LOGGED.validate_json(record)) for seq, ts, name, record in rows]
+
+    def awards_locked(self, before: int, limit: int) -> list[Logged]:
+        """The last awards that were locked before a place, the newest first, of every progressive."""
+        rows = self._connection.execute(
+            "SELECT input, ts, progressive, record FROM progressive_log WHERE kind = 'award_locked' AND input < ? "
+            "ORDER BY input DESC, place DESC LIMIT ?",
+            (before, limit),
+        )
+        return [Logged(seq, ts, name, books.LOGGED.validate_json(record)) for seq, ts, name, record in rows]
+
+    def settings(self, progressive: str) -> list[tuple[int, Settings]]:
+        """The settings that a progressive has had, each with the place that they are in force from."""
+        changes = self.log(("settings_changed",), progressive)
+        found = [(0, changes[0].entry.before if changes else self._settings_at_first(progressive))]
+        return [*found, *((change.input, change.entry.after) for change in changes)]
+
+    def _settings_at_first(self, progressive: str) -> Settings:
+        """Those of the start that the progressive was put into service after."""
+        (first,) = self._connection.execute(
+            f"SELECT min(input) FROM ({_ENTRIES}) WHERE progressive = ?",  # noqa: S608 - literals
+            (progressive,),
+        ).fetchone()
+        rows = self._connection.execute(
+            "SELECT payload FROM inputs WHERE seq < ? AND source = 'service' ORDER BY seq DESC", (first,)
+        )
+        for (payload,) in rows:
+            event = json.loads(payload)
+            if event["kind"] == "service_started":
+                return _SETTINGS.validate_json(json.dumps(event["settings"]["progressive"]))
+        raise store.RecordError(f"the record has no start of the service with the progressive {progressive}")
+
+
+def settings_at(timeline: Sequence[tuple[int, Settings]], place: int) -> Settings:
+    """The settings in force when an input came."""
+    return [settings for since, settings in timeline if since <= place][-1]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Record]:
+    """A record for reading.
+
+    Raises:
+        RecordError: it cannot be read, or is of a version that knew no progressive.
+    """
+    with closing(store.open_for_reading(path)) as connection:
+        try:
+            connection.execute("BEGIN")  # one view of the record, though the service adds to it
+            if not store.is_complete(connection):
+                raise store.RecordError(
+                    f"{path} was begun by an earlier version: start the service with it once, and it can be reported on"
+                )
+            yield Record(connection)
+        except sqlite3.Error as error:
+            raise store.damaged(error) from error
+        except ValidationError as error:
+            raise store.RecordError(
+                f"{path} has an entry that no service wrote: see with `punto replay` where it was changed"
+            ) from error

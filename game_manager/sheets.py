@@ -1,0 +1,205 @@
+"""Every report as a sheet of rows, and a sheet as CSV (RFC 4180), for whoever reckons on with it.
+
+Amounts are exact decimals of the currency's unit, times are as on the record. What a person wrote may begin as a formula does;
+a spreadsheet would carry it out, so it gets an apostrophe before it.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from game_manager.amounts import cents, exact
+from game_manager.reconciliation import Reconciliation
+from game_manager.record import ACCOUNTS, Accounts, Posting
+from game_manager.reports import Award, Change, Day, Meter, Week
+
+Cell = str | int | None
+Rows = Iterator[Sequence[Cell]]
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """The lines of a CSV file, each with its end."""
+    for row in rows:
+        line = io.StringIO()
+        csv.writer(line).writerow(["" if cell is None else cell for cell in row])
+        yield line.getvalue()
+
+
+def said(text: str | None) -> str | None:
+    """What somebody wrote, so that no spreadsheet takes it for a formula."""
+    return f"'{text}" if text is not None and text.lstrip(" ").startswith(_FORMULA) else text
+
+
+def meters_sheet(meters: Iterable[Meter]) -> Rows:
+    """A progressive a row, and a row for what it has paid of each tier."""
+    yield ("progressive", "retired", "since", "until", *ACCOUNTS, "promised", "awards", "balanced", "tier")
+    for each in meters:
+        about = (each.progressive, _yes(each.retired), each.since, each.until)
+        yield (
+            *about,
+            *_accounts(each.accounts),
+            cents(each.promised),
+            each.awards,
+            _yes(each.balanced),
+            None,
+        )
+        for tier, paid in each.paid_by_tier.items():
+            yield (*about, *(None,) * (len(ACCOUNTS) - 1), exact(paid), None, None, None, said(tier))
+
+
+def awards_sheet(awards: Iterable[Award]) -> Rows:
+    """A share of an award a row, in the order of paying."""
+    yield (
+        *(
+            "input",
+            "progressive",
+            "award",
+            "tier",
+            "table",
+            "round",
+            "meter",
+            "amount",
+            "seat",
+            "share",
+            "who",
+            "card",
+        ),
+        *("state", "locked", "booked", "backed_out", "backed_out_by", "approved_by", "reason"),
+    )
+    for each in awards:
+        back = each.backed_out
+        for share in each.shares:
+            yield (
+                *(each.input, each.progressive, each.number, said(each.tier), said(each.table), each.round),
+                *(cents(each.meter), cents(each.amount), share.seat, cents(share.amount), said(each.who)),
+                *(each.card, each.state, each.locked, each.booked),
+                *(
+                    (None,) * 4
+                    if back is None
+                    else (back.ts, *map(said, (back.who, back.approved_by, back.reason)))
+                ),
+            )
+
+
+def day_sheet(day: Day) -> Rows:
+    """The day's start, each change and its end: the rows between sum to what is between the first and the last."""
+    yield (
+        *(
+            "progressive",
+            "day",
+            "line",
+            "ts",
+            "rounds",
+            "wagers",
+            "staked",
+            *ACCOUNTS,
+            "tier",
+            "table",
+            "round",
+        ),
+        *("award", "who", "reason", "approved_by"),
+    )
+    for each in day.progressives:
+        about = (each.progressive, day.day.isoformat())
+        nobody = (None,) * 7
+        yield (*about, "start", day.begins, None, None, None, *_accounts(each.start), *nobody)
+        for change in each.changes:
+            counted = change.ts is None  # all contributions of the day
+            wagers = (each.rounds, each.wagers, cents(each.staked)) if counted else (None,) * 3
+            yield (*about, change.cause, change.ts, *wagers, *_accounts(change.moved), *_about(change))
+        for other in each.settings:
+            words = "; ".join(
+                f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
+            )
+            whole = (None,) * (3 + len(ACCOUNTS) + 4)
+            yield (
+                *about,
+                "settings",
+                other.ts,
+                *whole,
+                said(other.who),
+                said(f"{other.reason} ({words})"),
+                None,
+            )
+        yield (*about, "end", day.ends, None, None, None, *_accounts(each.end), *nobody)
+
+
+def week_sheet(week: Week) -> Rows:
+    """What is held at the week's start, each cause's part, what is held at its end, and the deposit."""
+    yield ("progressive", "week", "line", "meter", "reserve", "held")
+    for each in week.progressives:
+        about = (each.progressive, week.first.isoformat())
+        yield (*about, "start", None, None, exact(each.start))
+        for part in each.components:
+            both = (part.to_meter, part.to_reserve)
+            yield (*about, part.cause, *map(exact, both), exact(sum(both)))
+        yield (*about, "end", None, None, exact(each.end))
+        yield (*about, "carried_in", None, None, exact(each.carried_in))
+        yield (*about, "carried_out", None, None, exact(each.carried_out))
+        yield (*about, "deposit", None, None, cents(each.deposit))
+
+
+def reconciliation_sheet(found: Reconciliation) -> Rows:
+    """A comparison a row, then each difference."""
+    yield ("progressive", "day", "what", "ledger", "expected", "difference", "input", "text")
+    for each in found.progressives:
+        about = (each.progressive, found.day.isoformat())
+        for check in each.checks:
+            difference = exact(check.ledger - check.expected)
+            yield (*about, check.what, exact(check.ledger), exact(check.expected), difference, None, None)
+        coins = each.coins
+        both = (_cents(coins.counted), _cents(coins.taken), _cents(coins.difference))
+        yield (*about, "coins", *both, None, said(coins.todo))
+        for other in each.differences:
+            yield (*about, "posting", None, None, None, other.input, said(other.text))
+
+
+def postings_sheet(postings: Iterable[Posting]) -> Rows:
+    """The ledger: a posting a row, what each account got."""
+    yield (
+        *(
+            "input",
+            "place",
+            "ts",
+            "progressive",
+            "number",
+            "cause",
+            *ACCOUNTS,
+            "tier",
+            "table",
+            "round",
+            "award",
+        ),
+        *("who", "reason", "approved_by"),
+    )
+    for each in postings:
+        got = (
+            *(each.seed_money, each.contributions, each.adjustments),
+            *(each.primary_meter, each.reserve, each.overflow, each.paid),
+        )
+        place: tuple[Cell, ...] = (each.input, each.place, each.ts, each.progressive, each.number, each.cause)
+        yield (
+            *place,
+            *map(exact, got),
+            *(said(each.tier), said(each.table), each.round, each.award),
+            *map(said, (each.who, each.reason, each.approved_by)),
+        )
+
+
+def _accounts(accounts: Accounts) -> tuple[str, ...]:
+    return tuple(exact(getattr(accounts, name)) for name in ACCOUNTS)
+
+
+def _about(change: Change) -> tuple[Cell, ...]:
+    where = (said(change.tier), said(change.table), change.round, change.award)
+    return (*where, *map(said, (change.who, change.reason, change.approved_by)))
+
+
+def _cents(minor_units: int | None) -> str | None:
+    return None if minor_units is None else cents(minor_units)
+
+
+def _yes(so: bool) -> str:
+    return "yes" if so else "no"

@@ -1,0 +1,178 @@
+"""A table whose progressive is played by the clock of the test, and its books kept a second time, by hand.
+
+The second books know nothing of postings: they go through the inputs that the record accepted, in `Decimal` dollars.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta, tzinfo
+from decimal import ROUND_DOWN, Decimal
+from pathlib import Path
+from typing import Any, Self
+from unittest import mock
+from zoneinfo import ZoneInfo
+
+from controller.baccarat.cards import Card
+from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter
+from controller.progressive.ledger import Cause
+from controller.progressive.procedure import HandButton, StartGame
+from controller.table.events import CardDrawn, Event, OpenBetting
+from controller.table.settings import Settings
+from game_manager.days import Calendar
+from tests.service.table_in_this_process import Table, rows, table
+from tests.table.croupier import settings as table_settings
+
+ZONE = ZoneInfo("Asia/Macau")
+CALENDAR = Calendar.of("06:00", "Asia/Macau")
+NOTHING = "KS 9S 5H KD"  # Banker wins with a natural
+QUARTER = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+WHOLE = "2D KC 3D JC 4D KD"  # of diamonds: all of it
+
+
+def house(game: str = "progressive-2", **meter: Any) -> Settings:
+    """A table with pay table #2 at $1: 20% to the meter from $10,000, a third of a percent to the reserve."""
+    return table_settings(game_name=game, meter={"reserve": "0.3333%", "base_wagers": "unseen", **meter})
+
+
+class Clock:
+    """The engine's clock, which the test sets."""
+
+    def __init__(self, at: str) -> None:
+        self.now = datetime.fromisoformat(at).astimezone(UTC)
+
+    def at(self, moment: str, zone: tzinfo = ZONE) -> None:
+        """Set it to a time of the house's clock."""
+        self.now = datetime.fromisoformat(moment).replace(tzinfo=zone).astimezone(UTC)
+
+    def turned(self) -> Any:
+        """The engine with this clock, as a context."""
+        clock = self
+
+        class Turned(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> Self:
+                clock.now += timedelta(seconds=1)
+                return cls.fromisoformat(clock.now.isoformat())
+
+        return mock.patch("controller.engine.datetime", Turned)
+
+
+class House:
+    """A table with a progressive, its clock, and its record."""
+
+    def __init__(self, here: Table, clock: Clock, record: Path) -> None:
+        self.table = here
+        self.clock = clock
+        self.record = record
+
+    async def give(self, *events: Event) -> None:
+        """Orders, none of which is refused."""
+        for event in events:
+            await self.table.order(event)
+
+    async def open(self) -> None:
+        """The meter is put into service, and a shoe is loaded."""
+        await self.table.begin_shoe()
+        await self.give(OpenMeter("eve"), OpenBetting("ann"))
+
+    async def game(self, seats: Sequence[int], cards: str = NOTHING, winners: Sequence[int] = ()) -> None:
+        """A game from START to GAME OVER, with a progressive wager at each of the seats."""
+        await self.deal(seats, cards)
+        if winners:
+            await self.lock(winners)
+            await self.give(TurnKey(Key.RUN, "key switch"))
+        await self.give(GameOver("ann"))
+
+    async def deal(self, seats: Sequence[int], cards: str) -> None:
+        """A game's wagers and cards, before anything is confirmed of it."""
+        await self.give(StartGame(self.table.state.round, "ann", tuple(seats)))
+        for code in cards.split():
+            await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
+
+    async def lock(self, winners: Sequence[int]) -> None:
+        """A supervisor confirms that these seats won; the key stays in JPH."""
+        await self.give(*(HandButton(seat, "ann") for seat in winners))
+        await self.give(TurnKey(Key.JPH, "key switch"), Jpot("key switch"))
+
+
+@asynccontextmanager
+async def at_the_house(folder: Path, now: str, own: Settings | None = None) -> AsyncIterator[House]:
+    """A table that has started, at a time of its clock such as "2026-11-20 20:00"."""
+    clock = Clock("2000-01-01T00:00:00+00:00")
+    clock.at(now)
+    record = folder / "table.db"
+    with clock.turned():
+        async with table(record, own or house()) as here:
+            yield House(here, clock, record)
+
+
+async def a_weekend(here: House) -> None:
+    """Friday: opened, games, a quarter won. Saturday: nothing. Sunday: adjusted, backed out, all of it won."""
+    here.clock.at("2026-11-20 20:00")
+    await here.open()
+    await here.game([1, 3, 5])
+    await here.game([2, 5], QUARTER, winners=[2, 5])
+    here.clock.at("2026-11-21 05:30")
+    await here.game([4])
+    await here.give(CountCoins("2026-11-20", 600, "eve"))
+    here.clock.at("2026-11-22 12:00")
+    await here.give(
+        Adjust(Cause.INCREASE, 12_345, "=a promotion", "eve", "omar"),
+        BackOut(1, "the wrong seats", "eve", "omar"),
+    )
+    await here.game([1, 2, 3, 4, 5, 6, 7], WHOLE, winners=[3])
+    await here.game([7])
+
+
+# --- the books by hand
+
+CENT = Decimal("0.01")
+
+
+class Books:
+    """What the meter must be, by the accepted inputs alone; pay table #2 at $1, 20% and 0.3333%, seed $10,000."""
+
+    def __init__(self, record: Path) -> None:
+        self.meter = self.reserve = self.paid = self.seed = self.given = self.contributed = Decimal(0)
+        self.awards: list[Decimal] = []
+        self._cards: list[str] = []
+        refused = {seq for (seq,) in rows(record, "SELECT input FROM incidents WHERE kind = 'refused'")}
+        for seq, payload in rows(record, "SELECT seq, payload FROM inputs ORDER BY seq"):
+            if seq not in refused:
+                self._take(json.loads(payload))
+
+    def _take(self, event: dict[str, Any]) -> None:
+        match event["kind"]:
+            case "open_meter":
+                self._seeded()
+            case "start_game":
+                wagers = len(event["seats"])
+                self._cards = []
+                self.meter += wagers * Decimal("0.20")
+                self.reserve += wagers * Decimal("0.003333")
+                self.contributed += wagers * Decimal("0.203333")
+            case "card_drawn":
+                self._cards.append(event["card"])
+            case "jpot" if self._cards == WHOLE.split():
+                self.awards.append(self.meter.quantize(CENT, ROUND_DOWN))
+                self._seeded()
+                self.meter += self.reserve
+                self.reserve = Decimal(0)
+            case "jpot":
+                self.awards.append((self.meter / 4).quantize(CENT, ROUND_DOWN))
+            case "turn_key" if event["to"] == "run":
+                self.meter -= self.awards[-1]
+                self.paid += self.awards[-1]
+            case "back_out":
+                self.meter += self.awards[event["award"] - 1]
+                self.paid -= self.awards[event["award"] - 1]
+            case "adjust":
+                sign = 1 if event["cause"] == "increase" else -1
+                self.meter += sign * event["amount"] * CENT
+                self.given += sign * event["amount"] * CENT
+
+    def _seeded(self) -> None:
+        self.meter += 10_000
+        self.seed += 10_000
