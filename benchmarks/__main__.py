@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import endurance, latency, odds, pages, rivals, simulation
+from benchmarks import endurance, latency, odds, pages, progressive, rivals, simulation
 from benchmarks.bench import mosquitto
 from controller.games import load_game
 from controller.odds.composition import Composition
@@ -168,6 +168,31 @@ def _pages(folder: Path) -> list[Line]:
     ]
 
 
+def _progressive(folder: Path) -> list[Line]:
+    say(
+        "\nA game's START with four wagers, contributed, posted and written, beside the floor of the latency's part;"
+    )
+    say("and the table recovered from a year's record, beside one of fifteen days.\n")
+    with mosquitto(folder) as broker:
+        costs = progressive.contribution(folder, broker)
+    share = costs.contribution / costs.floor
+    run = progressive.starts(folder)
+    return [
+        Line(
+            "a contribution",
+            f"{costs.contribution:.0f} µs, {100 * share:.1f}% of the floor's {costs.floor:.0f} µs",
+            "under 5%",
+            share < 0.05,
+        ),
+        Line(
+            "recovery of a year",
+            f"{run.seconds:.2f} s of {run.rounds:,} rounds, {run.seconds / run.few_seconds:.1f} times of {run.few_rounds:,}",
+            "under 1 s",
+            run.seconds < 1,
+        ),
+    ]
+
+
 def _show(lines: list[Line]) -> None:
     for line in lines:
         say(
@@ -186,6 +211,7 @@ PARTS = {
     "odds": _odds,
     "simulation": _simulation,
     "pages": _pages,
+    "progressive": _progressive,
 }
 
 if __name__ == "__main__":

@@ -367,8 +367,9 @@ def cursor(connection: sqlite3.Connection, name: str) -> int:
 
 def last_round_input(connection: sqlite3.Connection) -> int:
     """The number of the input that ended the last round on the record, 0 if there is none."""
-    number: int = connection.execute("SELECT coalesce(max(input), 0) FROM rounds").fetchone()[0]
-    return number
+    # By the round, which is the key: a year of rounds is not looked through for the highest input.
+    row = connection.execute("SELECT input FROM rounds ORDER BY round DESC LIMIT 1").fetchone()
+    return 0 if row is None else row[0]
 
 
 def derived_until(connection: sqlite3.Connection) -> int:

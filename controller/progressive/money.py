@@ -5,6 +5,7 @@ ever rounded away. What is paid and shown is whole minor units; what is less tha
 """
 
 from fractions import Fraction
+from functools import cache
 from typing import Final
 
 from controller.wagers.pay import percentage
@@ -33,6 +34,7 @@ def share_of_meter(meter: int, fraction: Fraction) -> int:
     return int(meter * fraction) // MINOR_UNIT
 
 
+@cache  # the same few texts, for each round
 def parts_per_million(text: str) -> int:
     """Read a rate such as "20%" or "0.0001%".
 
