@@ -18,7 +18,7 @@ from controller.messages.models import Message
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.server import serve
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the lighter one
 CHROMIUM_ARGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -45,7 +45,7 @@ def free_port() -> int:
 
 
 async def listening(port: int) -> None:
-    for _ in range(500):
+    for _ in range(3000):
         with contextlib.suppress(OSError):
             _, writer = await asyncio.open_connection("127.0.0.1", port)
             writer.close()
@@ -151,5 +151,5 @@ class DisplayProcess:
         """Wait for its end, after a signal if one is given; its exit status and what it said on standard error."""
         if number is not None:
             self._process.send_signal(number)
-        _, said = self._process.communicate(timeout=10)
+        _, said = self._process.communicate(timeout=60)
         return self._process.returncode, said

@@ -82,9 +82,9 @@ class Browser:
         if body is not None:
             sent["Content-Type"] = "application/json"
         connection = (
-            http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+            http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
             if self.trusted is None
-            else http.client.HTTPSConnection("localhost", self.port, timeout=30, context=self.trusted)
+            else http.client.HTTPSConnection("localhost", self.port, timeout=SECONDS, context=self.trusted)
         )
         try:
             connection.putrequest(method, path, skip_host="Host" in own, skip_accept_encoding=True)
@@ -176,7 +176,7 @@ class Here:
 
     async def console_has_ended(self) -> None:
         """Wait until the consoles have ended, as they must not while all is well."""
-        await asyncio.wait_for(asyncio.wait([self.serving]), 10)
+        await asyncio.wait_for(asyncio.wait([self.serving]), SECONDS)
 
     def inputs(self) -> int:
         return self.table.journal.last_seq

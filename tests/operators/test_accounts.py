@@ -44,7 +44,7 @@ def test_there_is_no_account_that_nobody_made(accounts):
     assert accounts.all() == []
 
 
-def test_a_password_is_kept_as_its_argon2id_hash_alone(accounts, tmp_path):
+def test_a_password_is_kept_as_its_argon2id_hash_alone(accounts, tmp_path, costly_passwords):
     accounts.add("Mei", [Role.DEALER], PASSWORD, NOW)
     (account,) = accounts.all()
     hash_ = accounts.hash_of(account)

@@ -155,7 +155,7 @@ async def test_an_unknown_name_costs_as_much_and_is_answered_as_a_wrong_password
         assert verifications == 3
 
 
-async def test_what_an_unknown_name_is_held_against_is_as_much_work(tmp_path, verified):
+async def test_what_an_unknown_name_is_held_against_is_as_much_work(tmp_path, costly_passwords, verified):
     async with consoles(tmp_path) as here:
         here.account("Mei", "dealer")
         await refused(here.browser(), "Mei", WRONG)
@@ -239,7 +239,7 @@ async def test_a_technician_lifts_a_lock_out_on_the_tables_pc(lift, tmp_path):
         assert (await here.browser().sign_on("Mei")).status == 200
 
 
-async def test_guesses_at_the_same_time_are_no_way_around_the_lock_out(tmp_path, verified):
+async def test_guesses_at_the_same_time_are_no_way_around_the_lock_out(tmp_path, costly_passwords, verified):
     async with consoles(tmp_path, lock_out_after=3, refusals_per_minute=1000) as here:
         here.account("Mei", "dealer")
         answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(12)))
@@ -270,7 +270,7 @@ async def test_who_signs_on_as_they_should_is_never_counted(tmp_path):
             await here.signed_on("Mei")
 
 
-async def test_at_most_so_many_wait_for_their_password_to_be_checked(tmp_path):
+async def test_at_most_so_many_wait_for_their_password_to_be_checked(tmp_path, costly_passwords):
     async with consoles(tmp_path, refusals_per_minute=1000, lock_out_after=100) as here:
         here.account("Mei", "dealer")
         answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(40)))

@@ -1,19 +1,7 @@
 import pytest_asyncio
-from playwright.async_api import async_playwright
-
-from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def browser():
-    assert CHROMIUM, "these tests need Chromium"
-    async with async_playwright() as playwright:
-        running = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-        yield running
-        await running.close()
-
-
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest_asyncio.fixture(loop_scope="session")
 async def page(browser):
     """An empty page; whatever the page's script or its policy objects to fails the test."""
     opened = await browser.new_page(viewport={"width": 1920, "height": 1080})

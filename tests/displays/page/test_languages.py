@@ -7,7 +7,7 @@ from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.parametrize(

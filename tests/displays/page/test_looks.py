@@ -12,7 +12,7 @@ from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import rounds
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 LAYOUTS = {
     "landscape": "tables/table-1/i-score?layout=landscape",

@@ -16,7 +16,7 @@ from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import random_shoe, rounds
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 READ = READ_ROADS + READ_ASKS + "return { roads: readRoads(board), asks: readAsks(board) };"
 READ_THE_PAGE = f"() => {{ const board = document.querySelector('.board'); {READ} }}"

@@ -7,7 +7,7 @@ from tests.displays.page.reading import READ_ROADS, expected
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 READ_ALL = f"() => {{ {READ_ROADS} return [...document.querySelectorAll('.board')].map(readRoads); }}"
 

@@ -16,7 +16,7 @@ from displays.server import serve
 from tests.displays.page.reading import MARKS, READ_ASKS, READ_ROADS, ROADS
 from tests.service.table_on_a_machine import TABLE, Broker, Shoe, Table, expected_rounds, round_records
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SEED = "an evening"
 # So wide that no road drops a column.
@@ -69,14 +69,14 @@ async def test_a_service_that_is_killed_and_started_again(page, tmp_path):
     with broker, table:
         async with shown(broker) as address:
             await page.goto(address)
-            await expect(page.locator(".board")).to_have_class("board live", timeout=10_000)
+            await expect(page.locator(".board")).to_have_class("board live")
 
             table.kill()
             await expect(page.locator(".board")).to_have_class("board", timeout=3_000)
             await expect(page.locator(".not-live")).to_be_visible()
 
             await asyncio.to_thread(table.start)
-            await expect(page.locator(".board")).to_have_class("board live", timeout=10_000)
+            await expect(page.locator(".board")).to_have_class("board live")
             await expect(page.locator(".table-name")).to_have_text("Baccarat 1")
 
 
@@ -90,7 +90,7 @@ async def test_the_page_shows_the_roads_of_a_shoe_that_was_dealt_as_punto_roads_
         async with shown(broker) as address:
             await page.goto(address)
             await asyncio.to_thread(table.begin_shoe)
-            await expect(page.locator(".board")).to_have_class("board live", timeout=10_000)
+            await expect(page.locator(".board")).to_have_class("board live")
             await expect(page.locator('[data-count="hands"]')).to_have_text(str(hands), timeout=100_000)
             read = await page.evaluate(READ)
             rounds = await asyncio.to_thread(round_records, table.record)

@@ -271,7 +271,7 @@ async def test_the_pace_is_shown_in_hands_an_hour(page, here):
 
     await here.table.play(5)
 
-    await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}", timeout=15_000)
+    await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}")
 
 
 async def test_a_correction_is_what_the_dealer_sees_of_the_last_hand(page, here):

@@ -50,7 +50,7 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
                 assert page.url == f"{address}/dealer"
                 if ending is signal.SIGSTOP:
                     await asyncio.to_thread(table.begin_shoe)
-                    await expect(page.locator("#hand-strip button").nth(1)).to_be_visible(timeout=30_000)
+                    await expect(page.locator("#hand-strip button").nth(1)).to_be_visible()
 
                 began = monotonic()
                 table.process.send_signal(ending)
@@ -59,11 +59,11 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
 
                 if ending is signal.SIGSTOP:
                     table.process.send_signal(signal.SIGCONT)
-                    await page.wait_for_selector("body.live", timeout=15_000)
+                    await page.wait_for_selector("body.live")
                     await page.get_by_role("button", name="Sign off").click()
                     await page.wait_for_url(f"{address}/#signed-off")
                 else:
                     await asyncio.to_thread(wait_until, lambda: not table.running, "the kill is done")
                     await asyncio.to_thread(table.start)
                     # Sessions are not kept over a start: whoever was signed on signs on again.
-                    await page.wait_for_url(f"{address}/#ended", timeout=15_000)
+                    await page.wait_for_url(f"{address}/#ended")

@@ -72,7 +72,7 @@ async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page,
     accounts.set_disabled("mei", disabled=True)
     accounts.close()
 
-    await page.wait_for_url(f"{here.address}/#ended", timeout=10_000)
+    await page.wait_for_url(f"{here.address}/#ended")
     await expect(page.locator("#why")).to_contain_text("Your session has ended")
 
 
