@@ -57,7 +57,7 @@ def cells_in(drawn: Text, cell_width: int) -> dict[tuple[int, int], str]:
     }
 
 
-async def eventually(display: TextDisplay, holds, within: float = 5) -> None:
+async def eventually(display: TextDisplay, holds, within: float = 60) -> None:
     end = time.monotonic() + within
     while not holds(screen(display)):
         assert time.monotonic() < end, screen(display)
@@ -333,7 +333,7 @@ class Terminal:
         )
         self.said = b""
 
-    def until(self, words: bytes, within: float = 20) -> None:
+    def until(self, words: bytes, within: float = 60) -> None:
         end = time.monotonic() + within
         while words not in self.said:
             assert time.monotonic() < end, self.said[-2000:]
@@ -348,7 +348,7 @@ class Terminal:
 
     def end(self) -> int:
         """Its exit status, once it has ended by itself; the terminal must then be as it was."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while self.process.poll() is None:
             assert time.monotonic() < end, "it did not end"
             self._read()
@@ -397,7 +397,7 @@ def test_without_a_terminal_it_says_that_it_needs_one():
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=30,
+        timeout=60,
     )
 
     assert (ran.returncode, ran.stdout) == (2, "")

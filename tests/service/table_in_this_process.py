@@ -178,7 +178,7 @@ async def connected(table: Table, port: int, **address: Any) -> AsyncIterator[Br
             running.result()
 
 
-async def eventually(so: Callable[[], object], what: str, seconds: float = 15) -> None:
+async def eventually(so: Callable[[], object], what: str, seconds: float = 60) -> None:
     """Wait for something that becomes true.
 
     Raises:

@@ -33,7 +33,7 @@ from simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
-SECONDS = 30.0
+SECONDS = 60.0
 """How long anything may take on a machine that has other things to do."""
 
 

@@ -96,14 +96,14 @@ class Host:
     def expected(self) -> int:
         return self.taken[-1].record + 1 if self.taken else 1
 
-    async def until(self, condition: Callable[[], object], seconds: float = 30) -> None:
+    async def until(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Be a host until something is so."""
         async with asyncio.timeout(seconds):
             while not condition():
                 self.step()
                 await asyncio.sleep(0.0005)
 
-    async def until_over(self, seconds: float = 30) -> None:
+    async def until_over(self, seconds: float = 60) -> None:
         await self.until(lambda: self.table.over, seconds)
 
     async def until_taken(self, records: int) -> None:
