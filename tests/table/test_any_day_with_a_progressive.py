@@ -1,0 +1,183 @@
+"""Whatever happens at a table with a progressive, in whatever order: what must hold of both at all times."""
+
+from contextlib import suppress
+from random import Random
+from typing import Any, Final
+
+import pytest
+from pydantic import TypeAdapter
+
+from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from controller.progressive.money import amount
+from controller.progressive.state import AwardState
+from controller.table.effects import AwardChanged, Effect, Happened, MeterMoved
+from controller.table.events import Event
+from controller.table.state import TablesProgressive, TableState
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+from tests.table.croupier import COMMANDS, Croupier
+
+STATE: TypeAdapter[TableState] = TypeAdapter(TableState)
+HANDS: Final = (
+    "2H KC 3H JC 4H KD",  # 25% of the meter
+    "2D KC 3D JC 4D KH",  # all of it
+    "2H KC 3D JC 4H KD",  # 1000 for 1
+    "KC 2H JC 3H KD 4H",  # of Banker, who draws on 5 as Player has drawn a ten
+    "KS 2S 9H 3S",  # a natural
+    "KS KD 7S 7D",  # a tie
+)
+AT_THE_TABLE: Final = (
+    *(f"wager {seat} {side} 500" for seat in (1, 2, 3) for side in ("player", "banker")),
+    *(f"{verb} {seat}" for verb in ("spot", "lift", "hand") for seat in (1, 2, 3)),
+    *("start game 1 2", "start game 3", "start game"),
+    *(
+        "turn jph",
+        "turn run",
+        "j-pot",
+        "game over",
+        "confirm",
+        "swipe supervisor",
+        "swipe executive",
+        "end game",
+    ),
+    *("void", "void round", "correct round 2H 3H 4H over KC JC KD", "correct round 2H 2D 5H over KC JC KD"),
+    *(
+        "add 500",
+        "back out 1",
+        "back out 2",
+        "count 100",
+        "close table",
+        "open",
+        "change shoe",
+        "no more bets",
+    ),
+    *("start", "overdraw KD", "resume", "sign on", "reveal"),
+)
+HOUSES: Final[tuple[dict[str, Any], ...]] = (
+    {"meter": {}},
+    {"meter": {"fixed_awards": "meter", "contribution": "70%"}, "next_coup": "order"},
+    {"meter": {"base_wagers": "unseen", "procedure": "nexus", "executive_from": 100_000}},
+    {"meter": {"procedure": "nexus", "split": "participants"}, "overdraw": "dummy", "reveal": "dealer"},
+    {"meter": {"base_wagers": "unseen", "reserve": "1%"}, "betting_closes": "order"},
+)
+
+
+class Day:
+    """A table to which anything happens, and its books kept a second time."""
+
+    def __init__(self, house: dict[str, Any], chance: Random) -> None:
+        self.croupier = Croupier(game_name="progressive-2", **house)
+        self.chance = chance
+        self.events: list[Event] = []
+        self.awards: dict[int, AwardState] = {}
+        self.announced: dict[int, AwardState] = {}
+        self.paid = self.postings = 0
+        for command in ("hello", "sign on", "meter", "change shoe", "open"):
+            self.do(command)
+
+    @property
+    def progressive(self) -> TablesProgressive:
+        found = self.croupier.state.progressive
+        assert found is not None
+        return found
+
+    def anything(self) -> None:
+        what = self.chance.random()
+        if what < 0.15:
+            self.draw(self.chance.choice(HANDS))
+        elif what < 0.4:
+            self.play_a_game()
+        elif what < 0.45:
+            self.do(f"back out {self.chance.randint(1, len(self.awards) + 1)}")
+        else:
+            self.do(self.chance.choice(AT_THE_TABLE))
+
+    def draw(self, codes: str) -> None:
+        for code in codes.split():
+            self.do(f"draw {code}")
+
+    def play_a_game(self) -> None:
+        """What people at the table do who make no mistake; whatever happened before, most of it can be done."""
+        for command in ("resume", "turn run", "game over", "end game", "void", "change shoe", "open"):
+            self.do(command)
+        self.do("wager 1 player 500")
+        for command in ("start game 1 2", "no more bets"):
+            self.do(command)
+        self.draw(self.chance.choice(HANDS))
+        for command in ("reveal", "hand 1", "hand 2"):
+            self.do(command)
+        for command in ("confirm", "swipe executive", "turn jph", "j-pot", "turn run"):
+            if self.chance.random() < 0.95:
+                self.do(command)
+
+    def do(self, command: str) -> None:
+        verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+        for event in COMMANDS[verb](self.croupier, command.removeprefix(verb).split()):
+            self.events.append(event)
+            before = self.croupier.state
+            try:
+                self.croupier.handle(event)
+            except RefusedError:
+                assert self.croupier.state is before
+            else:
+                self.see(self.croupier.new)
+                self.croupier.new.clear()
+        self.check()
+
+    def see(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case MeterMoved(Posted(posting)):
+                    self.postings += 1
+                    assert posting.number == self.postings
+                case MeterMoved(AwardLocked(award)):
+                    assert award.id not in self.awards
+                    assert sum(share.amount for share in award.shares) == award.amount
+                    self.awards[award.id] = award.state
+                case MeterMoved(AwardBooked(award)):
+                    assert self.awards[award.id] is AwardState.LOCKED
+                    self.awards[award.id] = award.state
+                    self.paid += award.amount
+                case MeterMoved(AwardBackedOut(award)):
+                    assert self.awards[award.id] is AwardState.BOOKED
+                    self.awards[award.id] = award.state
+                    self.paid -= award.amount
+                case Happened(_, AwardChanged() as changed):
+                    self.announced[changed.award] = changed.state
+                case _:
+                    pass
+
+    def check(self) -> None:
+        progressive, state = self.progressive, self.croupier.state
+        ledger, hand = progressive.books.ledger, progressive.procedure.hand
+        assert ledger.given == ledger.accounted
+        assert ledger.paid_in_all == amount(self.paid)
+        assert self.announced == self.awards
+        step = progressive.procedure.step.value
+        assert (step == "logged") is bool(progressive.books.locked)
+        assert not (step == "logged" and progressive.procedure.kind == "nexus")
+        assert hand.round < state.round or (hand.round == state.round and step in {"playing", "betting"})
+        if step == "playing":
+            assert hand.won is None
+        if hand.won is not None:
+            assert progressive.decided is not None
+            assert set(hand.won.seats) <= set(hand.wagers)
+
+
+@pytest.mark.parametrize("house", HOUSES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_must_hold_of_a_table_and_its_progressive_holds(house, seed):
+    day = Day(house, Random(seed))
+    for step in range(400):
+        day.anything()
+        if step % 20 == 0:  # a restart
+            again = STATE.validate_json(STATE.dump_json(day.croupier.state), strict=True)
+            assert again == day.croupier.state
+            day.croupier.table.state = again
+
+    assert AwardState.BACKED_OUT in day.awards.values()  # which was booked before: so a day has its awards
+    twin = Table.new(day.croupier.settings)
+    for event in day.events:
+        with suppress(RefusedError):
+            twin.handle(event)
+    assert twin.state == day.croupier.state
