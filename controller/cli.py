@@ -83,6 +83,7 @@ _EXTRAS: Final = {
     "evdev": "evdev",
     "fastapi": "console",
     "argon2": "console",
+    "fpdf": "print",
     "matplotlib": "lab",
     "numba": "lab",
     "pyarrow": "lab",

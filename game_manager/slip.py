@@ -1,0 +1,105 @@
+"""The win page for a slip printer, in the commands of ESC/POS that every such printer has.
+
+Only these are used: ESC @ (begin anew), ESC a n (0 left, 1 centre), ESC E n (bold), GS ! n (size: 0x11 twice as wide and
+high), ESC d n (feed n lines), GS V 66 0 (feed and cut). Text is in code page 437, the one that printers begin with, or in
+GB 18030, which Chinese printers take after FS &. What a printer's characters lack is printed as "?".
+"""
+
+import os
+import select
+import socket
+import stat
+import time
+from contextlib import suppress
+from typing import Final, Literal
+
+from game_manager.win_page import SIGNATURES, WinPage
+
+Encoding = Literal["cp437", "gb18030"]
+WIDTH: Final = 42
+"""The characters of a line, on paper of 80 mm."""
+SECONDS: Final = 5.0
+"""A printer that takes nothing for so long is not there."""
+
+_BEGIN: Final = b"\x1b@"
+_CHINESE: Final = b"\x1c&"
+_LEFT, _CENTRE = b"\x1ba\x00", b"\x1ba\x01"
+_BOLD, _PLAIN = b"\x1bE\x01", b"\x1bE\x00"
+_LARGE, _NORMAL = b"\x1d!\x11", b"\x1d!\x00"
+_CUT: Final = b"\x1bd\x04\x1dV\x42\x00"
+
+
+class PrinterError(Exception):
+    """The slip was not printed; the message says why and what to do."""
+
+
+def slip(page: WinPage, encoding: Encoding = "cp437") -> bytes:
+    """The page as the bytes that a slip printer takes."""
+
+    def text(words: str) -> bytes:
+        seen = "".join(character if character.isprintable() else "?" for character in words)
+        return seen.encode(encoding, errors="replace")
+
+    def pair(name: str, value: str) -> bytes:
+        gap = max(1, WIDTH - len(name) - len(value))
+        return text(f"{name}{' ' * gap}{value}") + b"\n"
+
+    parts = [_BEGIN, _CHINESE if encoding == "gb18030" else b"", _CENTRE, _BOLD, text(page.title), b"\n"]
+    if page.warning:
+        parts += [text(page.warning), b"\n"]
+    parts += [_LARGE, text(page.amount), b"\n", _NORMAL, _PLAIN, text(page.in_words), b"\n\n", _LEFT]
+    parts += [pair(name, value) for name, value in page.facts]
+    parts += [b"\n", _BOLD, text("Pay, in this order"), b"\n", _PLAIN]
+    parts += [pair(seat, amount) for seat, amount in page.shares]
+    for name in SIGNATURES:
+        parts += [b"\n\n", text(name.ljust(14) + "_" * (WIDTH - 14)), b"\n"]
+    parts += [b"\n", text(page.number), b"\n", _CUT]
+    return b"".join(parts)
+
+
+def send(printer: str, data: bytes, seconds: float = SECONDS) -> None:
+    """Print at a device file such as /dev/usb/lp0, or at HOST:PORT; it blocks, at most for so long.
+
+    Raises:
+        PrinterError: it was not printed, or not whole.
+    """
+    try:
+        if printer.startswith("/"):
+            _to_device(printer, data, time.monotonic() + seconds)
+        else:
+            _to_network(printer, data, seconds)
+    except TimeoutError:
+        raise PrinterError(
+            f"the slip printer {printer} takes nothing: see that it is on, has paper and is closed"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise PrinterError(
+            f"the slip printer {printer} cannot be reached ({reason}): see to its cable and its address"
+        ) from error
+
+
+def _to_network(printer: str, data: bytes, seconds: float) -> None:
+    host, _, port = printer.rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as connection:
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        # What the printer has not taken when we hang up may be lost: it hangs up first. Many never do, and have it all.
+        with suppress(TimeoutError):
+            connection.settimeout(min(1.0, seconds))
+            while connection.recv(64):
+                pass
+
+
+def _to_device(path: str, data: bytes, until: float) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            raise ValueError("that is a file and no device")
+        while data:
+            _, ready, _ = select.select([], [file], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise TimeoutError
+            data = data[os.write(file, data) :]
+    finally:
+        os.close(file)

@@ -1,0 +1,191 @@
+"""What is printed of an award: on paper, as PDF and on a slip."""
+
+import io
+import os
+import pty
+import socket
+import threading
+import tty
+from functools import cache
+from typing import Any
+
+import pypdf
+import pytest
+
+from game_manager.pdf import pdf
+from game_manager.reports import Award, Share
+from game_manager.slip import PrinterError, send, slip
+from game_manager.win_page import WinPage, in_words, win_page
+
+AWARD = Award(
+    progressive="dragon",
+    number=3,
+    tier="two_three_four_suited",
+    table="table-1",
+    round=17,
+    meter=1_000_020,
+    amount=250_010,
+    shares=(Share(seat=2, amount=125_005), Share(seat=5, amount=125_005)),
+    whole_meter=False,
+    who="陳大文",
+    card="executive",
+    state="booked",  # type: ignore[arg-type]  # pydantic reads it
+    locked="2026-11-20T12:00:01.000000+00:00",
+    booked="2026-11-20T12:00:02.000000+00:00",
+    backed_out=None,
+    input=4711,
+)
+PAGE = win_page(AWARD, "百家樂 Baccarat 8", "HKD")
+
+
+@pytest.mark.parametrize(
+    ("minor_units", "words"),
+    [
+        (0, "Zero and 00/100"),
+        (5, "Zero and 05/100"),
+        (1_900, "Nineteen and 00/100"),
+        (2_000, "Twenty and 00/100"),
+        (250_010, "Two thousand five hundred and 10/100"),
+        (9_999_99, "Nine thousand nine hundred ninety-nine and 99/100"),
+        (100_000_000, "One million and 00/100"),
+        (
+            120_034_567_89,
+            "One hundred twenty million thirty-four thousand five hundred sixty-seven and 89/100",
+        ),
+    ],
+)
+def test_an_amount_in_words_is_as_on_a_cheque(minor_units, words):
+    assert in_words(minor_units) == words
+
+
+@cache  # a Chinese font takes its time
+def made(page: WinPage) -> bytes:
+    return pdf(page)
+
+
+def words_of(page: WinPage) -> str:
+    (sheet,) = pypdf.PdfReader(io.BytesIO(made(page))).pages
+    return " ".join(sheet.extract_text().split())
+
+
+def test_the_pdf_says_all_there_is_to_pay_and_to_sign_chinese_names_too():
+    said = words_of(PAGE)
+
+    for words in (
+        "Progressive award",
+        "HKD 2,500.10",
+        "Two thousand five hundred and 10/100",
+        "Two three four suited",
+        "百家樂 Baccarat 8 (table-1)",
+        "陳大文, executive card",
+        "1. Seat 2 1,250.05 2. Seat 5 1,250.05",
+        "Paid by",
+        "Verified by",
+        "Received by",
+        "Record 4711",
+        "2026-11-20 12:00:01 UTC",
+    ):
+        assert words in said
+
+
+def test_every_font_of_the_pdf_is_in_it():
+    reader = pypdf.PdfReader(io.BytesIO(made(PAGE)))
+    resources: Any = reader.pages[0]["/Resources"]
+    fonts = [font.get_object() for font in resources["/Font"].values()]
+
+    assert len(fonts) == 3  # Latin, plain and bold; Chinese
+    for font in fonts:
+        (descendant,) = font["/DescendantFonts"]
+        assert "/FontFile2" in descendant.get_object()["/FontDescriptor"]
+
+
+@pytest.mark.parametrize(
+    ("state", "warning"),
+    [("locked", "CONFIRMED, NOT YET TAKEN OFF THE METER"), ("backed_out", "BACKED OUT: DO NOT PAY")],
+)
+def test_a_page_of_an_award_that_is_not_to_be_paid_says_so(state, warning):
+    page = win_page(AWARD.model_copy(update={"state": state, "who": "eve"}), "Baccarat 8", "HKD")
+
+    assert warning in words_of(page)
+    assert warning.encode() in slip(page)
+    assert "DO NOT PAY" not in words_of(PAGE)
+
+
+def test_a_page_has_room_for_every_seat():
+    shares = tuple(Share(seat=seat, amount=1) for seat in range(1, 16))
+
+    backed_out = AWARD.model_copy(update={"shares": shares, "state": "backed_out", "who": "eve"})
+
+    assert "15. Seat 15 0.01" in words_of(win_page(backed_out, "t", ""))
+
+
+# --- the slip
+
+
+def test_a_slip_is_made_of_the_few_commands_that_every_printer_has():
+    printed = slip(win_page(AWARD.model_copy(update={"who": "eve"}), "Baccarat 8", "HKD"))
+
+    assert printed.startswith(
+        b"\x1b@\x1ba\x01\x1bE\x01Progressive award\n\x1d!\x11HKD 2,500.10\n\x1d!\x00\x1bE\x00"
+    )
+    assert b"Seat 2" + b" " * 28 + b"1,250.05\nSeat 5" + b" " * 28 + b"1,250.05\n" in printed
+    assert printed.endswith(b"Record 4711\n\x1bd\x04\x1dV\x42\x00")
+
+
+def test_names_are_printed_in_the_printers_own_characters_and_are_no_commands():
+    assert "陳大文".encode("gb18030") in slip(PAGE, "gb18030")
+    assert b"??? Baccarat 8" in slip(PAGE)
+    sly = slip(
+        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), "t", "")
+    )  # which would open a cash drawer
+    assert b"\x1bp" not in sly
+
+
+def test_a_slip_goes_to_a_printer_on_the_network_whole():
+    with socket.create_server(("127.0.0.1", 0)) as printer:
+        taken = bytearray()
+
+        def take() -> None:
+            connection, _ = printer.accept()
+            with connection:
+                while part := connection.recv(7):
+                    taken.extend(part)
+
+        taking = threading.Thread(target=take)
+        taking.start()
+        send(f"127.0.0.1:{printer.getsockname()[1]}", slip(PAGE))
+        taking.join(5)
+
+    assert bytes(taken) == slip(PAGE)
+
+
+def test_a_slip_goes_to_a_device_whole():
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    try:
+        send(os.ttyname(theirs), slip(PAGE))
+        assert os.read(ours, 4096) == slip(PAGE)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_printer_that_is_not_there_is_told(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        address = f"127.0.0.1:{closed.getsockname()[1]}"
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    for printer in (address, str(tmp_path / "lp0"), str(file), "nowhere"):
+        with pytest.raises(PrinterError, match="cannot be reached"):
+            send(printer, b"slip")
+
+
+def test_a_printer_without_paper_is_told_in_time():
+    ours, theirs = pty.openpty()
+    tty.setraw(theirs)
+    try:
+        with pytest.raises(PrinterError, match="takes nothing"):
+            send(os.ttyname(theirs), bytes(1_000_000), seconds=0.3)
+    finally:
+        os.close(ours)
+        os.close(theirs)
