@@ -1,18 +1,150 @@
-"""What a console shows of the table's progressive, and which of its orders are possible now."""
+"""What a console shows of the table's progressive: its game, seat by seat, what to do now, and which orders are possible.
 
-from typing import Final
+The reserve is hidden, and in none of it.
+"""
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, cast
+
+from pydantic import BaseModel, ConfigDict
+
+from controller.messages.models import GameStep
+from controller.operators.desk import Fitted
+from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import OpenMeter, Retire
+from controller.progressive.events import CardLevel, OpenMeter, Retire
+from controller.progressive.money import written
 from controller.progressive.nexus import Confirm, EndGame, SwipeCard
-from controller.progressive.procedure import HandButton, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.procedure import Hand, HandButton, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.settings import Procedure
+from controller.progressive.settings import Settings as ProgressiveSettings
+from controller.progressive.state import Award, AwardState
 from controller.progressive.state import Phase as BooksPhase
 from controller.table.events import Event
 from controller.table.state import TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
+from controller.wagers.words import words
 
 _ANYBODY: Final = "anybody"
+_TO_CONFIRM: Final = frozenset({aquarius.SETTLING, nexus.SETTLING, nexus.CONFIRMED})
+_END: Final = {"aquarius": "GAME OVER", "nexus": "END GAME"}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class SeatInGame(_Part):
+    """A seat in the progressive's game.
+
+    - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
+    - `late`: a wager lies there that came after the start, and is in no game.
+    - `won`: its hand won of the meter, or may have; `selected`: its hand button is on.
+    - `share`: what it gets of the award, in minor units, as far as that is known.
+    - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
+    """
+
+    seat: int
+    lit: bool
+    wagered: bool
+    late: bool
+    won: bool
+    selected: bool
+    share: int | None
+    refused: str | None
+
+
+class ShareOfAward(_Part):
+    """What a seat gets of an award, in minor units."""
+
+    seat: int
+    amount: int
+
+
+class AwardInGame(_Part):
+    """What the hand won of the meter: the tier, and what it comes to.
+
+    - `number`, `state`: once it is logged, and whether the meter is adjusted for it.
+    - `amount`, `shares`: fixed then; before, as they would be by the hands that are selected now, null and none where
+      nobody knows yet. Shares are in the order of paying.
+    - `card`: the card that completes it, null with Aquarius.
+    """
+
+    number: int | None
+    state: Literal["to_confirm", "locked", "booked"]
+    rule: str
+    title: str
+    pays: str
+    amount: int | None
+    shares: tuple[ShareOfAward, ...]
+    card: CardLevel | None
+
+
+class Todo(_Part):
+    """What to do now for the progressive, by a code and in words."""
+
+    code: str
+    text: str
+
+
+class GameView(_Part):
+    """The progressive at this table; amounts in minor units.
+
+    - `meter`: what displays show; `wager`: what one wager is, which `stays` on its sensor or is taken at the start.
+    - `round`: the game's, 0 before the first.
+    - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
+    - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
+    - `by_device`: those that a device of this table gives.
+    """
+
+    id: str
+    title: str
+    phase: Literal["new", "open", "retired"]
+    meter: int
+    wager: int
+    stays: bool
+    procedure: Procedure
+    step: GameStep
+    round: int
+    key: Literal["run", "jph"] | None
+    sensors: Literal["none", "online", "offline"]
+    seats: tuple[SeatInGame, ...]
+    award: AwardInGame | None
+    todo: Todo
+    orders: dict[str, str | None]
+    by_device: tuple[str, ...]
+
+
+def game_view(state: TableState, fitted: Fitted) -> GameView | None:
+    """The progressive's game at this table, None where there is no progressive; `fitted` is what its devices do."""
+    progressive = state.progressive
+    if progressive is None:
+        return None
+    books, procedure = progressive.books, progressive.procedure
+    expected = _expected(state, progressive)
+    award = _award(state, progressive, expected)
+    orders: dict[str, str | None] = {
+        each.kind: _why_not(state, each) for each in _of_game(state, progressive)
+    }
+    return GameView(
+        id=books.settings.progressive,
+        title=books.settings.wager.title,
+        phase=books.phase.value,
+        meter=books.shown,
+        wager=procedure.hand.stake,
+        stays=books.settings.wager_stays,
+        procedure=procedure.kind,
+        step=cast(GameStep, procedure.step.value),
+        round=procedure.hand.round,
+        key=procedure.key.value if procedure.kind == "aquarius" else None,
+        sensors=_sensors(state),
+        seats=tuple(_seats(state, progressive, award, fitted)),
+        award=award,
+        todo=_todo(state, progressive, award, expected, orders),
+        orders=orders,
+        by_device=tuple(sorted(fitted.gives)),
+    )
 
 
 def possible_of_progressive(state: TableState) -> frozenset[str]:
@@ -20,37 +152,262 @@ def possible_of_progressive(state: TableState) -> frozenset[str]:
     progressive = state.progressive
     if progressive is None:
         return frozenset()
-    tried = {each.kind for each in _tried(state, progressive) if refusal_of(state, each) is None}
+    hand = progressive.procedure.hand
+    events: list[Event] = [
+        *_of_game(state, progressive),
+        *(HandButton(seat, _ANYBODY) for seat in hand.wagers),
+        *(_wager(hand, seat) for seat in range(1, state.settings.seats + 1)),
+        OpenMeter(_ANYBODY),
+        Retire("?", _ANYBODY, "another"),
+    ]
+    possible = {each.kind for each in events if _why_not(state, each) is None}
     if progressive.books.phase is BooksPhase.OPEN:
-        tried |= {"adjust", "back_out"}
+        possible |= {"adjust", "back_out"}
     if progressive.books.phase is not BooksPhase.NEW:
-        tried.add("count_coins")
-    if "retire" in tried:  # which no round and no award is open for either
-        tried.add("change_settings")
-    return frozenset(tried)
+        possible.add("count_coins")
+    if "retire" in possible:  # like a change, only while no round and no award is open
+        possible.add("change_settings")
+    return frozenset(possible)
 
 
-def refusal_of(state: TableState, event: Event) -> RefusedError | None:
-    """Why an event would be refused now, None if it would not be: the table machine is pure, so it is tried."""
+# --- what is possible is tried: the table machine is pure, and says why not
+
+
+def _why_not(state: TableState, event: Event) -> str | None:
     try:
         Table(state).handle(event)
     except RefusedError as refusal:
-        return refusal
+        return str(refusal)
     return None
 
 
-def _tried(state: TableState, progressive: TablesProgressive) -> list[Event]:
-    """One of each order that says by itself what it is about, and those of every seat that they may be about."""
-    hand = progressive.procedure.hand
-    events: list[Event] = [
-        OpenMeter(_ANYBODY),
-        Retire("?", _ANYBODY, "another"),
-        StartGame(state.round, _ANYBODY),
-        *(HandButton(seat, _ANYBODY) for seat in hand.wagers),
-        *(WagerPlaced(seat) for seat in range(1, state.settings.seats + 1) if seat not in hand.sensors),
-        *(WagerLifted(seat) for seat in hand.sensors),
-    ]
-    if progressive.procedure.kind == "aquarius":
-        other = Key.RUN if progressive.procedure.key is Key.JPH else Key.JPH
-        return [*events, TurnKey(other, _ANYBODY), Jpot(_ANYBODY), GameOver(_ANYBODY)]
-    return [*events, Confirm(_ANYBODY), SwipeCard(_ANYBODY, "executive"), EndGame(_ANYBODY)]
+def _of_game(state: TableState, progressive: TablesProgressive) -> list[Event]:
+    """The orders of the game that are of no seat, as somebody would give them now."""
+    procedure = progressive.procedure
+    latched = None if _sensors(state) == "offline" else procedure.hand.sensors
+    start = StartGame(state.round, _ANYBODY, latched)
+    if procedure.kind == "aquarius":
+        other = Key.RUN if procedure.key is Key.JPH else Key.JPH
+        return [start, TurnKey(other, _ANYBODY), Jpot(_ANYBODY), GameOver(_ANYBODY)]
+    return [start, Confirm(_ANYBODY), SwipeCard(_ANYBODY, "executive"), EndGame(_ANYBODY)]
+
+
+def _wager(hand: Hand, seat: int) -> WagerPlaced | WagerLifted:
+    return WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
+
+
+# --- the award
+
+
+def _expected(state: TableState, progressive: TablesProgressive) -> Award | RefusedError | None:
+    """The award that would be logged if all were confirmed now, or why none would be; None where nothing is to be."""
+    procedure = progressive.procedure
+    hand = procedure.hand
+    if procedure.step not in _TO_CONFIRM:
+        return None
+    if hand.won is None or not (hand.won.certain or hand.selected):
+        return None
+    table = Table(state)
+    missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
+    steps: list[Event] = [HandButton(seat, _ANYBODY) for seat in missing]
+    if procedure.kind == "aquarius":
+        steps += [TurnKey(Key.JPH, _ANYBODY), Jpot(_ANYBODY)]
+    elif procedure.step is nexus.CONFIRMED:
+        steps += [SwipeCard(_ANYBODY, "executive")]
+    else:
+        steps += [Confirm(_ANYBODY), SwipeCard(_ANYBODY, "executive")]
+    try:
+        for step in steps:
+            table.handle(step)
+    except RefusedError as refusal:
+        return refusal
+    after = table.state.progressive
+    return None if after is None else after.books.awards[-1]
+
+
+def _award(
+    state: TableState, progressive: TablesProgressive, expected: Award | RefusedError | None
+) -> AwardInGame | None:
+    """The award of the game: the one that is logged, or the one that its hand won."""
+    settings, hand = progressive.books.settings, progressive.procedure.hand
+    logged = _logged(state, progressive)
+    if logged is not None:
+        name = logged.rule
+    elif progressive.procedure.step in _TO_CONFIRM and hand.won is not None:
+        name = hand.won.rule
+    else:
+        return None
+    rule = settings.tier(name)
+    if rule is None:
+        return None
+    found = logged or (expected if isinstance(expected, Award) else None)
+    shares = () if found is None else found.shares
+    return AwardInGame(
+        number=None if logged is None else logged.id,
+        state="to_confirm" if logged is None else _STATES[logged.state],
+        rule=name,
+        title=words(rule.when),
+        pays=rule.pays,
+        amount=None if found is None else found.amount,
+        shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
+        card=None if found is None else _card(settings, found),
+    )
+
+
+_STATES: Final[dict[AwardState, Literal["locked", "booked"]]] = {
+    AwardState.LOCKED: "locked",
+    AwardState.BOOKED: "booked",
+}
+
+
+def _logged(state: TableState, progressive: TablesProgressive) -> Award | None:
+    """The award of the game in play that is logged and stands."""
+    procedure = progressive.procedure
+    if procedure.step not in {aquarius.LOGGED, aquarius.ADJUSTED, nexus.ADJUSTED}:
+        return None
+    here = (state.settings.table, procedure.hand.round)
+    stand = (each for each in progressive.books.awards if each.state in _STATES)
+    return next((each for each in stand if (each.table, each.round) == here), None)
+
+
+def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:
+    if settings.procedure == "aquarius":
+        return None
+    above = settings.executive_from is not None and award.amount >= settings.executive_from
+    return "executive" if above else "supervisor"
+
+
+# --- the seats
+
+
+def _sensors(state: TableState) -> Literal["none", "online", "offline"]:
+    if state.sensors is None:
+        return "none"
+    return "online" if state.sensors.online else "offline"
+
+
+def _seats(
+    state: TableState, progressive: TablesProgressive, award: AwardInGame | None, fitted: Fitted
+) -> Iterator[SeatInGame]:
+    procedure = progressive.procedure
+    hand = procedure.hand
+    started = procedure.step not in {aquarius.BETTING, nexus.BETTING}
+    won = () if hand.won is None or not started else hand.won.seats
+    shares = {} if award is None else {each.seat: each.amount for each in award.shares}
+    late = fitted.late()
+    for seat in range(1, state.settings.seats + 1):
+        pressed: Event = HandButton(seat, _ANYBODY) if started else _wager(hand, seat)
+        wagered = started and seat in hand.wagers
+        yield SeatInGame(
+            seat=seat,
+            lit=wagered if started else seat in hand.sensors,
+            wagered=wagered,
+            late=seat in late,
+            won=seat in won,
+            selected=seat in hand.selected,
+            share=shares.get(seat),
+            refused=_why_not(state, pressed),
+        )
+
+
+# --- what to do now
+
+
+def _todo(
+    state: TableState,
+    progressive: TablesProgressive,
+    award: AwardInGame | None,
+    expected: Award | RefusedError | None,
+    orders: Mapping[str, str | None],
+) -> Todo:
+    procedure = progressive.procedure
+    end = _END[procedure.kind]
+    match procedure.step.value:
+        case "betting":
+            return _before_the_start(state, orders["start_game"])
+        case "playing":
+            return Todo(code="deal", text=_deal(progressive))
+        case "settling":
+            return _settle(progressive, expected, end)
+        case "confirmed":
+            card = "an Executive" if award is not None and award.card == "executive" else "a Supervisor"
+            return Todo(code="swipe_card", text=f"The award is confirmed: swipe {card} card to complete it")
+        case "logged":
+            return Todo(
+                code="key_to_run",
+                text="The award is logged: turn the key to RUN, which takes it off the meter",
+            )
+        case _:
+            return _pay(procedure, award, end)
+
+
+def _before_the_start(state: TableState, refused: str | None) -> Todo:
+    if refused is not None:
+        return Todo(code="wait", text=refused)
+    if state.sensors is None:
+        return Todo(
+            code="start_game", text="Touch each seat that has a progressive wager, then press START GAME"
+        )
+    return Todo(code="start_game", text="Press START GAME once the progressive wagers lie on their sensors")
+
+
+def _deal(progressive: TablesProgressive) -> str:
+    if not progressive.procedure.hand.wagers:
+        return "No progressive wager is in this game: deal the hand"
+    if progressive.books.settings.wager_stays:
+        return "The wagers are counted and stay on their sensors: deal the hand"
+    return "The wagers are counted: take them, and deal the hand"
+
+
+def _settle(progressive: TablesProgressive, expected: Award | RefusedError | None, end: str) -> Todo:
+    procedure = progressive.procedure
+    hand, won = procedure.hand, procedure.hand.won
+    if won is None:
+        return Todo(code="end", text=f"The hand won nothing of the meter: press {end}")
+    if isinstance(expected, RefusedError):
+        return Todo(code=expected.code, text=str(expected))
+    seats = _named(won.seats)
+    rule = progressive.books.settings.tier(won.rule)
+    pays = won.rule if rule is None else rule.pays
+    if not won.certain and not hand.selected:
+        who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
+        return Todo(
+            code="hand_buttons",
+            text=f"{pays}: press the hand button {who} Player or Banker wager won; if none did, press {end}",
+        )
+    if won.certain and hand.selected != won.seats:
+        return Todo(code="hand_buttons", text=f"{pays}: press the hand button of {seats}")
+    return _call_supervisor(procedure)
+
+
+def _call_supervisor(procedure: aquarius.State | nexus.State) -> Todo:
+    if procedure.kind == "nexus":
+        return Todo(
+            code="confirm",
+            text="Call a supervisor, who verifies the hand and presses CONFIRM, then swipes a card",
+        )
+    if procedure.key is Key.RUN:
+        return Todo(
+            code="key_to_jph",
+            text="Call a supervisor, who verifies the hand, turns the key to JPH and presses J-POT",
+        )
+    return Todo(code="jpot", text="The key is in JPH: the supervisor presses J-POT")
+
+
+def _pay(procedure: aquarius.State | nexus.State, award: AwardInGame | None, end: str) -> Todo:
+    if procedure.kind == "aquarius" and procedure.key is Key.JPH:
+        return Todo(code="key_to_run", text="The key is in JPH: turn it to RUN")
+    if award is None:
+        return Todo(code="end", text=f"The award was backed out: press {end}")
+    shares = [f"seat {each.seat} {written(each.amount)}" for each in award.shares]
+    order = ", in this order" if len(shares) > 1 else ""
+    return Todo(code="pay", text=f"Pay {_listed(shares)}{order}; then press {end}")
+
+
+def _named(seats: Sequence[int]) -> str:
+    return f"seat{'s' * (len(seats) > 1)} {_listed([str(seat) for seat in seats])}"
+
+
+def _listed(things: Sequence[str]) -> str:
+    *most, last = things
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,4 +1,4 @@
-"""What a console shows: the public table, and what the one who looks may do. No card that was not revealed is in it."""
+"""What a console shows: the public table and its progressive, and what the one who looks may do. No card that was not revealed is in it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from controller.baccarat.coup import Coup
 from controller.messages.building import public_round, state_message, timestamp
 from controller.messages.models import State, Timestamp
 from controller.operators.desk import KINDS, NOTHING_FITTED, Fitted
-from controller.operators.game_view import possible_of_progressive
+from controller.operators.game_view import GameView, game_view, possible_of_progressive
 from controller.operators.roles import Role, orders_of
 from controller.table.after_settlement import as_dealt
 from controller.table.events import Order
@@ -129,6 +129,7 @@ class View(_Part):
     prompt: Prompt
     seats: tuple[Seat, ...]
     last: LastRound | None
+    progressive: GameView | None
     alarms: tuple[StandingAlarm, ...]
     stops: tuple[StandingStop, ...]
     hands_an_hour: float | None
@@ -164,6 +165,7 @@ def view_of(
         prompt=prompt_of(state),
         seats=_seats(state),
         last=_last(state),
+        progressive=game_view(state, fitted),
         alarms=tuple(
             StandingAlarm(number=each.number, code=each.code, text=each.text, times=each.times)
             for each in state.alarms

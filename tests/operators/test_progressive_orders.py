@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from controller.baccarat.cards import Card
 from controller.engine import Handled
 from controller.journal.recovery import replay
 from controller.operators.desk import MOST, Desk, Fitted
-from controller.progressive.procedure import StartGame
+from controller.progressive.procedure import StartGame, WagerPlaced
+from controller.table.events import CardDrawn, OpenBetting
 from controller.table.settings import Settings
 from controller.table.state import TablesProgressive
 from controller.table.turn import RefusedError
@@ -253,6 +255,26 @@ async def test_a_game_is_started_by_the_sensors_where_there_are_some(tmp_path):
         assert (started.status, started.json["seq"]) == (200, 7)
         assert asked == [(StartGame(1, "Ida"), "operator Ida")] * 2
         assert here.events("start_game") == []
+
+
+@pytest.mark.parametrize("given", [frozenset(), frozenset({"wager_placed", "wager_lifted"})], ids=len)
+async def test_wagers_that_were_keyed_are_cleared_by_the_end_of_their_game_and_a_sensors_are_not(
+    given, tmp_path
+):
+    async with consoles(tmp_path, house(), fitted=Fitted(gives=given)) as here:
+        browser = await executive(here)
+        await here.table.begin_shoe()
+        await here.table.order(OpenBetting("Ida"))
+        for seat in (2, 5):
+            await here.table.order(WagerPlaced(seat))
+        assert (await browser.order("end_game")).json["code"] == "not_started"
+        assert progressive(here).procedure.hand.sensors == (2, 5)
+        assert (await browser.order("start_game", round=1)).status == 200
+        for code in ["KS", "2S", "3H", "3S", "2D"]:
+            await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
+        assert (await browser.order("end_game")).status == 200
+
+        assert progressive(here).procedure.hand.sensors == ((2, 5) if given else ())
 
 
 # --- over the socket

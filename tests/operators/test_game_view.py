@@ -1,0 +1,280 @@
+"""What a console shows of a progressive's game: at every step what to do, whose hand won, and what may be pressed."""
+
+import json
+from typing import Any
+
+import pytest
+
+from controller.operators.desk import Fitted
+from controller.operators.game_view import GameView, game_view, possible_of_progressive
+from controller.operators.roles import Role
+from controller.operators.view import Reader, view_of
+from tests.operators.test_view import NOW
+from tests.table.croupier import Croupier
+
+SUITED = "draw 2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+NOTHING_WON = "draw 4H KC 3H JC KD 6D"
+NEXUS = {"procedure": "nexus"}
+UNSEEN = {"base_wagers": "unseen"}
+WAGERS = ("wager 2 player 500", "wager 5 player 500", "spot 2 5")
+WON = (*WAGERS, "start game", SUITED)
+TO_JPH = (*WON, "hand 2", "hand 5", "turn jph")
+AWARD_25 = "25% of the meter"
+
+
+def croupier(*commands: str, **meter: Any) -> Croupier:
+    """Someone at a table with betting open and a meter in service, who then does this."""
+    return Croupier.at_betting("meter", *commands, game_name="progressive-2", meter=meter)
+
+
+def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
+    found = game_view(at.state, fitted or Fitted())
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("commands", "meter", "code", "text"),
+    [
+        ((), {}, "start_game", "Touch each seat that has a progressive wager, then press START GAME"),
+        (
+            ("sensors there",),
+            {},
+            "start_game",
+            "Press START GAME once the progressive wagers lie on their sensors",
+        ),
+        (
+            ("draw KS",),
+            {},
+            "wait",
+            "a card of this hand has been dealt: the progressive wagers that lie there",
+        ),
+        (("start game",), {}, "deal", "No progressive wager is in this game: deal the hand"),
+        ((*WAGERS, "start game"), {}, "deal", "The wagers are counted: take them, and deal the hand"),
+        (
+            (*WAGERS, "start game", NOTHING_WON),
+            {},
+            "end",
+            "The hand won nothing of the meter: press GAME OVER",
+        ),
+        (
+            (*WAGERS, "start game", NOTHING_WON),
+            NEXUS,
+            "end",
+            "The hand won nothing of the meter: press END GAME",
+        ),
+        (WON, {}, "hand_buttons", f"{AWARD_25}: press the hand button of seats 2 and 5"),
+        ((*WON, "hand 2"), {}, "hand_buttons", f"{AWARD_25}: press the hand button of seats 2 and 5"),
+        (
+            WON,
+            UNSEEN,
+            "hand_buttons",
+            f"{AWARD_25}: press the hand button of each of seats 2 and 5 whose Player or Banker wager won; if none did",
+        ),
+        (
+            (*WON, "hand 2", "hand 5"),
+            {},
+            "key_to_jph",
+            "Call a supervisor, who verifies the hand, turns the key to JPH",
+        ),
+        ((*WON, "hand 5"), UNSEEN, "key_to_jph", "Call a supervisor"),
+        (TO_JPH, {}, "jpot", "The key is in JPH: the supervisor presses J-POT"),
+        (
+            (*TO_JPH, "j-pot"),
+            {},
+            "key_to_run",
+            "The award is logged: turn the key to RUN, which takes it off the meter",
+        ),
+        (
+            (*TO_JPH, "j-pot", "turn run"),
+            {},
+            "pay",
+            "Pay seat 2 1,250.05 and seat 5 1,250.05, in this order; then press GAME OVER",
+        ),
+        (
+            (*TO_JPH, "j-pot", "turn run"),
+            {"seat_one": "left"},
+            "pay",
+            "Pay seat 5 1,250.05 and seat 2 1,250.05, in this order; then press GAME OVER",
+        ),
+        ((*TO_JPH, "j-pot", "turn run", "turn jph"), {}, "key_to_run", "The key is in JPH: turn it to RUN"),
+        (
+            (*TO_JPH, "j-pot", "turn run", "back out 1"),
+            {},
+            "end",
+            "The award was backed out: press GAME OVER",
+        ),
+        (
+            (*WON, "hand 2", "hand 5"),
+            NEXUS,
+            "confirm",
+            "Call a supervisor, who verifies the hand and presses CONFIRM",
+        ),
+        (
+            (*WON, "hand 2", "hand 5", "confirm"),
+            NEXUS,
+            "swipe_card",
+            "The award is confirmed: swipe a Supervisor card",
+        ),
+        (
+            (*WON, "hand 2", "hand 5", "confirm"),
+            {**NEXUS, "executive_from": 250_010},
+            "swipe_card",
+            "The award is confirmed: swipe an Executive card",
+        ),
+        (
+            (*WON, "hand 2", "hand 5", "confirm", "swipe"),
+            NEXUS,
+            "pay",
+            "Pay seat 2 1,250.05 and seat 5 1,250.05",
+        ),
+    ],
+)
+def test_at_every_step_it_says_what_to_do_and_no_more(commands, meter, code, text):
+    todo = shown(croupier(*commands, **meter)).todo
+
+    assert (todo.code, todo.text[: len(text)]) == (code, text)
+
+
+def test_before_the_meter_is_in_service_it_says_so_and_there_is_nothing_to_start():
+    at = Croupier.at_betting(game_name="progressive-2", meter={})
+
+    assert shown(at).todo.text == "the progressive dragon is not in service: open its meter first"
+    assert possible_of_progressive(at.state) == {"open_meter", "wager_placed", "turn_key"}
+
+
+def test_a_table_without_a_progressive_shows_none():
+    at = Croupier.at_betting()
+
+    assert game_view(at.state, Fitted()) is None
+    assert possible_of_progressive(at.state) == frozenset()
+
+
+def test_sensors_that_are_away_let_no_game_be_started():
+    at = croupier("sensors there", "spot 2", "sensors lost")
+    view = shown(at)
+
+    assert view.sensors == "offline"
+    assert view.orders["start_game"] == view.todo.text
+    assert "do not answer" in view.todo.text
+    assert "start_game" not in possible_of_progressive(at.state)
+
+
+def seats(view: GameView, what: str) -> list[int]:
+    return [each.seat for each in view.seats if getattr(each, what)]
+
+
+def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
+    at = croupier("wager 2 player 500", "wager 5 banker 500", "spot 2 5 7", "lift 7")
+    before = shown(at)
+    assert (seats(before, "lit"), seats(before, "wagered")) == ([2, 5], [])
+    assert seats(before, "refused") == []
+
+    started = shown(at.do("start game"), Fitted(late=lambda: (6,)))
+    assert (seats(started, "lit"), seats(started, "wagered"), seats(started, "late")) == ([2, 5], [2, 5], [6])
+    assert started.seats[1].refused == "the hand is not over: deal it to its end first"
+
+    settling = shown(at.do("lift 2", SUITED))
+    assert (seats(settling, "wagered"), seats(settling, "won"), seats(settling, "selected")) == (
+        [2, 5],
+        [2],
+        [],
+    )
+    assert [each.refused for each in settling.seats[:2]] == [
+        "seat 1 has no progressive wager in round 1",
+        None,
+    ]
+    assert settling.seats[4].refused == "the hand of seat 5 won nothing of the meter in round 1"
+    assert seats(shown(at.do("hand 2")), "selected") == [2]
+
+
+@pytest.mark.parametrize(
+    ("commands", "meter", "state", "amount", "shares", "card"),
+    [
+        (WON, {}, "to_confirm", 250_010, [(2, 125_005), (5, 125_005)], None),
+        (WON, UNSEEN, "to_confirm", None, [], None),
+        ((*WON, "hand 5"), UNSEEN, "to_confirm", 250_010, [(5, 250_010)], None),
+        (WON, NEXUS, "to_confirm", 250_010, [(2, 125_005), (5, 125_005)], "supervisor"),
+        (
+            WON,
+            {**NEXUS, "executive_from": 1},
+            "to_confirm",
+            250_010,
+            [(2, 125_005), (5, 125_005)],
+            "executive",
+        ),
+        ((*TO_JPH, "j-pot"), {}, "locked", 250_010, [(2, 125_005), (5, 125_005)], None),
+        ((*TO_JPH, "j-pot", "turn run"), {}, "booked", 250_010, [(2, 125_005), (5, 125_005)], None),
+    ],
+)
+def test_the_award_is_shown_as_it_would_be_before_it_is_fixed(commands, meter, state, amount, shares, card):
+    award = shown(croupier(*commands, **meter)).award
+    assert award is not None
+
+    assert (award.state, award.amount, award.card) == (state, amount, card)
+    assert [(each.seat, each.amount) for each in award.shares] == shares
+    assert (award.rule, award.pays) == ("two_three_four_suited", AWARD_25)
+    assert (award.number is None) == (state == "to_confirm")
+
+
+def test_a_meter_that_does_not_hold_the_award_says_what_to_add():
+    at = croupier(
+        *WAGERS, "start game", "draw 2H KC 3S JC 4H KD", "hand 2", "hand 5", seed=100, fixed_awards="meter"
+    )
+
+    assert shown(at).todo.code == "meter_dry"
+    assert "add at least" in shown(at).todo.text
+
+
+def test_an_award_of_cards_that_were_corrected_after_it_says_to_back_it_out():
+    at = croupier(*TO_JPH, "j-pot", "turn run", "correct round 2D 3D 4D over KC JC KD")
+    view = shown(at)
+
+    assert view.step == "settling"
+    assert view.todo.code == "already_confirmed"
+    assert "have it backed out at the Game Manager first" in view.todo.text
+
+
+@pytest.mark.parametrize(
+    ("commands", "meter", "possible"),
+    [
+        (WAGERS, {}, "start_game turn_key wager_placed wager_lifted retire change_settings"),
+        (WAGERS, NEXUS, "start_game wager_placed wager_lifted retire change_settings"),
+        ((*WAGERS, "start game"), {}, "turn_key wager_lifted"),
+        (WON, {}, "hand_button turn_key wager_lifted"),
+        (TO_JPH, {}, "hand_button jpot turn_key wager_lifted"),
+        ((*TO_JPH, "j-pot"), {}, "turn_key wager_lifted"),
+        ((*TO_JPH, "j-pot", "turn run"), {}, "turn_key game_over wager_lifted"),
+        ((*WON, "hand 2", "hand 5"), NEXUS, "hand_button confirm wager_lifted"),
+        ((*WON, "hand 2", "hand 5", "confirm"), NEXUS, "hand_button swipe_card wager_lifted"),
+        ((*WON, "hand 2", "hand 5", "confirm", "swipe"), NEXUS, "end_game wager_lifted"),
+    ],
+)
+def test_what_may_be_ordered_is_what_would_be_carried_out(commands, meter, possible):
+    at = croupier(*commands, **meter)
+    always = {"adjust", "back_out", "count_coins"}
+
+    assert possible_of_progressive(at.state) == always | set(possible.split())
+
+
+def test_the_orders_are_those_of_the_role_and_not_a_devices():
+    at = croupier(*TO_JPH)
+    fitted = Fitted(gives=frozenset({"turn_key"}))
+    dealer, supervisor = (
+        set(view_of(at.state, 7, NOW, Reader("Mei", (role,)), None, fitted).orders)
+        for role in (Role.DEALER, Role.SUPERVISOR)
+    )
+
+    assert "hand_button" in dealer
+    assert dealer.isdisjoint({"jpot", "turn_key"})
+    assert "jpot" in supervisor
+    assert "turn_key" not in supervisor
+    assert shown(at, fitted).by_device == ("turn_key",)
+
+
+def test_nothing_of_it_tells_the_reserve():
+    view = shown(croupier(*WAGERS, "start game", reserve="50%"))
+
+    assert "reserve" not in view.model_dump_json()
+    assert view.meter == 1_000_040
+    assert "reserve" not in json.dumps(GameView.model_json_schema()["properties"])
