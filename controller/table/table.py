@@ -6,7 +6,8 @@ happened, whatever the phase, so it is listed everywhere and never refused; what
 or a stop. The same events in the same order always give the same table and the same effects.
 """
 
-from typing import Final, get_args
+from collections.abc import Callable
+from typing import Any, Final, get_args
 
 from controller.progressive.procedure import StartGame
 from controller.table import progressive
@@ -182,13 +183,28 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
 }
 """Phase -> event -> the phases it may lead to."""
 
-_BY_TYPE: Final[tuple[type, ...]] = (
-    *get_args(Order),
-    SetWager,
-    ServiceStarted,
-    ConfigurationKeypad,
-    StartGame,
-)
+_Handler = Callable[[Turn, Any], None]
+
+
+def _each(kinds: Any, listed: str, handler: _Handler) -> dict[type, tuple[type | str, _Handler]]:
+    return dict.fromkeys(get_args(kinds), (listed, handler))
+
+
+_KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
+    **{order: (order, on_order) for order in get_args(Order)},
+    SetWager: (SetWager, on_wager),
+    ServiceStarted: (ServiceStarted, on_started),
+    ConfigurationKeypad: (ConfigurationKeypad, on_configuration_keypad),
+    **_each(Access, _ACCESS, on_access),
+    **_each(SensorsLink | SensorFault, _METER, on_sensors),
+    **_each(Sensed, _METER, progressive.play),
+    **_each(BooksOrder, _METER, progressive.keep_books),
+    **_each(GameOrder, _GAME, progressive.play),
+    StartGame: (StartGame, progressive.play),
+}
+"""Event -> what `TRANSITIONS` lists it under, and who handles it; all others are the shoe's."""
+
+_OF_THE_SHOE: Final[tuple[type | str, _Handler]] = (_SHOE, on_shoe_event)
 
 _ANYTIME: Final[frozenset[type]] = frozenset({SignOn, CallSupervisor, AcknowledgeAlarm})
 """Possible in any phase once the table is unlocked, so not worth saying where something else is not."""
@@ -227,35 +243,19 @@ class Table:
         """A table on its first day: locked, with no shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
-    def handle(self, event: Event) -> list[Effect]:  # noqa: C901 - flat: one case a kind of event
+    def handle(self, event: Event) -> list[Effect]:
         """Handle one event and return what came of it, in order.
 
         Raises:
             RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
         """
         before = self.state.phase
-        allowed = TRANSITIONS[before].get(_key(event))
+        listed, handler = _KINDS.get(type(event), _OF_THE_SHOE)
+        allowed = TRANSITIONS[before].get(listed)
         if allowed is None:
             raise _refusal(before, event)
         turn = Turn(self.state)
-        if isinstance(event, SetWager):
-            on_wager(turn, event)
-        elif isinstance(event, ServiceStarted):
-            on_started(turn, event)
-        elif isinstance(event, Order):
-            on_order(turn, event)
-        elif isinstance(event, Access):
-            on_access(turn, event)
-        elif isinstance(event, ConfigurationKeypad):
-            on_configuration_keypad(turn, event)
-        elif isinstance(event, SensorsLink | SensorFault):
-            on_sensors(turn, event)
-        elif isinstance(event, GameOrder | Sensed):
-            progressive.play(turn, event)
-        elif isinstance(event, BooksOrder):
-            progressive.keep_books(turn, event)
-        else:
-            on_shoe_event(turn, event)
+        handler(turn, event)
         after = turn.state.phase
         if after not in allowed:
             raise AssertionError(
@@ -263,17 +263,6 @@ class Table:
             )
         self.state = turn.state
         return turn.effects
-
-
-def _key(event: Event) -> type | str:
-    """What the transition table lists an event under."""
-    if isinstance(event, _BY_TYPE):
-        return type(event)
-    if isinstance(event, Access):
-        return _ACCESS
-    if isinstance(event, GameOrder):
-        return _GAME
-    return _METER if isinstance(event, BooksOrder | Sensed | SensorsLink | SensorFault) else _SHOE
 
 
 def _refusal(phase: Phase, event: Event) -> RefusedError:
@@ -287,5 +276,6 @@ def _refusal(phase: Phase, event: Event) -> RefusedError:
     )
     return RefusedError(
         "not_now",
-        f"cannot {_WHAT.get(type(event), 'play on the progressive')} while the table is in {phase.value}; possible now: {', '.join(legal)}",
+        f"cannot {_WHAT.get(type(event), 'play on the progressive')} while the table is in {phase.value}; possible now: "
+        f"{', '.join(legal)}",
     )
