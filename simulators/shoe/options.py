@@ -6,7 +6,7 @@ from pathlib import Path
 from controller.baccarat.cards import Card
 from drivers.ishoe.frames import SERIAL_BYTES, STORE, WINDOW
 from simulators.shoe.faults import Faults, OptionError
-from simulators.shoe.order import shuffled, with_surplus_copy
+from simulators.shoe.order import shuffled, stacked, with_surplus_copy
 from simulators.shoe.scenario import Step
 
 __all__ = ["OptionError", "ShoeOptions"]
@@ -18,6 +18,7 @@ class ShoeOptions:
 
     - `store`: the file that is its memory; `link`: the symlink that stands for its end of the line, None for none.
     - `seed`, `decks`: what it is filled with; `shoes`: exact cards of the first shoes, before shuffled ones.
+    - `coups`: whole coups, each in the order in which it is dealt; every `every`-th coup of a shuffled shoe is the next of them.
     - `cut`: how many cards are behind the cut card, 0 for no cut card.
     - `pace`: seconds between two cards, 0 for as fast as acknowledged; `between`: seconds after a result before the
       next coup's first card.
@@ -35,6 +36,8 @@ class ShoeOptions:
     seed: str = "1"
     decks: int = 8
     shoes: tuple[tuple[Card, ...], ...] = ()
+    coups: tuple[tuple[Card, ...], ...] = ()
+    every: int = 5
     cut: int = 14
     pace: float = 0
     between: float = 0
@@ -50,6 +53,7 @@ class ShoeOptions:
             ("decks", self.decks, 1, 8),
             ("window", self.window, 1, WINDOW),
             ("room", self.room, 1, 1_000_000),
+            ("every", self.every, 1, 100),
             ("pace", self.pace, 0, 3600),
             ("between", self.between, 0, 3600),
         ):
@@ -80,6 +84,8 @@ class ShoeOptions:
             cards = list(self.shoes[shoe_number - 1])
         else:
             cards = shuffled(self.seed, shoe_number, self.decks)
+            if self.coups:
+                cards = stacked(cards, self.coups, self.every)
         earliest = self._surplus_from(shoe_number)
         return tuple((earliest and with_surplus_copy(cards, earliest, self.decks)) or cards)
 

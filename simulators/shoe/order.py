@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from random import Random
 
 from controller.baccarat.cards import STANDARD_DECK, Card
+from controller.baccarat.coup import Coup
 
 
 def shuffled(seed: str, shoe_number: int, decks: int) -> list[Card]:
@@ -16,6 +17,34 @@ def shuffled(seed: str, shoe_number: int, decks: int) -> list[Card]:
     cards = list(STANDARD_DECK) * decks
     Random(f"{seed}/{shoe_number}").shuffle(cards)
     return cards
+
+
+def stacked(cards: Sequence[Card], coups: Sequence[tuple[Card, ...]], every: int) -> list[Card]:
+    """Put whole coups into a shoe: every `every`-th coup is the next of `coups`, which begin anew after the last.
+
+    Their cards are fetched from further back and change places with those that they displace, so the shoe holds the same
+    cards. A coup that the rest of the shoe has not the cards for waits. Coups are counted as at a table by default: the
+    first card burns as many as it says, an ace one.
+    """
+    order = list(cards)
+    begins = 1 + (order[0].points or 10)
+    number = placed = 0
+    while (size := _size_of_coup(order[begins:])) is not None:
+        number += 1
+        wanted = coups[placed % len(coups)]
+        if number % every == 0 and Counter(wanted) <= Counter(order[begins:]):
+            for place, card in enumerate(wanted, start=begins):
+                found = order.index(card, place)
+                order[place], order[found] = card, order[place]
+            placed += 1
+            size = len(wanted)
+        begins += size
+    return order
+
+
+def _size_of_coup(cards: Sequence[Card]) -> int | None:
+    """How many of these cards make the next coup, None where they do not make one."""
+    return next((size for size in range(4, 7) if len(cards) >= size and Coup(tuple(cards[:size])).over), None)
 
 
 def with_surplus_copy(cards: Sequence[Card], earliest: int, decks: int) -> list[Card] | None:

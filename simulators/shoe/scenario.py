@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from controller.baccarat.cards import Card
+from controller.baccarat.coup import Coup
 from drivers.ishoe.frames import FAULT_BYTES
 from simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
 from simulators.shoe.order import shuffled, with_surplus_copy
@@ -60,6 +61,8 @@ class Scenario:
     decks: int | None = None
     cut: int | None = None
     shoes: tuple[tuple[Card, ...], ...] | None = None
+    coups: tuple[tuple[Card, ...], ...] | None = None
+    every: int | None = None
     faults: Faults | None = None
     steps: tuple[Step, ...] = ()
 
@@ -163,6 +166,7 @@ class _Table:
 def _scenario(table: _Table) -> Scenario:
     serial, decks = table.text("serial"), table.whole("decks", 1, 8)
     cut, shoes = table.whole("cut", 0, 415), _shoes(table)
+    coups, every = _coups(table), table.whole("every", 1, 100)
     options = table.items("faults", str, 'a list of faults as the option has them, such as ["noise=0.01"]')
     faults = None if options is None else parse_faults(options)
     tables = table.items("steps", dict, "[[steps]]") or []
@@ -170,7 +174,7 @@ def _scenario(table: _Table) -> Scenario:
     steps = tuple(_step(_Table(step, f"steps[{n}].")) for n, step in enumerate(tables, start=1))
     for number, step in enumerate(steps, start=1):
         _check_place(step, f"steps[{number}].", shoes or (), decks or 8)
-    return Scenario(serial, decks, cut, shoes, faults, steps)
+    return Scenario(serial, decks, cut, shoes, coups, every, faults, steps)
 
 
 def _shoes(table: _Table) -> tuple[tuple[Card, ...], ...] | None:
@@ -185,6 +189,16 @@ def _shoes(table: _Table) -> tuple[tuple[Card, ...], ...] | None:
         return tuple(tuple(Card(code) for codes in shoe for code in codes.split()) for shoe in shoes)
     except ValueError as error:
         raise _WrongKeyError(f"cards: {error}") from error
+
+
+def _coups(table: _Table) -> tuple[tuple[Card, ...], ...] | None:
+    listed = table.items("coups", str, 'a list of coups as they are dealt, such as ["9S 4H TD 3C"]')
+    if listed is None:
+        return None
+    try:
+        return tuple(Coup.complete(tuple(Card(code) for code in codes.split())).cards for codes in listed)
+    except ValueError as error:
+        raise _WrongKeyError(f"coups: {error}") from error
 
 
 def _step(table: _Table) -> Step:

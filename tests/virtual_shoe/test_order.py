@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.baccarat.cards import STANDARD_DECK, Card
-from simulators.shoe.order import shuffled, with_surplus_copy
+from controller.baccarat.coup import Coup
+from simulators.shoe.order import shuffled, stacked, with_surplus_copy
 
 
 def test_a_seed_always_gives_the_same_cards():
@@ -50,3 +51,50 @@ def test_the_surplus_copy_is_the_first_card_to_come_once_too_often(shoe, decks, 
 
 def test_there_is_no_surplus_copy_where_no_card_is_complete():
     assert with_surplus_copy([Card.AS, Card.AH, Card.AS], 1, 2) is None
+
+
+# --- coups put into a shoe
+
+NATURAL = (Card("9S"), Card("4H"), Card("TD"), Card("3C"))
+SIX_CARDS = tuple(map(Card, ["2D", "JC", "3D", "KS", "4D", "TH"]))
+
+
+def coups_of(cards: list[Card]) -> list[tuple[Card, ...]]:
+    """The coups of a shoe whose first card burns as many as it says."""
+    coups, left = [], cards[1 + (cards[0].points or 10) :]
+    while left:
+        coup = Coup()
+        while not coup.over and left:
+            coup = coup.with_card(left.pop(0))
+        coups += [coup.cards] if coup.over else []
+    return coups
+
+
+@given(seed=st.text(max_size=3), decks=st.integers(1, 8), every=st.integers(1, 100))
+def test_stacking_a_shoe_puts_its_cards_into_another_order_and_nothing_else(seed, decks, every):
+    before = shuffled(seed, 1, decks)
+    after = stacked(before, [NATURAL, SIX_CARDS], every)
+
+    assert Counter(after) == Counter(before)
+    assert after[: 1 + (before[0].points or 10)] == before[: 1 + (before[0].points or 10)]
+
+
+@given(seed=st.text(max_size=3), every=st.integers(3, 9))
+def test_every_so_many_coups_is_the_next_of_those_put_in(seed, every):
+    coups = coups_of(stacked(shuffled(seed, 1, 8), [NATURAL, SIX_CARDS], every))
+    put_in = coups[every - 1 :: every]
+
+    for number, coup in enumerate(put_in[:5]):
+        assert coup == (NATURAL, SIX_CARDS)[number % 2]
+
+
+def test_between_them_the_coups_are_those_of_the_shuffle_until_a_card_is_fetched():
+    assert coups_of(stacked(shuffled("1", 1, 8), [NATURAL], 9))[:4] == coups_of(shuffled("1", 1, 8))[:4]
+
+
+def test_a_coup_whose_cards_are_used_up_waits():
+    coups = coups_of(stacked(shuffled("1", 1, 1), [NATURAL], 1))
+
+    assert coups[0] == NATURAL
+    assert coups.count(NATURAL) == 1
+    assert len(coups) > 5

@@ -2,8 +2,10 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
+from controller.games import load_game, shipped_games
 from simulators.shoe import ScenarioError, ShoeOptions, read_scenario
 from simulators.shoe.faults import Faults
+from simulators.shoe.order import shuffled, stacked
 from simulators.shoe.scenario import Scenario, Step, parse_scenario, scenario_names
 
 
@@ -62,7 +64,10 @@ def test_each_kind_of_step():
     ("text", "says"),
     [
         ("cards = ", "scenario bad is not TOML: "),
-        ("speed = 3", "speed is unknown: write one of serial, decks, cut, cards, faults, steps"),
+        (
+            "speed = 3",
+            "speed is unknown: write one of serial, decks, cut, cards, coups, every, faults, steps",
+        ),
         ('decks = "8"', "decks is '8': write a whole number from 1 to 8"),
         ("decks = true", "decks is True: write a whole number"),
         ("decks = 9", "decks is 9: write a whole number from 1 to 8"),
@@ -74,6 +79,10 @@ def test_each_kind_of_step():
         ('cards = [["AS"], "KH"]', "or a list of such lists, one for each shoe"),
         ('cards = [["AS"], [7]]', "or a list of such lists"),
         ('cards = ["AS", "1H"]', "cards: '1H' is not a card: write rank A23456789TJQK, then suit SHDC"),
+        ('coups = "9S 4H"', "coups is '9S 4H': write a list of coups as they are dealt"),
+        ('coups = ["9S 4H TD"]', "coups: 3 cards do not finish a coup"),
+        ('coups = ["9S 4H TD 3C 2H"]', "coups: the coup was over after 4 cards"),
+        ("every = 0", "every is 0: write a whole number from 1 to 100"),
         ("faults = 3", "faults is 3: write a list of faults as the option has them"),
         ('faults = ["noise=2"]', "fault noise=2: write a chance from 0 to 1"),
         ("steps = 3", "steps is 3: write [[steps]]"),
@@ -162,3 +171,32 @@ def test_the_overdraw_that_comes_along_is_the_card_after_a_finished_coup():
 
     assert [step.at for step in scenario.steps] == [8]
     assert [(coup.player_total, coup.banker_total) for coup in coups] == [(9, 7), (6, 7), (6, 9)]
+
+
+# --- coups that are put into shuffled shoes
+
+
+def test_coups_are_put_into_each_shuffled_shoe(tmp_path):
+    settings = parse_scenario('every = 3\ncoups = ["9S 4H TD 3C"]', "x").settings()
+    options = ShoeOptions(store=tmp_path / "store", **settings)
+
+    for shoe in (1, 2):
+        assert options.cards(shoe) == tuple(stacked(shuffled("1", shoe, 8), settings["coups"], 3))
+
+
+def test_exact_cards_are_left_as_they_are(tmp_path):
+    settings = parse_scenario('cut = 0\ncards = ["2H KD TC", "6S TS KH 7H"]\ncoups = ["9S 4H TD 3C"]', "x")
+
+    assert settings.shoes is not None
+    assert ShoeOptions(store=tmp_path / "store", **settings.settings()).cards(1) == settings.shoes[0]
+
+
+def test_each_tier_of_a_progressive_is_won_by_a_coup_of_the_scenario_with_its_games_name():
+    games = [game for game in map(load_game, shipped_games()) if game.name.startswith("progressive-")]
+    assert len(games) == 4
+    for game in games:
+        (wager,) = (each for each in game.wagers if each.progressive is not None)
+        coups = read_scenario(game.name).coups or ()
+        won = [rule.name for each in coups if (rule := wager.deciding_rule(Coup.complete(each))) is not None]
+
+        assert sorted(won) == sorted(rule.name for rule in wager.rules if rule.wins)
