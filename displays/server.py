@@ -1,4 +1,4 @@
-"""The display's web service: one page for every layout, its files, and the streams that keep it up to date."""
+"""The display's web service: the i-Score, the progressive's sign, their files, and the streams that keep them up to date."""
 
 import asyncio
 import socket
@@ -54,6 +54,8 @@ class Pages:
                 Route("/events", self.several_streams),
                 Route("/tables", self.tables),
                 Route("/tables/{table}/i-score", self.i_score),
+                Route("/progressive", self.first_sign),
+                Route("/tables/{table}/progressive", self.sign),
                 Route("/tables/{table}/events", self.stream),
                 Route("/settings.json", self.settings),
                 Route("/catalog/{language}.json", self.catalog),
@@ -67,7 +69,7 @@ class Pages:
         application.router.redirect_slashes = False
         return application
 
-    # --- the page
+    # --- the pages
 
     async def first_page(self, request: Request) -> Response:
         """On to the table's i-Score, or to the wall of all tables."""
@@ -80,6 +82,15 @@ class Pages:
         """One table's i-Score."""
         self._board(request.path_params["table"])
         return FileResponse(STATIC / "i-score.html")
+
+    async def first_sign(self, request: Request) -> Response:
+        """On to the sign of the first table's progressive."""
+        return _onwards(f"/tables/{next(iter(self._boards))}/progressive", request.query_params)
+
+    async def sign(self, request: Request) -> Response:
+        """The sign of one table's progressive."""
+        self._board(request.path_params["table"])
+        return FileResponse(STATIC / "progressive.html")
 
     async def several_tables(self, request: Request) -> Response:
         """The page with the tables that its query names; where it names none, to the same with the configured ones."""

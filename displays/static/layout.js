@@ -8,6 +8,8 @@ const DESIGNS = {
   "roads portrait": [67.5, 120],
   split: [60, 67.5],
   wall: [60, 33.75],
+  progressive: [120, 67.5],
+  "progressive portrait": [67.5, 120],
 };
 
 const query = new URLSearchParams(location.search);
@@ -41,6 +43,7 @@ function arrangement(boards, layout) {
   const upright = innerHeight > innerWidth;
   if (location.pathname === "/split") return { layout: "split", columns: upright ? 1 : 2, rows: upright ? 2 : 1 };
   if (location.pathname === "/wall") return wall(boards);
+  if (location.pathname.endsWith("/progressive")) return { layout: upright ? "progressive portrait" : "progressive", columns: 1, rows: 1 };
   if (layout === "roads") return { layout: upright ? "roads portrait" : "roads", columns: 1, rows: 1 };
   return { layout: layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
 }

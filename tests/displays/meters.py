@@ -27,7 +27,7 @@ def paying_rules(game_name: str) -> list[Rule]:
 
 
 class Meter:
-    """A progressive whose meter stands where it is put."""
+    """A progressive whose meter stands where it is put. `ahead` is by how much its table's clock is before everybody's."""
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class Meter:
     ) -> None:
         self.meter = meter
         self.award: MeterAward | None = None
+        self.ahead = timedelta()
         self.changes = {
             "progressive": "dragon",
             "title": "Dragon Bonus Progressive",
@@ -69,12 +70,12 @@ class Meter:
             seats=seats,
             whole_meter=rule == 0,
             state=state,
-            won=timestamp(datetime.now(UTC) - ago),
+            won=timestamp(datetime.now(UTC) + self.ahead - ago),
         )
 
     def message(self) -> Progressive:
         """What a table publishes now."""
-        now = datetime.now(UTC)
+        now = datetime.now(UTC) + self.ahead
         self._sent += 1
         return Progressive.model_validate(
             {

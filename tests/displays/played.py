@@ -32,14 +32,17 @@ GAMES = Path(__file__).parents[2] / "configs" / "games"
 
 
 def game(name: str) -> Game:
-    """A game file, its wagers with limits such as a house sets."""
+    """A game file, its wagers with limits such as a house sets; a meter's wager has one size."""
     read = tomllib.loads((GAMES / f"{name}.toml").read_text(encoding="utf-8"))
     found = TypeAdapter(Game).validate_json(TypeAdapter(dict).dump_json(read), strict=True)
     base, side = (
         Limits(minimum=25_00, maximum=5_000_00, step=5_00),
         Limits(minimum=5_00, maximum=500_00, step=5_00),
     )
-    wagers = tuple(replace(wager, limits=base if wager.base else side) for wager in found.wagers)
+    wagers = tuple(
+        wager if wager.progressive else replace(wager, limits=base if wager.base else side)
+        for wager in found.wagers
+    )
     return replace(found, wagers=wagers)
 
 

@@ -53,6 +53,7 @@ OUTSIDE = [
 ]
 PAGES = [
     "/tables/table-1/i-score",
+    "/tables/table-1/progressive",
     "/wall?tables=table-1",
     "/tables",
     "/settings.json",
@@ -164,6 +165,7 @@ def test_the_head_of_everything_ends_that_of_a_stream_too(server):
     ("path", "leads_to"),
     [
         ("/", "/tables/table-1/i-score"),
+        ("/progressive", "/tables/table-1/progressive"),
         ("/wall", "/wall?tables=table-1"),
         ("/split", "/split?tables=table-1"),
     ],

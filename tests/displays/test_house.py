@@ -56,7 +56,7 @@ def test_the_shipped_house_can_be_used():
 
 
 def test_a_house_may_set_each_colour_that_the_themes_have():
-    css = (STATIC / "i-score.css").read_text(encoding="utf-8")
+    css = (STATIC / "page.css").read_text(encoding="utf-8")
     themes = re.findall(r":root[^{]*\{([^}]*--ground:[^}]*)\}", css)
 
     assert [set(re.findall(r"--([a-z]+):", theme)) for theme in themes] == [set(get_args(ColourName))] * 2

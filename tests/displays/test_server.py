@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from displays.server import STATIC
+from tests.displays.meters import Meter
 from tests.displays.parts import Broker, display, publisher
 from tests.displays.played import PlayedTable
 
 PATHS = [
     "",
     "tables/table-1/i-score",
+    "tables/table-1/progressive",
     "split?tables=table-1,table-2",
     "wall",
     "tables",
@@ -87,6 +89,21 @@ async def test_what_is_published_is_what_browsers_get(broker):
         health = json.loads((await get(address + "healthz"))[2])
         assert health == {"table-1": {"live": True, "reason": None, "refused": {}}}
 
+        meter = Meter().message()
+        await out.send("progressive/dragon", b'{"meter": -1}')
+        await out.send("progressive/dragon", meter)
+
+        assert await anext(events) == ("progressive", json.loads(meter.wire()))
+        name, live = await anext(events)
+        assert name == "progressive_live"
+        assert 2000 < live["milliseconds"] <= 2500
+        health = json.loads((await get(address + "healthz"))[2])
+        assert health["table-1"]["refused"] == {"progressive/+": 1}
+
+        await out.send("progressive/dragon", b"")  # the broker is to keep it no more
+
+        assert await anext(events) == ("progressive", None)
+
 
 async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
     async with display(broker) as address, event_stream(address) as (events, read):
@@ -141,6 +158,7 @@ async def test_every_answer_has_its_headers_and_other_tables_have_none(broker):
 
         for path in (
             "tables/table-3/i-score",
+            "tables/table-3/progressive",
             "tables/table-3/events",
             "wall?tables=table-1,table-3",
             "static/../options.py",
@@ -189,6 +207,7 @@ async def test_several_tables_come_in_one_stream_and_one_that_never_speaks_is_no
     [
         (["a"], "", "tables/a/i-score"),
         (["a"], "?theme=light", "tables/a/i-score?theme=light"),
+        (["a", "b", "c"], "progressive?lang=zh-Hant", "tables/a/progressive?lang=zh-Hant"),
         (["a", "b", "c"], "", "wall?tables=a,b,c"),
         (["a", "b", "c"], "?lang=zh-Hant", "wall?lang=zh-Hant&tables=a,b,c"),
         (["a", "b", "c"], "wall?tables=c,a", "wall?tables=c,a"),
@@ -202,7 +221,8 @@ async def test_each_address_leads_to_the_page_with_its_tables_in_its_address(bro
         arrived, body = await asyncio.to_thread(_arrive, address + asked)
 
         assert arrived == address + leads_to
-        assert body == (STATIC / "i-score.html").read_bytes()
+        page = "progressive.html" if "progressive" in asked else "i-score.html"
+        assert body == (STATIC / page).read_bytes()
 
 
 def _arrive(url: str) -> tuple[str, bytes]:

@@ -1,0 +1,86 @@
+// An amount on rolling digits. It counts up to what was published and never beyond; what has become less is there at once,
+// for a meter that ran backwards would show for minutes what nobody can win.
+
+const COUNT_MILLISECONDS = 1600;
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+export class Odometer {
+  constructor(element) {
+    this.#element = element;
+  }
+
+  #element;
+  #money;
+  #shown = null; // minor units, with a fraction while it counts
+  #columns = [];
+  #shape = "";
+  #frame;
+
+  /** Show an amount in minor units, written by `money`; `counting` where it is to count up from a smaller one on show. */
+  show(amount, money, counting) {
+    this.#money = money;
+    this.#element.setAttribute("aria-label", money(amount));
+    cancelAnimationFrame(this.#frame);
+    if (counting && this.#shown < amount && !still.matches) this.#count(this.#shown, amount);
+    else this.#draw(amount);
+  }
+
+  #count(from, to) {
+    let began;
+    const step = (now) => {
+      began ??= now;
+      const done = (now - began) / COUNT_MILLISECONDS;
+      this.#draw(done < 1 ? from + (to - from) * done : to);
+      if (done < 1) this.#frame = requestAnimationFrame(step);
+    };
+    this.#frame = requestAnimationFrame(step);
+  }
+
+  #draw(amount) {
+    this.#shown = amount;
+    const whole = Math.floor(amount);
+    const text = this.#money(whole);
+    this.#lay(text);
+    let turn = amount - whole; // of the lowest digit towards the next
+    for (const [at, digit] of [...text.replace(/\D/g, "")].reverse().entries()) {
+      this.#columns[at].turn(+digit, turn);
+      if (digit !== "9") turn = 0; // a higher one turns only with a lower one that goes from 9 to 0
+    }
+  }
+
+  /** A column for each digit of the text; they stay while it only counts. */
+  #lay(text) {
+    const shape = text.replace(/\d/g, "0");
+    if (shape === this.#shape) return;
+    this.#shape = shape;
+    this.#columns = [];
+    const parts = [...shape].map((character) => {
+      const part = document.createElement("span");
+      if (character === "0") this.#columns.unshift(new Column(part));
+      else part.textContent = character;
+      return part;
+    });
+    this.#element.replaceChildren(...parts);
+    // How wide it is for its height, in digits; the style sheet makes it as large as that allows.
+    const width = parts.reduce((sum, { textContent }) => sum + (/^[.,'\s]$/.test(textContent) ? 0.5 : 1), 0);
+    this.#element.style.setProperty("--digits", width);
+  }
+}
+
+class Column {
+  constructor(element) {
+    element.className = "digit";
+    this.#reel = element.appendChild(document.createElement("span"));
+  }
+
+  #reel;
+  #digit;
+
+  /** Show a digit that has turned so far, from 0 to 1, towards the next. */
+  turn(digit, turn) {
+    if (digit !== this.#digit) this.#reel.textContent = `${digit}\n${(digit + 1) % 10}`;
+    this.#digit = digit;
+    this.#reel.style.translate = `0 ${-turn}em`;
+  }
+}

@@ -1,0 +1,16 @@
+// The sign of one table's progressive. The server sends what the table publishes; the page asks it for nothing else.
+
+import { begin } from "./begin.js";
+import { layOut, tablesOnShow } from "./layout.js";
+import { follow } from "./link.js";
+import { takeCare } from "./screen-care.js";
+import { Sign } from "./sign.js";
+
+begin((settings) => {
+  const [table] = tablesOnShow();
+  layOut(1, settings);
+  const page = document.querySelector("main");
+  const sign = new Sign(table, settings, takeCare(page));
+  page.replaceChildren(sign.element);
+  follow(new Map([[table, sign]]));
+});

@@ -1,0 +1,353 @@
+"""The sign of a progressive in a real browser, from a real broker."""
+
+import asyncio
+import re
+from collections import Counter
+from datetime import timedelta
+from time import time
+
+import aiomqtt
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page, Request, expect
+
+from displays.board import NO_METER, NO_PROGRESSIVE
+from tests.displays.meters import Meter
+from tests.displays.page.watching import dealt
+from tests.displays.parts import display, publisher
+from tests.displays.played import PlayedTable
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SIGN = "tables/table-1/progressive"
+TOPIC = "progressive/dragon"
+HEAVIEST = 300_000  # bytes, without fonts
+# What the digits show, with the part of the lowest that has turned, and what is published, in minor units, at each frame.
+# A digit that turns while one below it has not come to 9 shows a number that is none.
+SAMPLE = """
+() => {
+  window.samples = [];
+  const read = () => {
+    const reels = [...document.querySelectorAll(".digit > span")].reverse();
+    const digits = reels.map(each => +each.textContent[0]);
+    const turns = reels.map(each => Math.abs(parseFloat(each.style.translate.split(" ")[1] ?? 0)));
+    if (turns.some((turn, at) => turn > 0 && digits.slice(0, at).some(digit => digit !== 9))) return Infinity;
+    return digits.reduce((sum, digit, at) => sum + digit * 10 ** at, turns[0]);
+  };
+  const note = () => {
+    const published = +document.querySelector(".odometer").getAttribute("aria-label").replace(/\\D/g, "");
+    samples.push([read(), published]);
+    requestAnimationFrame(note);
+  };
+  requestAnimationFrame(note);
+}
+"""
+TAKE_SAMPLES = "() => samples.splice(0)"
+# When an award was first shown, and when the sign last became not live, by the page's own hand: what it takes to ask the
+# browser is no part of it.
+NOTE_AWARD = """
+new MutationObserver(() => { window.celebrated ??= document.querySelector(".sign.won") && Date.now(); })
+  .observe(document.querySelector(".sign"), { attributeFilter: ["class"] })
+"""
+NOTE_NOT_LIVE = """
+new MutationObserver(() => { if (!document.querySelector(".sign.live")) window.ended = Date.now(); })
+  .observe(document.querySelector(".sign"), { attributeFilter: ["class"] })
+"""
+MOVING = "document.getAnimations().map(each => each.effect.getComputedTiming().duration)"
+# What there is on the sign, outside of the screen, or cut off by its own box or panel.
+OUT_OF_PLACE = """
+() => [...document.querySelectorAll(".sign :is(h1, h2, p, th, td, table, section, .digit):not(.not-live *)")].filter(each => {
+  const { left, top, right, bottom, width } = each.getBoundingClientRect();
+  const panel = each.closest("section, header").getBoundingClientRect();
+  return width > 0 && (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5
+    || right > panel.right + 1 || bottom > panel.bottom + 1
+    || (!each.closest(".odometer") && each.scrollWidth > each.clientWidth + 1 && each.tagName !== "SECTION"));
+}).map(each => `${each.className || each.tagName} ${each.textContent}`)
+"""
+
+
+async def counted(page: Page, amount: str) -> list[list[float]]:
+    """What was shown, and what published, at each frame until the digits showed an amount at rest."""
+    await expect(page.locator(".odometer")).to_have_attribute("aria-label", amount)
+    digits = re.sub(r"\D", "", amount)
+    await page.wait_for_function(
+        "digits => { const [shown] = samples.at(-1) ?? []; return shown === +digits; }", arg=digits
+    )
+    found: list[list[float]] = await page.evaluate(TAKE_SAMPLES)
+    return found
+
+
+async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_there_at_once(page, broker):
+    meter = Meter(98_099_90)
+    async with display(broker) as address, publisher(broker) as out:
+        await out.send(TOPIC, meter.message())
+        await page.goto(address + SIGN)
+        await expect(page.locator(".odometer")).to_have_attribute("aria-label", "$98,099.90")
+        await page.evaluate(SAMPLE)
+        assert {shown for shown, _ in await counted(page, "$98,099.90")} == {98_099_90}, "no way to the first"
+
+        for amount in (98_101_30, 98_102_70):  # the second while it counts up to the first
+            meter.meter = amount
+            await out.send(TOPIC, meter.message())
+            await page.wait_for_timeout(300)
+        seen = await counted(page, "$98,102.70")
+        shown = [each for each, _ in seen]
+        assert all(each <= published for each, published in seen), "it shows no more than there is"
+        assert shown == sorted(shown), "it never turns back"
+        assert len(set(shown)) > 3, "it counts"
+        assert shown[-1] == 98_102_70
+
+        meter.meter = 73_577_03
+        await out.send(TOPIC, meter.message())
+        seen = await counted(page, "$73,577.03")
+        assert {each for each, published in seen if published == 73_577_03} == {73_577_03}, (
+            "it does not count down"
+        )
+        await expect(page.locator(".less")).to_have_text("↓ $24,525.67")
+
+        meter.meter = 100_000_00
+        await out.send(TOPIC, meter.message())
+        seen = await counted(page, "$100,000.00")
+        assert all(each <= published for each, published in seen), "nor with a digit more"
+        await expect(page.locator(".digit")).to_have_count(8)
+
+        await page.emulate_media(reduced_motion="reduce")
+        meter.meter = 100_500_00
+        await out.send(TOPIC, meter.message())
+        seen = await counted(page, "$100,500.00")
+        assert {each for each, _ in seen} <= {100_000_00, 100_500_00}, (
+            "nothing moves where that is not wanted"
+        )
+
+
+async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_last_one(page, broker):
+    tables = ("table-1", "vip-2")
+    meter = Meter(tables=tables)
+    celebration, last = page.locator(".celebration"), page.locator(".last")
+    async with (
+        display(broker, page={"tables": tables}) as address,
+        publisher(broker) as out,
+        dealt(out, PlayedTable(), meter),
+    ):
+        await out.send("state", PlayedTable(name="VIP 2").state(), "vip-2")
+        await page.goto(address + SIGN)
+        await expect(page.locator(".sign")).to_have_class("sign live")
+        await expect(page.locator(".shared")).to_have_text("One meter for 2 tables")
+        await expect(celebration).to_be_hidden()
+        await expect(last).to_be_hidden()
+        assert await page.locator(".tiers tbody tr").all_inner_texts() == [
+            "A hand wins by 9 with 2-3-4 in any order, all diamonds\t100% of the meter\t$98,101.46",
+            "A hand wins by 9 with 2-3-4 in any order, all of one suit but not diamonds\t25% of the meter\t$24,525.36",
+            "A hand wins by 9 with 2-3-4 in any order\t1000 for 1\t$1,000",
+            "A hand wins by 9, not natural\t40 for 1\t$40",
+            "A hand wins 8 over 0, not natural\t20 for 1\t$20",
+            "A hand wins with a natural\t2 for 1\t$2",
+        ]
+        await page.evaluate(NOTE_AWARD)
+
+        meter.win(24_525_36, table="vip-2", seats=(2, 5))
+        sent = time()
+        await out.send(TOPIC, meter.message())
+        await expect(celebration).to_be_visible()
+        assert await page.evaluate("celebrated") / 1000 - sent < 1, "an award is there within a second"
+        await expect(celebration.locator("h2, p")).to_have_text(
+            [
+                "Award won",
+                "$24,525.36",
+                "A hand wins by 9 with 2-3-4 in any order, all of one suit but not diamonds",
+                "VIP 2 · Seats 2, 5",
+            ]
+        )
+        await expect(page.locator(".odometer")).to_be_in_viewport(ratio=1)
+        smaller = await celebration.bounding_box()
+        durations = await page.evaluate(MOVING)
+        assert durations, "it moves"
+        assert min(durations) >= 500, "above three flashes a second lies danger (WCAG 2.3.1)"
+
+        meter.ahead += timedelta(seconds=59)
+        await out.send(TOPIC, meter.message())
+        await expect(celebration).to_be_visible()
+        meter.ahead += timedelta(seconds=2)
+        await out.send(TOPIC, meter.message())
+        await expect(celebration).to_be_hidden()
+        await expect(last).to_contain_text("VIP 2 · Seats 2, 5")
+        await expect(last.locator(".won-when")).to_have_text(re.compile(r"^(today|yesterday) \d\d:\d\d$"))
+        meter.ahead += timedelta(days=3)
+        await expect(last.locator(".won-when")).to_have_text(re.compile(r"^\w{3} \d{1,2}, \d{4} \d\d:\d\d$"))
+
+        meter.win(98_101_46, rule=0)
+        await out.send(TOPIC, meter.message())
+        await expect(celebration.locator("h2")).to_have_text("The whole meter won")
+        await expect(celebration.locator(".won-at")).to_have_text("Dragon Room 8 · Seat 3")
+        larger = await celebration.bounding_box()
+        assert larger["height"] > 1.3 * smaller["height"], "all of the meter is larger than a part of it"
+        await expect(page.locator(".odometer")).to_be_in_viewport(ratio=1)
+        await page.emulate_media(reduced_motion="reduce")
+        assert await page.evaluate(MOVING) == [], "nothing moves where that is not wanted"
+
+
+async def test_not_live_within_three_seconds_of_the_last_meter_whatever_the_table_does(page, broker):
+    meter = Meter()
+    not_live, reason = page.locator(".sign .not-live"), page.locator(".not-live-reason")
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address + SIGN)
+        await expect(reason).to_have_text("Nothing new from the table")
+        async with dealt(out, PlayedTable()):
+            await expect(reason).to_have_text(NO_PROGRESSIVE)
+
+            await page.evaluate(NOTE_NOT_LIVE)
+            began = time()
+            await out.send(TOPIC, meter.message())
+            await expect(not_live).to_be_hidden()
+            await expect(not_live).to_be_visible()
+            assert 2 < await page.evaluate("ended") / 1000 - began < 3, "not live within three seconds"
+            await expect(reason).to_have_text(NO_METER)
+
+            meter.changes["phase"] = "retired"
+            await out.send(TOPIC, meter.message())
+            await expect(not_live).to_be_hidden()
+            await expect(page.locator(".phase")).to_have_text("This progressive has ended")
+            await expect(page.locator(".odometer")).to_be_hidden()
+
+            await out.send(TOPIC, b"")
+            await expect(reason).to_have_text(NO_PROGRESSIVE)
+            await expect(not_live).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("language", "tier", "pays", "won", "silent"),
+    [
+        ("zh-Hant", "9 勝 0 · 2-3-4 全階磚", "累積彩金 100%", "中獎", "累積彩金沒有新資料"),
+        ("zh-Hans", "9 胜 0 · 2-3-4 全方块", "累积彩金 100%", "中奖", "累积彩金没有新资料"),
+    ],
+)
+async def test_the_sign_speaks_the_language_that_its_address_names(
+    page, broker, language, tier, pays, won, silent
+):
+    meter = Meter()
+    meter.win(24_525_36)
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(f"{address}progressive?lang={language}")
+        await page.wait_for_selector(".sign")
+        await out.send(TOPIC, meter.message())
+
+        await expect(page.locator(".tiers tbody tr").first.locator("th, td")).to_have_text(
+            [tier, pays, "$98,101.46"]
+        )
+        await expect(page.locator(".celebration h2")).to_have_text(won)
+        await expect(page.locator(".not-live-reason")).to_have_text(silent)
+
+
+async def test_nothing_that_the_page_does_reaches_the_controller_and_nothing_in_a_message_is_markup(
+    page, broker
+):
+    markup = "<img src=x onerror=\"document.title='broken in'\"><b>Dragon</b> & Co"
+    meter = Meter(title=markup)
+    meter.win(24_525_36)
+    assert meter.award is not None
+    meter.award = meter.award.model_copy(update={"rule": "own", "title": markup, "table": markup})
+    asked: list[Request] = []
+    page.on("request", lambda request: asked.append(request))  # noqa: PLW0108  Playwright marks what it calls
+    heard: Counter[str] = Counter()
+
+    async def listen(client: aiomqtt.Client) -> None:
+        async for message in client.messages:
+            heard[str(message.topic)] += 1
+
+    async with (
+        aiomqtt.Client("127.0.0.1", broker.port) as spy,
+        display(broker) as address,
+        publisher(broker) as out,
+    ):
+        await spy.subscribe("#", qos=1)
+        listening = asyncio.create_task(listen(spy))
+        await page.goto(address + SIGN)
+        await out.send(TOPIC, meter.message())
+        await expect(page.locator(".celebration")).to_be_visible()
+        for selector in (".title", ".celebration .won-hand"):
+            await expect(page.locator(selector)).to_have_text(markup)
+        await expect(page.locator(".celebration .won-at")).to_have_text(f"{markup} · Seat 3")
+        await expect(page).to_have_title(markup)
+        assert await page.locator(".sign :is(img, b, a, button, input, form, [tabindex])").count() == 0
+
+        for key in ("Enter", "Space", "Tab", "Escape", "F2", "a"):
+            await page.keyboard.press(key)
+        for x, y in ((100, 60), (960, 300), (960, 800), (1700, 1000)):
+            await page.mouse.click(x, y)
+        await page.wait_for_timeout(300)
+        listening.cancel()
+
+        assert heard == {f"punto/table-1/{TOPIC}": 1}, "nobody has published but the table"
+        paths = {request.url.removeprefix(address).partition("?")[0] for request in asked}
+        assert {request.method for request in asked} == {"GET"}
+        assert {path for path in paths if not path.startswith("static/")} == {
+            *(SIGN, "theme.css", "settings.json", "catalog/en.json", "events", "tables"),
+        }, "it reads its own files and the stream"
+        weight = 0
+        for request in asked:
+            if "/events" not in request.url and request.resource_type != "font":
+                answer = await request.response()
+                assert answer is not None
+                weight += len(await answer.body())
+        assert 10_000 < weight < HEAVIEST
+
+
+async def test_the_whole_sign_fits_any_screen_in_the_houses_colours_and_axe_finds_no_fault(
+    page, broker, tmp_path
+):
+    house = tmp_path / "house.toml"
+    house.write_text('[names]\nen = "The Golden Crane"\n[light]\nground = "#fffdf4"\n', encoding="utf-8")
+    await page.emulate_media(reduced_motion="reduce")  # axe reads colours as they are at that moment
+    table = PlayedTable(name="The Emperor's Private Gaming Salon, Upper Level")
+    meter = Meter(1_234_567_89, title="The Golden Crane's Own Dragon Bonus Progressive")
+    usual = {"won": False, "whole": False}
+    async with (
+        display(broker, page={"house": house}) as address,
+        publisher(broker) as out,
+        dealt(out, table, meter),
+    ):
+        for theme in ("dark", "light"):
+            await page.goto(f"{address}{SIGN}?theme={theme}")
+            await expect(page.locator(".sign")).to_have_class(re.compile(r"\blive\b"))
+            await expect(page.locator(".logo")).to_have_text("The Golden Crane")
+            for case in (usual, {"won": True, "whole": False}, {"won": True, "whole": True}):
+                ago = timedelta(seconds=0 if case["won"] else 7200)
+                meter.win(1_234_567_89, rule=0 if case["whole"] else 1, seats=(1, 2, 3, 5, 6, 7), ago=ago)
+                for name, so in case.items():
+                    await expect(page.locator(f".sign.{name}")).to_have_count(int(so))
+                await expect(page.locator(".won-amount").first).to_have_text("$1,234,567.89")
+                if theme == "light" or case["whole"] == case["won"]:
+                    found = await Axe().run(page)
+                    assert [
+                        (fault["id"], [node["html"] for node in fault["nodes"]])
+                        for fault in found.response["violations"]
+                    ] == [], (theme, case)
+                if theme == "dark":
+                    for width, height in (
+                        *((1280, 720), (1024, 768), (3840, 2160), (2560, 1080), (768, 1024), (2160, 3840)),
+                        (1920, 1080),
+                    ):
+                        await page.set_viewport_size({"width": width, "height": height})
+                        await page.wait_for_timeout(50)
+                        assert await page.evaluate(OUT_OF_PLACE) == [], (width, height, case)
+        await expect(page.locator("body")).to_have_css("background-color", "rgb(255, 253, 244)")
+
+
+async def test_a_sign_at_rest_is_dimmed_until_the_meter_moves(page, broker):
+    meter = Meter()
+    await page.clock.install()
+    async with display(broker) as address, publisher(broker) as out:
+        await page.goto(address + SIGN)
+        await page.wait_for_selector(".sign")
+        await out.send(TOPIC, meter.message())
+        await expect(page.locator(".odometer")).to_have_attribute("aria-label", "$98,101.46")
+        await page.clock.fast_forward(600_000)
+        await expect(page.locator("main")).to_have_class("idle")
+        await expect(page.locator(".sign")).to_have_class("sign")
+        await out.send(TOPIC, meter.message())
+        await expect(page.locator(".sign")).to_have_class("sign live")
+        await expect(page.locator("main")).to_have_class("idle")
+
+        meter.meter += 20
+        await out.send(TOPIC, meter.message())
+        await expect(page.locator("main")).not_to_have_class("idle")
