@@ -236,7 +236,8 @@ class KeypadConfig(_Section):
     """`[keypad]`: the dealer's keypad, at a serial `port` or as a Linux `input` device.
 
     `keys` are keys with spaces between them -> what they mean, over the default map; `timeout` is how many seconds a sequence
-    waits for its next key.
+    waits for its next key. `key_switch` says that it has the supervisor's key of an Aquarius table, and `start_label` what is
+    written on its key that starts a game.
     """
 
     port: DevicePath | None = None
@@ -244,6 +245,8 @@ class KeypadConfig(_Section):
     input: DevicePath | None = None
     timeout: Annotated[float, Field(ge=0.5, le=30)] = 3.0
     keys: dict[str, str] = Field(default_factory=dict)
+    key_switch: bool = False
+    start_label: Literal["START GAME", "COIN IN"] = "START GAME"
 
     @model_validator(mode="after")
     def _one_device(self) -> Self:
@@ -252,6 +255,8 @@ class KeypadConfig(_Section):
                 "a keypad is at a port or is an input: write one of them, such as "
                 'port = "/dev/serial/by-id/usb-..." or input = "/dev/input/by-id/usb-...-event-kbd"'
             )
+        if self.key_switch and self.port is None:
+            raise ValueError("key_switch: only a keypad at a serial port can have one: write its port")
         return self
 
     def key_map(self) -> KeyMap:
@@ -666,7 +671,12 @@ def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
         written.keypad.key_map()
     except KeyMapError as error:
         return [file.problem(("keypad", "keys", error.keys), str(error))]
-    return []
+    return [
+        file.problem(("keypad", "keys", keys), f"the table has no such seat: write hand 1 to {seats}")
+        for seats in [written.table.seats]
+        for keys, meaning in written.keypad.keys.items()
+        if meaning.startswith("hand ") and int(meaning.removeprefix("hand ")) > seats
+    ]
 
 
 def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:

@@ -24,7 +24,8 @@ from controller.messages.building import progressive_message, timestamp
 from controller.messages.models import Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
-from controller.operators.desk import Desk
+from controller.operators.coin_spot_door import CoinSpotDoor
+from controller.operators.desk import Desk, Fitted
 from controller.operators.keypad_door import KeypadDoor
 from controller.outbox import Outbox
 from controller.problems import ConfigError, Problem
@@ -94,7 +95,10 @@ async def _run(
     ready: Callable[[], None] | None,
 ) -> None:
     operator = config.operator
-    desk = Desk(engine, config.folder)
+    spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
+    if spots is not None:
+        await spots.begin()
+    desk = Desk(engine, config.folder, _fitted(config, spots))
     console = _console(config, engine, desk)
     door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
@@ -105,7 +109,11 @@ async def _run(
             tasks.create_task(console.serve(), name="console")
         if devices.shoe is not None:
             tasks.create_task(devices.shoe.run(engine.submit_from_shoe), name="shoe")
-        _attend_keypads(tasks, config, engine, outbox, broker, devices)
+        if spots is not None:
+            tasks.create_task(spots.run(), name="coin spot")
+            if broker is not None:
+                broker.retain(topics.DEVICE_COIN_SPOT, spots.message)
+        _attend_keypads(tasks, config, engine, outbox, broker, devices, desk.fitted)
         if broker is not None:
             if config.edge is not None:
                 edge = LiveEdge(config.table.id, config.edge.share, outbox)
@@ -126,6 +134,17 @@ async def _run(
             ready()
 
 
+def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None) -> Fitted:
+    """What the table's devices do for its progressive."""
+    gives = set()
+    if config.keypad is not None and config.keypad.key_switch:
+        gives.add("turn_key")
+    if spots is None:
+        return Fitted(gives=frozenset(gives))
+    gives |= {"wager_placed", "wager_lifted"}
+    return Fitted(gives=frozenset(gives), start_game=spots.start_game, late=spots.late)
+
+
 def _attend_keypads(
     tasks: asyncio.TaskGroup,
     config: ServiceConfig,
@@ -133,9 +152,19 @@ def _attend_keypads(
     outbox: Outbox,
     broker: Broker | None,
     devices: Devices,
+    fitted: Fitted,
 ) -> None:
     if devices.keypad is not None and config.keypad is not None:
-        keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad.key_map(), config.keypad.timeout)
+        keypad = KeypadDoor(
+            engine,
+            outbox,
+            devices.keypad,
+            config.keypad.key_map(),
+            config.keypad.timeout,
+            start_game=fitted.start_game,
+            key_switch=config.keypad.key_switch,
+            start_label=config.keypad.start_label,
+        )
         tasks.create_task(devices.keypad.run(keypad), name="keypad")
         if broker is not None:
             broker.retain(topics.DEVICE_KEYPAD, keypad.message)
@@ -195,10 +224,8 @@ def _broker(
         )
 
     def current_health(now: datetime) -> Health:
-        shoe, keypad = (
-            each.health().counters if each is not None else {} for each in (devices.shoe, devices.keypad)
-        )
-        return report.message(now, shoe, keypad)
+        links = (devices.shoe, devices.keypad, devices.coin_spot, devices.card_reader)
+        return report.message(now, *(each.health().counters if each is not None else {} for each in links))
 
     return Broker(_address(config.mqtt), engine, journal, outbox, topic, info, current_health)
 

@@ -66,11 +66,21 @@ class KeypadLamps:
     stopped: bool = False
 
 
+KeyPosition = Literal["run", "jph"]
+"""Where a supervisor's key stands at an Aquarius table."""
+
+
 class KeypadUser(Protocol):
     """Whoever takes a keypad's presses: the operators' door for it."""
 
     async def press(self, key: str) -> KeyAnswer:
         """Take one press of a key; what this raises is not the keypad's and must escape the driver."""
+
+    async def turned(self, position: KeyPosition) -> None:
+        """Take where the key switch of a keypad that has one stands: once it is known, and each time that it is turned.
+
+        What this raises must escape the driver.
+        """
 
     def lamps(self) -> KeypadLamps:
         """What the keypad shows now; asked several times a second."""

@@ -1,52 +1,94 @@
 """The keypad's door: what a dealer presses becomes an order in the name of the table's operator.
 
 A press that means nothing now is refused where it was pressed and leaves no trace; what is an order goes on the record
-like any other, refused or not.
+like any other, refused or not. An Aquarius keypad has a supervisor's key besides, and J-POT is that key's order: who has
+turned it may press it.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final
 
 from controller.baccarat.cards import Card
-from controller.engine import Engine
+from controller.engine import Engine, Handled
 from controller.messages import topics
-from controller.messages.building import timestamp
 from controller.messages.models import Device
+from controller.operators.device import device_message
 from controller.outbox import Outbox
-from controller.table.events import CallSupervisor, CloseBetting, KeyCard, OpenBetting, Order, Reveal
+from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from controller.progressive.procedure import HandButton, StartGame
+from controller.table.events import (
+    CallSupervisor,
+    CloseBetting,
+    Event,
+    GameOrder,
+    KeyCard,
+    OpenBetting,
+    Order,
+    Reveal,
+)
 from controller.table.state import Phase, TableState
 from controller.table.table import TRANSITIONS, Table
 from controller.table.turn import RefusedError
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps
+from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from drivers.keypad.keys import KeyedOrder, Keying, KeyMap
 
 SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
 
+KEY_SWITCH: Final = "key switch"
+"""Who turns the key and presses J-POT, as far as a keypad can tell."""
+
+START_GAME: Final = "START GAME"
+
+StartsGame = Callable[[StartGame, str], Awaitable[Handled]]
+"""Starts a game of the progressive, given the order and its source."""
+
+_KEY_UNKNOWN: Final = KeyAnswer(
+    "refused", "the key switch has not said where it stands: call a technician if it does not"
+)
+# What the table has no use for at all.
+_NO_USE: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
 _NOBODY: Final = KeyAnswer("refused", "nobody is signed on at this table: sign on at the console first")
 _DONE: Final = {
     "open_betting": "betting is open",
     "close_betting": "no more wagers",
     "reveal": "revealed",
     "call_supervisor": "a supervisor is called",
+    "jpot": "the award is logged: turn the key to RUN",
+    "game_over": "the game is over",
 }
 
 
 class KeypadDoor:
     """Takes the presses of one keypad, and tells how it is: `drivers.base.KeypadUser`.
 
-    `seconds` is how long a sequence of keys waits for its next one.
+    `seconds` is how long a sequence of keys waits for its next one. `start_game` starts a game where sensors say with which
+    wagers. With a `key_switch` there is no J-POT before it has said where it stands. The key that starts a game is called
+    `start_label`.
     """
 
-    def __init__(
-        self, engine: Engine, outbox: Outbox, driver: KeypadDriver, keys: KeyMap, seconds: float
+    def __init__(  # noqa: PLR0913 - what a keypad can have
+        self,
+        engine: Engine,
+        outbox: Outbox,
+        driver: KeypadDriver,
+        keys: KeyMap,
+        seconds: float,
+        *,
+        start_game: StartsGame | None = None,
+        key_switch: bool = False,
+        start_label: str = START_GAME,
     ) -> None:
         self._engine = engine
         self._outbox = outbox
         self._driver = driver
         self._keying = Keying(keys, seconds)
         self._who: str | None = None
+        self._start_game = start_game or self._submit
+        self._key_unknown = key_switch
+        self._start_label = start_label
 
     async def press(self, key: str) -> KeyAnswer:
         """Take one press.
@@ -63,14 +105,42 @@ class KeypadDoor:
         meant = self._keying.press(key, asyncio.get_running_loop().time())
         if isinstance(meant, KeyAnswer):
             return meant
-        order = _order(meant, state.operator)
+        order = _order(meant, state)
         reason = _means_nothing(state, order)
         if reason is not None:
             return KeyAnswer("refused", reason)
-        (handled,) = await self._engine.submit([order], SOURCE)
+        if isinstance(order, Jpot):
+            if self._key_unknown:
+                return _KEY_UNKNOWN
+            handled = await self._submit(order, f"{SOURCE}, {state.operator} at the table")
+        elif isinstance(order, StartGame):
+            handled = await self._start_game(order, SOURCE)
+        else:
+            handled = await self._submit(order, SOURCE)
         if handled.refusal is not None:
-            return KeyAnswer("refused", str(handled.refusal))
-        return KeyAnswer("done", _DONE.get(meant.kind, f"{meant.card} is keyed"))
+            return KeyAnswer("refused", self._labelled(str(handled.refusal)))
+        return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
+
+    async def turned(self, position: KeyPosition) -> None:
+        """Take where the key switch stands; what the record has already is no news.
+
+        Raises:
+            RecordError: it could not be put on the record.
+        """
+        self._key_unknown = False
+        progressive = self._engine.state.progressive
+        if progressive is None or progressive.procedure.kind != "aquarius":
+            return
+        if progressive.procedure.key != position:
+            await self._submit(TurnKey(Key(position), KEY_SWITCH), KEY_SWITCH)
+
+    def _labelled(self, text: str) -> str:
+        """The text with the name that the key which starts a game has on this keypad."""
+        return text.replace(START_GAME, self._start_label)
+
+    async def _submit(self, event: Event, source: str) -> Handled:
+        (handled,) = await self._engine.submit([event], source)
+        return handled
 
     def lamps(self) -> KeypadLamps:
         """What the keypad shows of the table as it is."""
@@ -88,24 +158,23 @@ class KeypadDoor:
 
     def message(self, now: datetime) -> Device:
         """The keypad as a device: there or not, and which."""
-        health = self._driver.health()
-        return Device(
-            id=f"{self._engine.state.settings.table}/devices/keypad/{timestamp(health.since)}",
-            seq=self._engine.seq,
-            ts=timestamp(now),
-            device="keypad",
-            state="online" if health.connected else "offline",
-            reason=health.reason or "connected",
-            since=timestamp(health.since),
-            serial=health.serial,
-            components=(),
-        )
+        table = self._engine.state.settings.table
+        return device_message(table, self._engine.seq, "keypad", self._driver.health(), now)
 
 
-def _order(meant: KeyedOrder, who: str) -> Order:
+def _order(meant: KeyedOrder, state: TableState) -> Order | GameOrder:  # noqa: PLR0911 - flat: one case an order
+    who = state.operator or ""
     match meant:
         case KeyedOrder(card=Card() as card):
             return KeyCard(who, card)
+        case KeyedOrder(seat=int() as seat):
+            return HandButton(seat, who)
+        case KeyedOrder(kind="start_game"):
+            return StartGame(state.round, who)
+        case KeyedOrder(kind="jpot"):
+            return Jpot(KEY_SWITCH)
+        case KeyedOrder(kind="game_over"):
+            return GameOver(who)
         case KeyedOrder(kind="open_betting"):
             return OpenBetting(who)
         case KeyedOrder(kind="close_betting"):
@@ -116,12 +185,24 @@ def _order(meant: KeyedOrder, who: str) -> Order:
             return CallSupervisor(who, "called from the keypad")
 
 
-def _means_nothing(state: TableState, order: Order) -> str | None:
+def _done(meant: KeyedOrder, after: TableState) -> str:
+    """What to say of an order that was carried out."""
+    progressive = after.progressive
+    if meant.seat is not None and progressive is not None:
+        on = meant.seat in progressive.procedure.hand.selected
+        return f"seat {meant.seat} is selected" if on else f"seat {meant.seat} is taken back"
+    if meant.kind == "start_game" and progressive is not None:
+        seats = " ".join(map(str, progressive.procedure.hand.wagers)) or "none"
+        return f"{START_GAME}: wagers of {seats}"
+    return _DONE.get(meant.kind, f"{meant.card} is keyed")
+
+
+def _means_nothing(state: TableState, order: Order | GameOrder) -> str | None:
     """Why the table has no use at all for this order now; None if it is one that belongs on the record."""
-    if type(order) not in TRANSITIONS[state.phase]:
+    if isinstance(order, Order) and type(order) not in TRANSITIONS[state.phase]:
         return f"not now: the table is in {state.phase.value.replace('_', ' ')}"
     try:
         Table(state).handle(order)
     except RefusedError as refusal:
-        return str(refusal) if refusal.code == "no_card_awaited" else None
+        return str(refusal) if refusal.code in _NO_USE else None
     return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final, Literal, Self, get_args
 
-from drivers.base import KeypadLamps
+from drivers.base import KeypadLamps, KeyPosition
 from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
 from drivers.keypad.keys import LONGEST_KEY, is_key_name
 
@@ -16,11 +16,17 @@ STALE_MILLISECONDS: Final = 1000  # older than that, a press is not an order any
 OLDEST_MILLISECONDS: Final = 0xFFFF  # of a press that is older still, a keypad says this
 TEXT_BYTES: Final = 200
 
+BOUNCE_SECONDS: Final = 0.1  # a key that comes again within less was pressed once, and its contact bounced
+
 Result = Literal["done", "more", "refused"]
 RESULTS: Final[tuple[Result, ...]] = get_args(Result)
 
+POSITIONS: Final[tuple[KeyPosition, ...]] = get_args(KeyPosition)
+
 _HERE: Final = Struct(">II")
 _PRESS: Final = Struct(">IH")
+_SWITCH: Final = Struct(">IB")
+_NOTED: Final = Struct(">I")
 _STATUS: Final = Struct(">IB")
 _ANSWER: Final = Struct(">IBB")
 
@@ -80,6 +86,34 @@ class Press(Frame):
 
 
 @dataclass(frozen=True, slots=True)
+class Switch(Frame):
+    """Keypad to host: where its key switch stands since the `number`-th time that this was seen since power-on."""
+
+    number: int
+    session: int
+    position: KeyPosition
+    TYPE: ClassVar[int] = 0x43
+
+    def __post_init__(self) -> None:
+        within("number", self.number, 1, HIGHEST)
+        within("session", self.session, 1, HIGHEST)
+
+    @property
+    def sequence(self) -> int:
+        return self.number
+
+    def payload(self) -> bytes:
+        return _SWITCH.pack(self.session, POSITIONS.index(self.position) + 1)
+
+    @classmethod
+    def parse(cls, sequence: int, payload: bytes) -> Self:
+        within("the payload's length", len(payload), _SWITCH.size, _SWITCH.size)
+        session, position = unpack(_SWITCH, payload)
+        within("position", position, 1, len(POSITIONS))
+        return cls(sequence, session, POSITIONS[position - 1])
+
+
+@dataclass(frozen=True, slots=True)
 class Status(Frame):
     """Host to keypad: the host is there, and this is what the lamps show. The keypad answers with HERE."""
 
@@ -134,5 +168,31 @@ class Answer(Frame):
         return cls(sequence, session, RESULTS[result - 1], seconds, payload[_ANSWER.size :].decode())
 
 
-FromKeypad = Here | Press
-FromHost = Status | Answer
+@dataclass(frozen=True, slots=True)
+class Noted(Frame):
+    """Host to keypad: what it said of its key switch with this `number`, in this session, is on the record."""
+
+    number: int
+    session: int
+    TYPE: ClassVar[int] = 0xC3
+
+    def __post_init__(self) -> None:
+        within("number", self.number, 1, HIGHEST)
+        within("session", self.session, 1, HIGHEST)
+
+    @property
+    def sequence(self) -> int:
+        return self.number
+
+    def payload(self) -> bytes:
+        return _NOTED.pack(self.session)
+
+    @classmethod
+    def parse(cls, sequence: int, payload: bytes) -> Self:
+        within("the payload's length", len(payload), _NOTED.size, _NOTED.size)
+        (session,) = unpack(_NOTED, payload)
+        return cls(sequence, session)
+
+
+FromKeypad = Here | Press | Switch
+FromHost = Status | Answer | Noted

@@ -16,6 +16,7 @@ from evdev import ecodes
 
 from drivers.base import KeyAnswer, KeypadUser
 from drivers.input_device import Device, PressReader, key_names, open_device, read, readable, why_not_open
+from drivers.keypad.contact import Contact
 from drivers.keypad.frames import STALE_MILLISECONDS
 from drivers.keypad.link import TOO_LATE
 from drivers.retried import DeviceLostError, Retried
@@ -34,6 +35,8 @@ class InputKeypad(Retried[KeypadUser]):
     def __init__(self, path: str) -> None:
         super().__init__(path, "keypad")
         self._reader = PressReader(key_names())
+        self._contact = Contact()
+        self._bounces = 0
         self._connections = 0
         self._name: str | None = None
 
@@ -44,6 +47,7 @@ class InputKeypad(Retried[KeypadUser]):
         reader = self._reader
         return {
             "presses": reader.presses,
+            "bounces": self._bounces,
             "overruns": reader.overruns,
             "connections": self._connections,
         }
@@ -68,6 +72,9 @@ class InputKeypad(Retried[KeypadUser]):
             lights.ready(user.lamps().ready)
             await readable(device.fd, TICK_SECONDS)
             for key, at in self._reader.feed(read(device.fd, self.path, "keypad")):
+                if self._contact.bounced(key, at):
+                    self._bounces += 1
+                    continue
                 late = time.time() - at > STALE_MILLISECONDS / 1000
                 answer = TOO_LATE if late else await user.press(key)
                 lights.answer(answer)

@@ -13,14 +13,27 @@ from typing import Final
 from controller.baccarat.cards import RANKS, SUITS, Card
 from drivers.base import KeyAnswer
 
-ORDERS: Final = ("open_betting", "close_betting", "reveal", "call_supervisor")
-"""The orders that a key can give beside `key_card`: a dealer's. A supervisor's need more than a press."""
+ORDERS: Final = (
+    "open_betting",
+    "close_betting",
+    "reveal",
+    "call_supervisor",
+    "start_game",
+    "jpot",
+    "game_over",
+)
+"""The orders that a key can give beside `key_card` and `hand_button`: a dealer's.
+
+A supervisor's need more than a press; J-POT has the key that must be turned for it.
+"""
+MOST_SEATS: Final = 99
 CLEAR: Final = "clear"
 NOTHING: Final = "nothing"
 MEANINGS: Final = (
     *ORDERS,
     *(f"rank {rank}" for rank in RANKS),
     *(f"suit {suit}" for suit in SUITS),
+    *(f"hand {seat}" for seat in range(1, MOST_SEATS + 1)),
     CLEAR,
     NOTHING,
 )
@@ -37,6 +50,11 @@ DEFAULT: Final[Mapping[str, str]] = {
     **{f"KP{rank}": f"rank {rank}" for rank in RANKS if rank.isdigit()},
     "KP0": "rank T",
     **{suit: f"suit {suit}" for suit in SUITS},
+    "F5": "start_game",
+    **{f"F6 {seat}": f"hand {seat}" for seat in range(1, 10)},
+    **{f"F6 KP{seat}": f"hand {seat}" for seat in range(1, 10)},
+    "F7": "jpot",
+    "F8": "game_over",
 }
 
 LONGEST_KEY: Final = 24
@@ -60,10 +78,11 @@ class KeyMapError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KeyedOrder:
-    """An order as keys give it; `card` is that of a `key_card`."""
+    """An order as keys give it; `card` is that of a `key_card`, `seat` of a `hand_button`."""
 
     kind: str
     card: Card | None = None
+    seat: int | None = None
 
 
 class KeyMap:
@@ -105,7 +124,7 @@ def _check(keys: str, meaning: str) -> None:
         raise KeyMapError(
             keys,
             f"{meaning!r} is nothing that a key can mean: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
-            f"suit S (H, D, C), {CLEAR} or {NOTHING}",
+            f"suit S (H, D, C), hand 1 (to {MOST_SEATS}), {CLEAR} or {NOTHING}",
         )
     names = keys.split(" ")
     wrong = [name for name in names if not is_key_name(name)]
@@ -119,6 +138,11 @@ def _check(keys: str, meaning: str) -> None:
 
 def _orders(entries: Mapping[Keys, str]) -> list[tuple[Keys, KeyedOrder]]:
     orders = [(keys, KeyedOrder(meaning)) for keys, meaning in entries.items() if meaning in ORDERS]
+    orders += [
+        (keys, KeyedOrder("hand_button", seat=int(meaning.removeprefix("hand "))))
+        for keys, meaning in entries.items()
+        if meaning.startswith("hand ")
+    ]
     ranks, suits = (
         [(keys, meaning[-1]) for keys, meaning in entries.items() if meaning.startswith(word)]
         for word in ("rank ", "suit ")

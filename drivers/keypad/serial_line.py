@@ -8,6 +8,7 @@ from typing import Final
 
 from drivers.base import KeypadUser
 from drivers.frame import HIGHEST
+from drivers.keypad.frames import Switch
 from drivers.keypad.link import KeypadLink
 from drivers.retried import DeviceLostError, Retried
 from drivers.serial_port import READ_BYTES, Port, PortLostError
@@ -49,7 +50,11 @@ class SerialKeypad(Retried[KeypadUser]):
             port.close()
 
     async def _serve(self, port: Port, user: KeypadUser) -> None:
-        """Read, ask, answer, until the port is lost. Nothing is read while an order is being carried out."""
+        """Read, ask, answer, until the port is lost.
+
+        Nothing is read while an order is being carried out. That may take longer than the keypad waits for a sign of life,
+        so it is given one meanwhile.
+        """
         clock = asyncio.get_running_loop().time
         link = self._link
         link.connect(clock(), random.randint(1, HIGHEST))
@@ -57,8 +62,16 @@ class SerialKeypad(Retried[KeypadUser]):
             port.write(link.data_to_send(clock(), user.lamps()))
             data = await port.read(TICK_SECONDS)
             now = clock()
-            for press in link.receive(data, now):
-                link.answer(press, await user.press(press.key))
+            for told in link.receive(data, now):
+                meanwhile = asyncio.create_task(self._stay(port, user))
+                try:
+                    if isinstance(told, Switch):
+                        await user.turned(told.position)
+                        link.note(told)
+                    else:
+                        link.answer(told, await user.press(told.key))
+                finally:
+                    meanwhile.cancel()
             # Silence is judged only when all that came has been read.
             silence = link.tick(now) if len(data) < READ_BYTES else None
             if silence is not None:
@@ -70,3 +83,9 @@ class SerialKeypad(Retried[KeypadUser]):
             if link.silent_seconds(now) > REOPEN_SECONDS:
                 port.forget_output()
                 return
+
+    async def _stay(self, port: Port, user: KeypadUser) -> None:
+        """Go on saying how things stand, until cancelled."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            port.write(self._link.data_to_send(asyncio.get_running_loop().time(), user.lamps()))

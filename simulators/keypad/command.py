@@ -6,6 +6,7 @@ import sys
 from collections.abc import Awaitable, Iterator
 from typing import Final
 
+from drivers.base import KeyPosition
 from drivers.keypad.frames import Answer
 from drivers.keypad.keys import is_key_name
 from simulators.keypad.virtual_keypad import VirtualKeypad
@@ -14,13 +15,15 @@ from simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
     "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces between, such "
-    "as F2 or 9 S, or one of the words unplug, plug and power (off and on again). It ends with the input."
+    "as F2 or 9 S, or one of the words run and jph (the key is turned), unplug, plug and power (off and on again). It ends with "
+    "the input."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `punto keypad`; docs/keypad.md explains each."""
     add_line_arguments(parser, "keypad", "VK-000001")
+    parser.add_argument("--key-switch", action="store_true", help="it has a key switch, which stands at RUN")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -34,7 +37,8 @@ def main(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> None:
-    keypad = VirtualKeypad(args.link, args.serial, faults_of(args.fault), args.seed)
+    key: KeyPosition | None = "run" if args.key_switch else None
+    keypad = VirtualKeypad(args.link, args.serial, faults_of(args.fault), args.seed, key=key)
     await run_until_stopped(keypad, lambda line: _act(keypad, line))
 
 
@@ -48,6 +52,11 @@ def _act(keypad: VirtualKeypad, line: str) -> Iterator[Awaitable[None]]:
                 keypad.plug()
             case "power":
                 keypad.lose_power()
+            case "run" | "jph":
+                try:
+                    keypad.turn(word)
+                except ValueError as error:
+                    _say(f"{word}: {error}")
             case key if is_key_name(key):
                 try:
                     pressed = keypad.press(key)

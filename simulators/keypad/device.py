@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from drivers.base import KeypadLamps
+from drivers.base import KeypadLamps, KeyPosition
 from drivers.framing import Decoder, encode
 from drivers.keypad.frames import (
     OLDEST_MILLISECONDS,
@@ -17,8 +17,10 @@ from drivers.keypad.frames import (
     Answer,
     FromHost,
     Here,
+    Noted,
     Press,
     Status,
+    Switch,
 )
 from drivers.silence import SILENCE_SECONDS
 
@@ -28,6 +30,7 @@ ROOM: Final = 8
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
     Status.TYPE: Status.parse,
     Answer.TYPE: Answer.parse,
+    Noted.TYPE: Noted.parse,
 }
 
 
@@ -39,9 +42,18 @@ class _Waiting:
 
 
 class KeypadDevice:
-    """A keypad that has just been switched on; `answered` is called with each answer."""
+    """A keypad that has just been switched on; `answered` is called with each answer.
 
-    def __init__(self, serial: str, session: int, answered: Callable[[Answer], None]) -> None:
+    `key` is where its key switch stands, None of a keypad that has none.
+    """
+
+    def __init__(
+        self,
+        serial: str,
+        session: int,
+        answered: Callable[[Answer], None],
+        key: KeyPosition | None = None,
+    ) -> None:
         self.lamps = KeypadLamps()
         self._serial = serial
         self._session = session
@@ -52,6 +64,10 @@ class KeypadDevice:
         self._sent_at = -inf
         self._heard_at = -inf
         self._tokens: list[int] = []
+        self._switch = None if key is None else Switch(1, session, key)
+        self._token = 0  # of the host that is heard
+        self._noted = 0  # the position that this host has
+        self._switch_sent_at = -inf
 
     def connected(self, now: float) -> bool:
         """Whether a host is heard; without one the keypad shows so, and its lamps are dark."""
@@ -65,6 +81,18 @@ class KeypadDevice:
         self._waiting.append(_Waiting(self._number, key, now))
         return self._number
 
+    def turn(self, key: KeyPosition) -> None:
+        """Turn the key; a position in which it stands already is none.
+
+        Raises:
+            ValueError: the keypad has no key switch.
+        """
+        if self._switch is None:
+            raise ValueError("this keypad has no key switch")
+        if key != self._switch.position:
+            self._switch = Switch(self._switch.number + 1, self._session, key)
+            self._switch_sent_at = -inf
+
     def receive(self, data: bytes, now: float) -> None:
         """Take what the host says."""
         for frame in self._decoder.feed(data):
@@ -72,6 +100,11 @@ class KeypadDevice:
                 self._heard_at = now
                 self.lamps = frame.lamps
                 self._tokens.append(frame.token)
+                if frame.token != self._token:  # another host, or another connection: it may know nothing
+                    self._token, self._noted = frame.token, 0
+            elif isinstance(frame, Noted):
+                if frame.session == self._session:
+                    self._noted = frame.number
             elif self._is_awaited(frame):
                 self._waiting.popleft()
                 self._sent_at = -inf
@@ -93,4 +126,16 @@ class KeypadDevice:
             first = self._waiting[0]
             age = min(round((now - first.at) * 1000), OLDEST_MILLISECONDS)
             frames.append(encode(Press(first.number, self._session, age, first.key)))
+        if self._is_to_be_said(now) and self._switch is not None:
+            self._switch_sent_at = now
+            frames.append(encode(self._switch))
         return frames
+
+    def _is_to_be_said(self, now: float) -> bool:
+        """Whether the host that is heard does not have where the key stands."""
+        return (
+            self._switch is not None
+            and self._token != 0
+            and self._noted != self._switch.number
+            and now - self._switch_sent_at >= REPEAT_SECONDS
+        )

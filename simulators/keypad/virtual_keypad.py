@@ -4,6 +4,7 @@ import asyncio
 import random
 from pathlib import Path
 
+from drivers.base import KeyPosition
 from drivers.frame import HIGHEST
 from drivers.keypad.frames import Answer
 from simulators.keypad.device import KeypadDevice
@@ -11,7 +12,10 @@ from simulators.line import DeviceOnALine, Faults
 
 
 class VirtualKeypad(DeviceOnALine):
-    """One keypad, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is."""
+    """One keypad, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is.
+
+    `key` is where its key switch stands, None of a keypad that has none.
+    """
 
     def __init__(
         self,
@@ -19,9 +23,12 @@ class VirtualKeypad(DeviceOnALine):
         serial: str = "VK-000001",
         faults: Faults | None = None,
         seed: str = "1",
+        *,
+        key: KeyPosition | None = None,
     ) -> None:
         super().__init__(link, faults, random.Random(f"keypad {seed}"))
         self._serial = serial
+        self._key = key
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
 
@@ -31,9 +38,9 @@ class VirtualKeypad(DeviceOnALine):
         return self.device.connected(self._now())
 
     def lose_power(self) -> None:
-        """Switch the keypad off and on: it forgets what it has not sent, and counts anew."""
+        """Switch the keypad off and on: it forgets what it has not sent, and counts anew. The key stays where it is."""
         session = random.SystemRandom().randint(1, HIGHEST)  # unlike any before, whatever the seed
-        self.device = KeypadDevice(self._serial, session, self._answered)
+        self.device = KeypadDevice(self._serial, session, self._answered, self._key)
         for waiting in self._answers.values():
             waiting.cancel()
         self._answers.clear()
@@ -50,6 +57,16 @@ class VirtualKeypad(DeviceOnALine):
         self._answers[number] = asyncio.get_running_loop().create_future()
         self._changed.set()
         return self._answers[number]
+
+    def turn(self, key: KeyPosition) -> None:
+        """Turn the key.
+
+        Raises:
+            ValueError: the keypad has no key switch.
+        """
+        self.device.turn(key)
+        self._key = key
+        self._changed.set()
 
     def _receive(self, data: bytes, now: float) -> None:
         self.device.receive(data, now)

@@ -9,10 +9,21 @@ from drivers.base import KeypadLamps
 from drivers.frame import Frame
 from drivers.framing import encode
 from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
-from drivers.keypad.frames import TEXT_BYTES, Answer, FromHost, FromKeypad, Here, Press, Status
+from drivers.keypad.frames import (
+    POSITIONS,
+    TEXT_BYTES,
+    Answer,
+    FromHost,
+    FromKeypad,
+    Here,
+    Noted,
+    Press,
+    Status,
+    Switch,
+)
 from drivers.keypad.keys import LONGEST_KEY
 
-ALL = (Here, Press, Status, Answer)
+ALL = (Here, Press, Switch, Status, Answer, Noted)
 NUMBER = st.integers(1, 0xFFFF_FFFF)
 TEXT = st.text(st.characters(codec="utf-8"), max_size=TEXT_BYTES // 4)
 FRAMES: st.SearchStrategy[FromKeypad | FromHost] = st.one_of(
@@ -24,6 +35,8 @@ FRAMES: st.SearchStrategy[FromKeypad | FromHost] = st.one_of(
         st.integers(0, 0xFFFF),
         st.from_regex(rf"[A-Z0-9_]{{1,{LONGEST_KEY}}}", fullmatch=True),
     ),
+    st.builds(Switch, NUMBER, NUMBER, st.sampled_from(POSITIONS)),
+    st.builds(Noted, NUMBER, NUMBER),
     st.builds(Status, NUMBER, st.builds(KeypadLamps, st.booleans(), st.booleans(), st.booleans())),
     st.builds(
         Answer, NUMBER, NUMBER, st.sampled_from(["done", "more", "refused"]), st.integers(0, 255), TEXT
@@ -68,6 +81,9 @@ def test_a_frame_with_a_bit_changed_is_none(frame, data):
 @example(Here, 0, b"\0\0\0\1\0\0\0\1\xc3\xa9")
 @example(Status, 0, b"\0\0\0\1\x08")
 @example(Answer, 1, b"\0\0\0\1\0\0")
+@example(Switch, 1, b"\0\0\0\1\3")
+@example(Switch, 1, b"\0\0\0\1\0")
+@example(Noted, 1, b"\0\0\0\1\0")
 def test_a_payload_is_a_frame_that_can_be_sent_again_or_a_value_error(kind, sequence, payload):
     try:
         frame = kind.parse(sequence, payload)
@@ -88,6 +104,10 @@ def test_a_payload_is_a_frame_that_can_be_sent_again_or_a_value_error(kind, sequ
         lambda: Press(1, 1, 0x10000, "F1"),
         lambda: Press(1, 1, 0, "f1"),
         lambda: Press(1, 1, 0, "F" * 25),
+        lambda: Switch(0, 1, "run"),
+        lambda: Switch(1, 0, "run"),
+        lambda: Noted(0, 1),
+        lambda: Noted(1, 0),
         lambda: Status(0, KeypadLamps()),
         lambda: Answer(1, 1, "done", 256, ""),
         lambda: Answer(1, 1, "done", 0, "é" * 101),

@@ -1,10 +1,13 @@
 """`[keypad]` and `[configuration_keypad]`: what they set, and what is told of a mistake in them."""
 
+from pathlib import Path
+
 import pytest
 
 from controller.commands.run import devices_of
 from controller.config import load_config
 from controller.problems import ConfigError
+from drivers.coin_spot.serial_line import SerialCoinSpot
 from drivers.keypad.configuration import ConfigurationKeypad
 from drivers.keypad.keys import KeyedOrder
 from drivers.keypad.serial_line import SerialKeypad
@@ -105,3 +108,32 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
         load(tmp_path, sections)
 
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sections", "told"),
+    [
+        (
+            '[keypad]\ninput = "/dev/input/pad"\nkey_switch = true\n',
+            "only a keypad at a serial port can have one",
+        ),
+        (
+            '[keypad]\nport = "keypad"\n[keypad.keys]\nF13 = "hand 8"\n',
+            "the table has no such seat: write hand 1 to 7",
+        ),
+        ('[keypad]\nport = "keypad"\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
+    ],
+)
+def test_what_an_aquarius_keypad_cannot_be_is_told(tmp_path, sections, told):
+    with pytest.raises(ConfigError, match=told):
+        load(tmp_path, sections)
+
+
+def test_the_configuration_of_a_whole_table_has_its_devices():
+    config = load_config(Path(__file__).parents[2] / "configs" / "progressive-table.toml")
+    devices = devices_of(config)
+
+    assert isinstance(devices.keypad, SerialKeypad)
+    assert isinstance(devices.coin_spot, SerialCoinSpot)
+    assert devices.card_reader is None
+    assert config.settings().progressive is not None

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivers import input_device
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps
+from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from drivers.input_device import EVENT, PressReader, key_names, why_not_open
 from drivers.keypad import input_device as keypad_device
 from drivers.keypad.input_device import InputKeypad
@@ -56,7 +56,7 @@ def names(data: bytes) -> list[str]:
 # --- the structures
 
 
-@pytest.mark.parametrize("key", DEFAULT)
+@pytest.mark.parametrize("key", sorted({key for keys in DEFAULT for key in keys.split()}))
 def test_every_key_of_the_default_map_is_a_key_of_linux(key):
     assert names(recorded(*stroke(key))) == [key]
 
@@ -171,6 +171,9 @@ class User:
         self.pressed.append(key)
         return self.answers.get(key, KeyAnswer("done", "done"))
 
+    async def turned(self, position: KeyPosition) -> None:
+        raise AssertionError(f"an input device has no key switch that stands at {position}")
+
     def lamps(self) -> KeypadLamps:
         return KeypadLamps(ready=self.ready)
 
@@ -229,7 +232,23 @@ async def test_presses_arrive_in_order(at):
 
         assert await at.pressed(3) == ["9", "S", "F2"]
         assert driver.health().serial == "ACME number pad"
-        assert driver.health().counters == {"presses": 3, "overruns": 0, "connections": 1}
+        assert driver.health().counters == {
+            "presses": 3,
+            "bounces": 0,
+            "overruns": 0,
+            "connections": 1,
+        }
+
+
+async def test_a_contact_that_bounces_is_one_press(at):
+    async with running(at):
+        device = await at.plug()
+        now = time.time()
+        device.type(recorded(*stroke("F2"), at=now) + recorded(*stroke("F2"), at=now + 0.02))
+        device.type(recorded(*stroke("F2"), at=now + 0.2))
+
+        assert await at.pressed(2) == ["F2", "F2"]
+        assert at.driver.health().counters["bounces"] == 1
 
 
 async def test_a_press_that_waited_longer_than_a_second_is_no_order(at):

@@ -9,7 +9,7 @@ from drivers.base import KeyAnswer, KeypadLamps
 from drivers.frame import Frame, shortened
 from drivers.framing import encode
 from drivers.ishoe.frames import Lock
-from drivers.keypad.frames import TEXT_BYTES, Answer, Here, Press, Status
+from drivers.keypad.frames import TEXT_BYTES, Answer, Here, Noted, Press, Status, Switch
 from drivers.keypad.link import KeypadLink
 
 TOKEN, SESSION = 77, 5
@@ -30,18 +30,85 @@ def press(number: int, key: str = "F2", age: int = 0, session: int = SESSION) ->
 
 
 def said(link: KeypadLink, now: float = 0.0, lamps: KeypadLamps = DARK) -> list[Frame]:
-    decoder = framing.Decoder[Frame]({Status.TYPE: Status.parse, Answer.TYPE: Answer.parse})
+    decoder = framing.Decoder[Frame](
+        {Status.TYPE: Status.parse, Answer.TYPE: Answer.parse, Noted.TYPE: Noted.parse}
+    )
     return decoder.feed(link.data_to_send(now, lamps))
+
+
+def answers_and_notes(link: KeypadLink) -> list[Frame]:
+    return [frame for frame in said(link) if not isinstance(frame, Status)]
 
 
 def answers(link: KeypadLink) -> list[Answer]:
     return [frame for frame in said(link) if isinstance(frame, Answer)]
 
 
+def delivered(link: KeypadLink, sent: Press, now: float) -> Press:
+    (told,) = link.receive(encode(sent), now)
+    assert isinstance(told, Press)
+    return told
+
+
+def test_a_contact_that_bounces_is_one_press_with_one_answer():
+    link = connected()
+    link.answer(delivered(link, press(1), 0.1), DONE)
+
+    assert link.receive(encode(press(2)), 0.19) == []
+    assert [answer.number for answer in answers(link)] == [1, 2]
+    assert link.counters.bounces == 1
+    assert link.receive(encode(press(3, age=10)), 0.28) == []  # it goes on bouncing
+    assert delivered(link, press(4), 0.4).number == 4
+    assert delivered(link, press(5, key="F3"), 0.4).key == "F3"
+
+
+def test_a_press_that_waited_for_the_answer_to_the_one_before_is_told_from_a_bounce_by_its_age():
+    link = connected()
+    link.answer(delivered(link, press(1), 0.1), DONE)
+
+    assert delivered(link, press(2, age=900), 1.2).number == 2  # pressed 200 ms after the first
+    link.answer(press(2, age=900), DONE)
+    assert link.receive(encode(press(3, age=950)), 1.3) == []  # 50 ms after the second
+
+
+def test_a_bounce_that_comes_before_the_answer_is_answered_when_it_comes_again():
+    link = connected()
+
+    told = link.receive(encode(press(1)) + encode(press(2)), 0.1)
+    assert [each.number for each in told] == [1]
+    link.answer(press(1), DONE)
+    assert link.receive(encode(press(2, age=200)), 0.3) == []
+    assert [answer.number for answer in answers(link)] == [1, 2]
+
+
+def test_where_the_key_stands_is_delivered_once_and_acknowledged_when_it_is_safe():
+    link = connected()
+    jph = Switch(1, SESSION, "jph")
+
+    assert link.receive(encode(jph) * 2, 60.0) == [jph]
+    assert link.receive(encode(jph), 60.1) == []
+    assert answers_and_notes(link) == []
+    link.note(jph)
+    assert answers_and_notes(link) == [Noted(1, SESSION)]
+    assert link.receive(encode(jph) * 2, 60.3) == []
+    assert answers_and_notes(link) == [Noted(1, SESSION)] * 2
+    run = Switch(3, SESSION, "run")
+    assert link.receive(encode(run), 60.4) == [run]
+    link.note(run)
+    assert link.receive(encode(Switch(2, SESSION, "jph")), 60.5) == []  # late, and passed over
+
+
+def test_where_the_key_of_an_earlier_power_on_stood_is_not_taken():
+    link = connected()
+
+    assert link.receive(encode(Switch(1, SESSION + 1, "jph")), 0.1) == []
+    assert link.counters.held_back == 1
+
+
 def test_a_press_is_delivered_and_answered():
     link = connected()
 
-    (given_,) = link.receive(encode(press(1)), 0.1)
+    given_ = delivered(link, press(1), 0.1)
     link.answer(given_, DONE)
 
     assert given_.key == "F2"
@@ -50,7 +117,7 @@ def test_a_press_is_delivered_and_answered():
 
 def test_a_repeated_number_is_one_press_with_the_same_answer():
     link = connected()
-    (first,) = link.receive(encode(press(1)), 0.1)
+    first = delivered(link, press(1), 0.1)
     link.answer(first, DONE)
     before = answers(link)
 
@@ -67,8 +134,8 @@ def test_a_press_doubled_in_one_read_is_one_press():
 
 def test_a_press_from_before_the_last_is_not_even_answered():
     link = connected()
-    for number in (1, 2):
-        link.answer(link.receive(encode(press(number)), 0.1)[0], DONE)
+    for number, key in ((1, "F1"), (2, "F2")):
+        link.answer(delivered(link, press(number, key), 0.1), DONE)
     answers(link)
 
     assert link.receive(encode(press(1)), 0.2) == []
@@ -77,7 +144,7 @@ def test_a_press_from_before_the_last_is_not_even_answered():
 
 def test_a_press_whose_answer_was_lost_with_the_cable_is_not_carried_out_again():
     link = connected()
-    (first,) = link.receive(encode(press(1)), 0.1)
+    first = delivered(link, press(1), 0.1)
     link.answer(first, DONE)
     link.data_to_send(0.1, DARK)
 
@@ -110,7 +177,7 @@ def test_what_the_line_still_holds_from_before_is_no_press():
 
 def test_a_keypad_that_was_switched_off_counts_its_presses_anew():
     link = connected()
-    link.answer(link.receive(encode(press(1)), 0.1)[0], DONE)
+    link.answer(delivered(link, press(1), 0.1), DONE)
 
     assert link.receive(encode(press(1, session=6)), 0.2) == []  # not said hello yet
     link.receive(encode(Here(TOKEN, 6, "KP-1")), 0.3)
@@ -204,7 +271,8 @@ def test_whatever_is_repeated_or_late_no_number_is_given_twice_or_backwards(fram
     link = connected()
     given_ = []
     for number, age in frames:
-        for each in link.receive(encode(press(number, age=age)), 0.1):
+        for each in link.receive(encode(press(number, f"F{number}", age)), 0.1):
+            assert isinstance(each, Press)
             given_.append(each.number)
             link.answer(each, DONE)
 

@@ -13,14 +13,21 @@ from drivers.base import KeypadLamps
 from drivers.frame import SERIAL_BYTES, Frame
 from drivers.framing import encode
 from drivers.keypad import frames
-from drivers.keypad.frames import Answer, Here, Press, Status
+from drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
 from drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
 from drivers.keypad.serial_line import REOPEN_SECONDS
 from drivers.silence import SILENCE_SECONDS
 from simulators.keypad.device import ROOM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "keypad.md").read_text(encoding="utf-8")
-NAMES: dict[type[Frame], str] = {Here: "HERE", Press: "PRESS", Status: "STATUS", Answer: "ANSWER"}
+NAMES: dict[type[Frame], str] = {
+    Here: "HERE",
+    Press: "PRESS",
+    Switch: "SWITCH",
+    Status: "STATUS",
+    Answer: "ANSWER",
+    Noted: "NOTED",
+}
 BLOCKS = [text.splitlines() for text in re.findall(r"^```frame\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
 
 
@@ -68,6 +75,8 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
         (r"is sent, every (\d+) ms", frames.REPEAT_SECONDS * 1000),
         (r"age is above (\d+) ms", frames.STALE_MILLISECONDS),
         (r"wait, (\d+) altogether", ROOM),
+        (r"again within (\d+) ms", frames.BOUNCE_SECONDS * 1000),
+        (r"says it again every (\d+) ms", frames.REPEAT_SECONDS * 1000),
         (r"opens the port anew after (\d+) s", REOPEN_SECONDS),
         (r"baud = (\d+)", KeypadConfig(port="/dev/keypad").baud),
     ],
@@ -81,8 +90,8 @@ def test_the_page_has_every_meaning_and_the_keys_of_each():
     rows = dict(re.findall(r"^\| (`[^|]+`) \| (.+) \|$", PAGE, re.MULTILINE))
     written = " ".join(rows)
     for meaning in MEANINGS:
-        if not re.fullmatch("rank [3-8]", meaning):
+        if not re.fullmatch("rank [3-8]|hand [0-9]+", meaning):
             assert f"`{meaning}`" in written
     for key, meaning in DEFAULT.items():
-        if not meaning.startswith(("rank", "suit")):
+        if not meaning.startswith(("rank", "suit", "hand")):
             assert any(f"`{key}`" in keys and f"`{meaning}`" in means for keys, means in rows.items())

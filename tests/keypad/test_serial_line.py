@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps
+from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from drivers.keypad import serial_line
 from drivers.keypad.frames import Answer
 from drivers.keypad.keys import DEFAULT
@@ -26,6 +26,7 @@ class User:
 
     def __init__(self) -> None:
         self.pressed: list[str] = []
+        self.positions: list[KeyPosition] = []
         self.shown = KeypadLamps(ready=True)
         self.changes = 0
         self.error: Exception | None = None
@@ -39,6 +40,9 @@ class User:
             raise self.error
         return KeyAnswer("done", f"{key} is done")
 
+    async def turned(self, position: KeyPosition) -> None:
+        self.positions.append(position)
+
     def lamps(self) -> KeypadLamps:
         return self.shown
 
@@ -49,9 +53,9 @@ class User:
 class At:
     """A keypad, the driver, and who takes the presses."""
 
-    def __init__(self, link: Path, faults: Faults | None = None) -> None:
+    def __init__(self, link: Path, faults: Faults | None = None, key: KeyPosition | None = None) -> None:
         self.link = link
-        self.keypad = VirtualKeypad(link, faults=faults, seed="test")
+        self.keypad = VirtualKeypad(link, faults=faults, seed="test", key=key)
         self.driver = SerialKeypad(str(link), BAUD)
         self.user = User()
 
@@ -99,13 +103,14 @@ def at(tmp_path):
 
 async def test_every_key_of_the_default_map_arrives_in_order(at):
     driver: KeypadDriver = at.driver
+    keys = sorted({key for keys in DEFAULT for key in keys.split()})
     async with running(at):
-        for key in DEFAULT:
+        for key in keys:
             answer = await at.press(key)
             assert (answer.result, answer.text) == ("done", f"{key} is done")
 
-    assert at.user.pressed == list(DEFAULT)
-    assert driver.health().counters["presses"] == len(DEFAULT)
+    assert at.user.pressed == keys
+    assert driver.health().counters["presses"] == len(keys)
 
 
 async def test_keys_pressed_faster_than_they_are_answered_come_in_order(at):
@@ -285,6 +290,54 @@ async def test_what_the_user_raises_escapes(at):
     waiting.cancel()
     keypad.cancel()
     await asyncio.wait([keypad])
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [Faults(), Faults(double=1.0), Faults(drop=0.3), Faults(drop=0.2, double=0.3, noise=0.3, delay=0.15)],
+)
+async def test_a_key_that_is_turned_is_told_once_over_any_line(tmp_path, faults):
+    at = At(tmp_path / "keypad", faults, key="run")
+    async with running(at):
+        await until(lambda: at.user.positions == ["run"])
+        at.keypad.turn("jph")
+        await until(lambda: len(at.user.positions) == 2)
+        at.keypad.turn("run")
+        await until(lambda: len(at.user.positions) == 3)
+        await asyncio.sleep(0.5)  # in which it may be said again
+
+    assert at.user.positions == ["run", "jph", "run"]
+
+
+async def test_where_the_key_stands_is_told_anew_after_a_loss_of_power_and_to_another_host(tmp_path):
+    at = At(tmp_path / "keypad", key="jph")
+    async with running(at):
+        await until(lambda: at.user.positions == ["jph"])
+        at.keypad.unplug()
+        at.keypad.turn("run")
+        at.keypad.turn("jph")
+        at.keypad.plug()
+        await until(lambda: len(at.user.positions) == 2)
+        at.keypad.lose_power()
+        await until(lambda: at.user.positions == ["jph"] * 3)
+
+    at.driver, at.user = SerialKeypad(str(at.link), BAUD), User()
+    async with running(at):
+        await until(lambda: at.user.positions == ["jph"])
+
+
+async def test_a_keypad_is_not_lost_while_an_order_takes_long(at):
+    at.user.busy = asyncio.Event()
+    async with running(at):
+        waiting = at.keypad.press("F5")
+        await until(lambda: at.user.pressed)
+        for _ in range(15):
+            await asyncio.sleep(0.1)
+            assert at.keypad.connected
+        at.user.busy.set()
+        assert (await waiting).result == "done"
+
+    assert at.driver.health().counters["silences"] == 0
 
 
 async def test_junk_on_the_line_is_no_press(at):

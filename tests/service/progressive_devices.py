@@ -8,15 +8,16 @@ async with at_a_table(folder) as here:
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from controller.baccarat.cards import Card
 from controller.engine import Handled
 from controller.operators.coin_spot_door import CoinSpotDoor
+from controller.operators.keypad_door import KeypadDoor
 from controller.progressive.aquarius import GameOver
 from controller.progressive.events import OpenMeter
 from controller.progressive.procedure import Hand, StartGame
@@ -24,8 +25,11 @@ from controller.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, S
 from controller.table.settings import Settings
 from drivers.coin_spot.seats import Seats
 from drivers.coin_spot.serial_line import SerialCoinSpot
+from drivers.keypad.frames import BOUNCE_SECONDS, Answer
+from drivers.keypad.keys import KeyMap
+from drivers.keypad.serial_line import SerialKeypad
 from simulators.coin_spot import VirtualCoinSpot
-from simulators.line import DeviceOnALine
+from simulators.keypad import VirtualKeypad
 from tests.service.table_in_this_process import Table, eventually, rows, table
 from tests.table.croupier import settings as table_settings
 
@@ -46,10 +50,15 @@ class Devices:
 
     folder: Path
     sensors: VirtualCoinSpot
+    keypad: VirtualKeypad
 
     @classmethod
     def at(cls, folder: Path) -> "Devices":
-        return cls(folder, VirtualCoinSpot(folder / "coin-spot", positions=SEATS))
+        return cls(
+            folder,
+            VirtualCoinSpot(folder / "coin-spot", positions=SEATS),
+            VirtualKeypad(folder / "keypad", key="run"),
+        )
 
 
 class AtATable:
@@ -61,7 +70,18 @@ class AtATable:
         self.sensors = devices.sensors
         seats = Seats.of([(n, n) for n in range(1, SEATS + 1)], SEATS)
         self.driver = SerialCoinSpot(str(devices.folder / "coin-spot"), 115_200, seats, STUCK_SECONDS)
+        self._pressed = ""
         self.spots = CoinSpotDoor(own.engine, own.outbox, self.driver)
+        self.keypad = SerialKeypad(str(devices.folder / "keypad"), 115_200)
+        self.keys = KeypadDoor(
+            own.engine,
+            own.outbox,
+            self.keypad,
+            KeyMap(),
+            3.0,
+            start_game=self.spots.start_game,
+            key_switch=True,
+        )
 
     # --- what is known
 
@@ -74,6 +94,18 @@ class AtATable:
     def step(self) -> str:
         assert self.table.state.progressive is not None
         return self.table.state.progressive.procedure.step.value
+
+    @property
+    def key(self) -> str:
+        assert self.table.state.progressive is not None
+        assert self.table.state.progressive.procedure.kind == "aquarius"
+        return self.table.state.progressive.procedure.key
+
+    @property
+    def meter(self) -> int:
+        """What the meter shows, in cents."""
+        assert self.table.state.progressive is not None
+        return self.table.state.progressive.books.shown
 
     @property
     def online(self) -> bool:
@@ -93,6 +125,9 @@ class AtATable:
         await self.until(
             lambda: self.sensors.connected and self.online and self.driver.health().connected,
             "the sensors are heard",
+        )
+        await self.until(
+            lambda: self.devices.keypad.connected and self.keypad.health().connected, "the keypad is heard"
         )
 
     # --- what people do
@@ -120,6 +155,21 @@ class AtATable:
         order = StartGame(self.table.state.round, "ann")
         return await self.spots.start_game(order, "operator ann")
 
+    async def press(self, keys: str) -> Answer:
+        """The dealer presses keys; what the keypad shows of the last."""
+        for key in keys.split():
+            if key == self._pressed:
+                await asyncio.sleep(1.2 * BOUNCE_SECONDS)  # nobody's finger is quicker
+            self._pressed = key
+            async with asyncio.timeout(10):
+                answer = await self.devices.keypad.press(key)
+        return answer
+
+    async def turn(self, to: Literal["run", "jph"]) -> None:
+        """A supervisor turns the key."""
+        self.devices.keypad.turn(to)
+        await self.until(lambda: self.key == to, f"the key is in {to}")
+
     async def deal(self, codes: str) -> None:
         for code in codes.split():
             await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
@@ -133,6 +183,11 @@ class AtATable:
         return rows(
             self.devices.folder / "table.db", "SELECT kind, code FROM incidents ORDER BY input, place"
         )
+
+    def sources(self, kind: str) -> set[str]:
+        """Where the inputs of this kind came from."""
+        found = rows(self.devices.folder / "table.db", "SELECT payload, source FROM inputs")
+        return {source for payload, source in found if json.loads(payload)["kind"] == kind}
 
     def standing(self) -> list[str]:
         """The codes of the alarms that stand."""
@@ -156,7 +211,8 @@ async def at_a_table(
             await stack.enter_async_context(table(folder / "table.db", own or settings())), devices
         )
         await here.spots.begin()
-        await stack.enter_async_context(running(here.spots))
+        await stack.enter_async_context(running(here.spots.run()))
+        await stack.enter_async_context(running(here.keypad.run(here.keys)))
         yield here
 
 
@@ -164,13 +220,14 @@ async def at_a_table(
 async def switched_on(folder: Path) -> AsyncIterator[Devices]:
     """The devices, with power."""
     devices = Devices.at(folder)
-    async with running(devices.sensors):
+    async with running(devices.sensors.run()), running(devices.keypad.run()):
         yield devices
 
 
 @asynccontextmanager
-async def running(device: DeviceOnALine | CoinSpotDoor) -> AsyncIterator[None]:
-    task = asyncio.create_task(device.run())
+async def running(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Have it run meanwhile."""
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
