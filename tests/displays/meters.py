@@ -23,7 +23,7 @@ HOLDS = timedelta(seconds=2.5)
 def paying_rules(game_name: str) -> list[Rule]:
     """The rules of a game's progressive wager that pay something, the highest first."""
     (wager,) = (wager for wager in game(game_name).wagers if wager.progressive)
-    return [rule for rule in wager.rules if rule.pay.meter or rule.wins]
+    return [rule for rule in wager.rules if rule.wins]
 
 
 class Meter:

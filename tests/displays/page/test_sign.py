@@ -186,6 +186,31 @@ async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_la
         assert await page.evaluate(MOVING) == [], "nothing moves where that is not wanted"
 
 
+async def test_each_table_of_a_meter_shows_the_same_and_a_fixed_award_is_news_for_ten_seconds(page, broker):
+    meter = Meter(tables=("table-1", "vip-2"))
+    meter.win(40_00, rule=3)
+    celebration = page.locator(".celebration")
+    seen = set()
+    async with display(broker, page={"tables": ["table-1", "vip-2"]}) as address, publisher(broker) as out:
+        for table in ("table-1", "vip-2"):
+            await page.goto(f"{address}tables/{table}/progressive")
+            await page.wait_for_selector(".sign")
+            await out.send(TOPIC, meter.message(), table)
+            await expect(page.locator(".sign.live.won")).to_have_count(1)
+            seen.add(
+                (
+                    await page.locator(".odometer").get_attribute("aria-label"),
+                    await page.locator(".tiers").text_content(),
+                    await celebration.text_content(),
+                )
+            )
+        assert len(seen) == 1
+
+        meter.ahead += timedelta(seconds=11)
+        await out.send(TOPIC, meter.message(), "vip-2")
+        await expect(celebration).to_be_hidden()
+
+
 async def test_not_live_within_three_seconds_of_the_last_meter_whatever_the_table_does(page, broker):
     meter = Meter()
     not_live, reason = page.locator(".sign .not-live"), page.locator(".not-live-reason")
