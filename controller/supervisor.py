@@ -196,7 +196,9 @@ def _console(config: ServiceConfig, engine: Engine, desk: Desk) -> "Console | No
     # A table without consoles does not load a web server.
     from controller.operators.console import Console  # noqa: PLC0415
 
-    return Console(config.console, engine, desk, config.record.path, config.folder)
+    return Console(
+        config.console, engine, desk, config.record.path, config.folder, config.progressive
+    )
 
 
 def _broker(

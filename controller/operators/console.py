@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from controller.config import ConsoleConfig
+from controller.config import ConsoleConfig, ProgressiveConfig
 from controller.engine import Engine
 from controller.operators.accounts import Accounts, AccountsError
 from controller.operators.desk import Desk
@@ -19,6 +19,8 @@ from controller.operators.reports import Reports
 from controller.operators.web import Changes, Parts, application
 from controller.problems import ConfigError, Problem
 from controller.web_server import Server, listen
+from game_manager.days import Calendar
+from game_manager.web import AtTable, House
 
 _TEND_SECONDS: Final = 1
 _PACE_SECONDS: Final = 10
@@ -29,8 +31,16 @@ _log = structlog.get_logger("controller.operators")
 class Console:
     """The consoles of one table. What is opened here is served by `serve` and closed with it."""
 
-    def __init__(self, config: ConsoleConfig, engine: Engine, desk: Desk, record: Path, folder: Path) -> None:
-        """Open accounts, certificate and address.
+    def __init__(
+        self,
+        config: ConsoleConfig,
+        engine: Engine,
+        desk: Desk,
+        record: Path,
+        folder: Path,
+        progressive: ProgressiveConfig | None = None,
+    ) -> None:
+        """Open accounts, certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
 
         Raises:
             ConfigError: one of them cannot be used.
@@ -61,6 +71,7 @@ class Console:
             port=self._listener.getsockname()[1],
             tls=tls is not None,
             pace=lambda: self._pace,
+            house=_house(engine, record, progressive),
         )
         self._server = Server(Guard(application(parts), tls=tls is not None, failed=self._fail), tls=tls)
 
@@ -103,6 +114,16 @@ class Console:
                 last_round, looked = self._engine.state.round, 0
                 self._pace = await asyncio.to_thread(self._reports.hands_an_hour, datetime.now(UTC))
             await asyncio.sleep(_TEND_SECONDS)
+
+
+def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> House:
+    def now() -> AtTable:
+        state = engine.state
+        books = None if state.progressive is None else state.progressive.books
+        return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
+
+    calendar = Calendar.of() if config is None else Calendar.of(config.day_starts, config.zone)
+    return House(record, now, calendar)
 
 
 def _listen(host: str, port: int) -> socket.socket:

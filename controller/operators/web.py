@@ -45,6 +45,7 @@ from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
 from controller.operators.roles import Read, Role, card_level, may_read, orders_of
 from controller.operators.view import Reader, View, view_of
 from controller.progressive.nexus import SwipeCard
+from game_manager.web import House, add_game_manager
 
 PAGES: Final = Path(__file__).parent / "pages"
 VIEW_EVERY_SECONDS: Final = 1
@@ -132,7 +133,8 @@ class Changes:
 class Parts:
     """What the consoles of one table work with.
 
-    `port` is where they are; `pace` gives the hands an hour; `tls` says whether they are behind TLS.
+    `port` is where they are; `pace` gives the hands an hour; `tls` says whether they are behind TLS; `house` is what the
+    Game Manager works with.
     """
 
     engine: Engine
@@ -145,6 +147,7 @@ class Parts:
     port: int
     tls: bool
     pace: Callable[[], float | None]
+    house: House
 
     @property
     def cookie(self) -> str:
@@ -182,6 +185,7 @@ def application(parts: Parts) -> FastAPI:
     _add_table(app, parts, callers)
     _add_orders(app, parts, callers)
     _add_reports(app, parts, callers)
+    add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app)
     _say_that_both_are_needed(app.openapi())
     return app

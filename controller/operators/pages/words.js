@@ -29,6 +29,12 @@ export const ORDERS = {
   change_game: "Change game or limits",
   call_supervisor: "Call a supervisor",
   acknowledge_alarm: "Acknowledge",
+  open_meter: "Open the meter",
+  adjust: "Adjust the meter",
+  back_out: "Back out the award",
+  change_settings: "Change the settings",
+  retire: "Retire the progressive",
+  count_coins: "Enter the coins counted",
 };
 
 /** Text of the service as a sentence begins. */

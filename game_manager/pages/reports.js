@@ -1,0 +1,146 @@
+// How the reports are drawn. What they say comes from the record alone.
+
+import { element, table } from "/static/elements.js";
+import { dayAndClock, plain, sentence } from "/static/words.js";
+import { change, exact } from "./money.js";
+
+export const ACCOUNTS = {
+  primary: "Meter",
+  reserve: "Reserve",
+  overflow: "Overflow",
+  paid: "Paid",
+  seed_money: "Seed money",
+  contributions: "Contributions",
+  adjustments: "Adjustments",
+};
+const CAUSES = {
+  seed: "Seed",
+  contribution: "Contributions",
+  reserve_added: "Reserve added to the meter",
+  overflow_added: "Overflow added to the meter",
+  increase: "Increase",
+  back_out: "Award put back",
+  award: "Award",
+  malfunction: "Malfunction",
+  over_limit: "Over the display limit",
+  recovery_of_seed: "Recovery of seed",
+  retirement: "Retirement",
+};
+const CHECKS = {
+  contributions: "Contributions, by the wagers counted",
+  reserve: "of them to the reserve",
+  awards: "Awards booked",
+  back_outs: "Awards put back",
+  seed: "Seed put up",
+};
+const STATES = { open: "so far: it has not ended", not_begun: "it has not begun", ended: "ended" };
+
+const nothing = (what) => element("p", { class: "quiet" }, what);
+const scrolling = (label, made) => element("div", { class: "scrolling", tabindex: 0, role: "group", "aria-label": label }, made);
+export const verdict = (good, yes, no) => element("p", { class: good ? "good" : "fault" }, good ? yes : no);
+
+const period = ({ begins, ends, state }) =>
+  element("p", { class: "quiet" }, `${dayAndClock(begins)} to ${dayAndClock(ends)}, ${STATES[state]}.`);
+
+/** Every account of every progressive, and what each tier was paid. */
+export function metersTable(meters) {
+  if (meters.length === 0) return [nothing("None has been opened yet.")];
+  return meters.flatMap((meter) => [
+    scrolling(meter.progressive, table(
+      `${meter.progressive}${meter.retired ? ", retired" : ""}`,
+      Object.values(ACCOUNTS).map((name) => `>${name}`),
+      [Object.keys(ACCOUNTS).map((name) => exact(meter.accounts[name]))],
+    )),
+    element("dl", { class: "figures small" },
+      ...Object.entries(meter.paid_by_tier).map(([tier, paid]) => element("div", {}, element("dt", {}, `Paid, ${plain(tier)}`), element("dd", {}, exact(paid)))),
+      element("div", {}, element("dt", {}, "Promised to awards not booked"), element("dd", {}, exact(meter.promised))),
+      element("div", {}, element("dt", {}, "Awards"), element("dd", {}, String(meter.awards))),
+    ),
+    verdict(meter.balanced, "The books balance.", "The books do not balance: the record was changed by another program. See where with punto replay."),
+  ]);
+}
+
+/** The accrual report: start, every change, end, account by account. */
+export function dayReport(day) {
+  const of = day.progressives.flatMap((each) => [
+    element("dl", { class: "figures" },
+      ...[["Rounds", String(each.rounds)], ["Wagers", String(each.wagers)], ["Staked", exact(each.staked)]]
+        .map(([name, figure]) => element("div", {}, element("dt", {}, name), element("dd", {}, figure))),
+    ),
+    scrolling(`${each.progressive}, every change`, accrual(each)),
+    verdict(each.explained, "Start and changes come to the end, to the millionth of a cent.", "Start and changes do not come to the end: the record was changed by another program."),
+    ...each.settings.map((other) => element("p", {}, `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed).map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`).join(", ")}).`)),
+    ...(each.open_awards.length ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)] : []),
+  ]);
+  return [period(day), ...(of.length ? of : [nothing("No progressive was in service yet.")])];
+}
+
+const value = (setting) => (setting === null ? "none" : String(setting));
+
+function accrual({ progressive, start, changes, end }) {
+  const whole = (name, accounts) => [element("b", {}, name), "", ...Object.keys(ACCOUNTS).map((account) => exact(accounts[account]))];
+  return table(
+    progressive,
+    ["What", "Who and why", ...Object.values(ACCOUNTS).map((name) => `>${name}`)],
+    [
+      whole("Start", start),
+      ...changes.map((each) => [what(each), why(each), ...Object.keys(ACCOUNTS).map((account) => change(each.moved[account]))]),
+      whole("End", end),
+    ],
+  );
+}
+
+function what({ cause, ts, award, tier }) {
+  const number = award === null ? "" : ` ${award}`;
+  return element("span", {}, `${CAUSES[cause]}${cause === "award" ? `${number}, ${plain(tier)}` : ""}`, ...(ts === null ? [] : [element("small", {}, dayAndClock(ts))]));
+}
+
+const why = ({ who, reason, approved_by }) =>
+  [who, approved_by && `approved by ${approved_by}`, reason && `“${reason}”`].filter(Boolean).join(", ");
+
+/** The weekly deposit, each part of it, and what is carried. */
+export function weekReport(week) {
+  const of = week.progressives.flatMap((each) => [
+    element("p", { class: "deposit" }, each.deposit.startsWith("-") ? "Draw from the fund " : "Deposit ", element("b", {}, exact(each.deposit.replace("-", "")))),
+    scrolling(`${each.progressive}, the week`, table(each.progressive, ["What", ">Meter", ">Reserve"], [
+      ["Held at the start", exact(each.start), ""],
+      ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve)]),
+      [element("b", {}, "Held at the end, meter, reserve and overflow"), exact(each.end), ""],
+      ["Less than a cent, carried in", exact(each.carried_in), ""],
+      ["Less than a cent, carried out", exact(each.carried_out), ""],
+    ])),
+    verdict(each.explained, "Start and changes come to the end.", "Start and changes do not come to the end: the record was changed by another program."),
+  ]);
+  return [
+    element("p", {}, `Gaming days ${week.first} to ${week.last}. What is held for the players at the end, less what was at the start, in whole cents.`),
+    period(week),
+    ...(of.length ? of : [nothing("No progressive was in service yet.")]),
+  ];
+}
+
+/** The comparison of a day's books, and the coins. */
+export function reconciliation(found) {
+  const of = found.progressives.flatMap((each) => [
+    scrolling(`${each.progressive}, compared`, table(each.progressive, ["What", ">Ledger", ">By the rest of the record"],
+      each.checks.map((check) => [CHECKS[check.what], exact(check.ledger), exact(check.expected)]))),
+    ...each.differences.map((other) => element("p", { class: "fault" }, `Input ${other.input}: ${other.text}.`)),
+    coins(each.coins),
+  ]);
+  return [
+    period(found),
+    verdict(found.agrees, "The ledger agrees with the record.", "The ledger and the record differ. Keep both as they are, and see with punto replay what was changed."),
+    ...(of.length ? of : [nothing("No progressive was in service yet.")]),
+  ];
+}
+
+function coins({ taken, counted, difference, who, ts, todo }) {
+  const off = difference !== null && !/^0\.00$/.test(difference);
+  return element("div", { class: off ? "coins off" : "coins" },
+    element("h3", {}, "Coins"),
+    ...(taken === null ? [] : [element("dl", { class: "figures small" },
+      ...[["Taken", taken], ["Counted", counted], ["Difference", difference]].map(([name, amount]) =>
+        element("div", {}, element("dt", {}, name), element("dd", {}, amount === null ? "–" : exact(amount)))))]),
+    ...(who === null ? [] : [element("p", { class: "quiet" }, `Counted by ${who}, ${dayAndClock(ts)}.`)]),
+    element("p", {}, sentence(todo)),
+  );
+}

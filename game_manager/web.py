@@ -1,0 +1,353 @@
+"""The Game Manager's pages and what they read, for the consoles' server to take in: reports, downloads, the win page.
+
+Orders are not given here: the pages give them as every console does, and the desk knows who may.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+
+from fastapi import APIRouter, Depends, FastAPI, Query
+from fastapi import Path as InPath
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from controller.progressive.settings import Advice, Settings, advice
+from controller.progressive.state import State
+from game_manager import sheets
+from game_manager.days import FIRST_DAY, LAST_DAY, WEEKDAYS, Calendar
+from game_manager.reconciliation import Reconciliation, reconcile
+from game_manager.record import Record, opened
+from game_manager.reports import (
+    AWARDS_A_PAGE,
+    Day,
+    Meter,
+    Part,
+    Week,
+    award,
+    awards,
+    day_report,
+    meters,
+    week_report,
+)
+from game_manager.slip import Encoding, PrinterError, send, slip
+from game_manager.win_page import WinPage, win_page
+
+PAGES: Final = Path(__file__).parent / "pages"
+_MOST: Final = 10**12
+_NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_Read = TypeVar("_Read")
+
+
+class AtTable(NamedTuple):
+    """The table now: its id, its name on displays, its currency, and its progressive's books, None where it has none."""
+
+    table: str
+    name: str
+    currency: str
+    books: State | None
+
+
+@dataclass(frozen=True)
+class House:
+    """What the Game Manager of one table works with; `printer` is its slip printer, as `slip.send` takes it."""
+
+    record: Path
+    now: Callable[[], AtTable]
+    calendar: Calendar
+    printer: str | None = None
+    encoding: Encoding = "cp437"
+
+
+class InForce(Part):
+    """The settings of the table's progressive that can be changed; amounts in minor units."""
+
+    seed: int
+    contribution: str
+    reserve: str
+    display_limit: int | None
+    split: str
+    fixed_awards: str
+    executive_from: int | None
+    approval_above: int | None
+    seat_one: str
+
+
+class AdviceGiven(Part):
+    """What the sheet advises against in some settings, with its own words; `loud` where it matters most."""
+
+    code: str
+    text: str
+    sheet: str
+    loud: bool
+
+
+class Own(Part):
+    """The table's own progressive as it is in play now; amounts in minor units."""
+
+    progressive: str
+    phase: Literal["new", "open", "retired"]
+    title: str
+    procedure: str
+    settings: InForce
+    shown: int
+    advice: tuple[AdviceGiven, ...]
+
+
+class Overview(Part):
+    """What the pages begin with: the meters on the record, the table's own progressive, the house's calendar."""
+
+    table: str
+    name: str
+    currency: str
+    own: Own | None
+    meters: tuple[Meter, ...]
+    today: date
+    day_starts: str
+    zone: str
+    week_starts: str
+    slip_printer: bool
+
+
+_Day = Annotated[date, InPath(ge=FIRST_DAY, le=LAST_DAY)]
+_Award = Annotated[int, InPath(ge=1, le=_NUMBER)]
+_WeekStarts = Annotated[str | None, Query(pattern=f"^({'|'.join(WEEKDAYS)})$")]
+
+
+def add_game_manager(
+    app: FastAPI, house: House, reader: Callable[..., Any], own_page: Callable[..., Any]
+) -> None:
+    """Serve the Game Manager at /game-manager, and what it reads below /api/progressive.
+
+    `reader` lets in who may read a progressive, `own_page` a request from the consoles' own pages.
+    """
+    reads = APIRouter(prefix="/api/progressive", dependencies=[Depends(reader)], include_in_schema=False)
+    _add_reports(reads, house)
+    _add_downloads(reads, house)
+    _add_win_pages(reads, house, own_page)
+    app.include_router(reads)
+    app.mount("/game-manager/static", StaticFiles(directory=PAGES))
+
+    @app.get("/game-manager", include_in_schema=False)
+    async def page() -> Response:
+        return FileResponse(PAGES / "game-manager.html")
+
+
+# --- reading
+
+
+async def _read(house: House, report: Callable[[Record], _Read]) -> _Read:
+    """A report of the record, made in a thread."""
+
+    def made() -> _Read:
+        with opened(house.record) as record:
+            return report(record)
+
+    return await asyncio.to_thread(made)
+
+
+def _json(answer: BaseModel) -> Response:
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+def _calendar(house: House, week_starts: str | None) -> Calendar:
+    return house.calendar if week_starts is None else replace(house.calendar, week_starts=week_starts)
+
+
+def _add_reports(reads: APIRouter, house: House) -> None:
+    @reads.get("")
+    async def overview() -> Response:
+        return _json(_overview(house, await _read(house, meters), datetime.now(UTC)))
+
+    @reads.get("/advice")
+    async def advised(
+        changes: Annotated[dict[str, Any], Depends(_changes)],
+    ) -> Response:
+        books = house.now().books
+        if books is None:
+            raise HTTPException(404, "this table has no progressive")
+        try:
+            given = _advice(replace(books.settings, **changes))
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from None
+        return _json(_Advised(advice=given))
+
+    @reads.get("/awards")
+    async def past(
+        before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
+        limit: Annotated[int, Query(ge=1, le=100)] = AWARDS_A_PAGE,
+    ) -> Response:
+        return _json(await _read(house, lambda record: awards(record, before, limit)))
+
+    @reads.get("/days/{day}")
+    async def accrual(day: _Day) -> Response:
+        return _json(await _read(house, lambda record: _day(record, house, day)))
+
+    @reads.get("/weeks/{day}")
+    async def deposit(day: _Day, week_starts: _WeekStarts = None) -> Response:
+        return _json(await _read(house, lambda record: _week(record, house, day, week_starts)))
+
+    @reads.get("/reconciliations/{day}")
+    async def reconciled(day: _Day) -> Response:
+        return _json(await _read(house, lambda record: _reconciled(record, house, day)))
+
+
+def _day(record: Record, house: House, day: date) -> Day:
+    return day_report(record, day, house.calendar, datetime.now(UTC))
+
+
+def _week(record: Record, house: House, day: date, week_starts: str | None) -> Week:
+    return week_report(record, day, _calendar(house, week_starts), datetime.now(UTC))
+
+
+def _reconciled(record: Record, house: House, day: date) -> Reconciliation:
+    return reconcile(record, day, house.calendar, datetime.now(UTC))
+
+
+def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview:
+    at, calendar = house.now(), house.calendar
+    return Overview(
+        table=at.table,
+        name=at.name,
+        currency=at.currency,
+        own=None if at.books is None else _own(at.books),
+        meters=found,
+        today=calendar.day_of(now),
+        day_starts=calendar.starts.isoformat("minutes"),
+        zone=calendar.zone.key,
+        week_starts=calendar.week_starts,
+        slip_printer=house.printer is not None,
+    )
+
+
+def _own(books: State) -> Own:
+    settings = books.settings
+    return Own(
+        progressive=settings.progressive,
+        phase=books.phase.value,
+        title=settings.wager.title,
+        procedure=settings.procedure,
+        settings=InForce(**{name: getattr(settings, name) for name in InForce.model_fields}),
+        shown=books.shown,
+        advice=_advice(settings),
+    )
+
+
+# --- what the sheet advises
+
+
+class _Advised(Part):
+    advice: tuple[AdviceGiven, ...]
+
+
+def _advice(settings: Settings) -> tuple[AdviceGiven, ...]:
+    def told(each: Advice) -> AdviceGiven:
+        return AdviceGiven(code=each.code, text=each.text, sheet=each.sheet, loud=each.loud)
+
+    return tuple(told(each) for each in advice(settings))
+
+
+async def _changes(
+    seed: Annotated[int | None, Query(ge=0, le=_MOST)] = None,
+    contribution: str | None = None,
+    reserve: str | None = None,
+    fixed_awards: Literal["tray", "meter"] | None = None,
+    display_limit: Annotated[int | None, Query(ge=0, le=_MOST)] = None,
+) -> dict[str, Any]:
+    """The changes that advice is asked for, of the settings that it depends on."""
+    asked = {
+        "seed": seed,
+        "contribution": contribution,
+        "reserve": reserve,
+        "fixed_awards": fixed_awards,
+        "display_limit": display_limit,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+# --- downloads
+
+
+def _csv(name: str, rows: Iterable[Sequence[sheets.Cell]]) -> Response:
+    return Response(
+        "".join(sheets.csv_lines(rows)),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+    )
+
+
+def _add_downloads(reads: APIRouter, house: House) -> None:
+    async def download(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
+        return await _read(house, lambda record: _csv(f"{house.now().table}-{name}", rows(record)))
+
+    @reads.get("/csv/meters")
+    async def meters_file() -> Response:
+        return await download("meters", lambda record: sheets.meters_sheet(meters(record)))
+
+    @reads.get("/csv/awards")
+    async def awards_file() -> Response:
+        return await download(
+            "awards", lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards)
+        )
+
+    @reads.get("/csv/postings")
+    async def postings_file() -> Response:
+        return await download("postings", lambda record: sheets.postings_sheet(record.postings()))
+
+    @reads.get("/csv/days/{day}")
+    async def day_file(day: _Day) -> Response:
+        return await download(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day)))
+
+    @reads.get("/csv/weeks/{day}")
+    async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
+        return await download(
+            f"week-{day}", lambda record: sheets.week_sheet(_week(record, house, day, week_starts))
+        )
+
+    @reads.get("/csv/reconciliations/{day}")
+    async def reconciliation_file(day: _Day) -> Response:
+        return await download(
+            f"reconciliation-{day}",
+            lambda record: sheets.reconciliation_sheet(_reconciled(record, house, day)),
+        )
+
+
+# --- the win page
+
+
+def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any]) -> None:
+    async def page_of(number: int) -> WinPage:
+        found = await _read(house, lambda record: award(record, number))
+        if found is None:
+            raise HTTPException(404, f"no award was locked with the input {number} of the record")
+        at = house.now()
+        return win_page(found, at.name, at.currency)
+
+    @reads.get("/awards/{number}/win-page")
+    async def sheet(number: _Award) -> Response:
+        page = await page_of(number)
+        try:
+            from game_manager.pdf import pdf  # noqa: PLC0415 - an extra
+        except ModuleNotFoundError:
+            raise HTTPException(
+                503, "this table's PC cannot make PDFs: install punto[print] on it, or print a slip"
+            ) from None
+        made = await asyncio.to_thread(pdf, page)
+        name = f'inline; filename="award-{number}.pdf"'
+        return Response(made, media_type="application/pdf", headers={"Content-Disposition": name})
+
+    @reads.post("/awards/{number}/slip", dependencies=[Depends(own_page)], status_code=204)
+    async def print_slip(number: _Award) -> Response:
+        if house.printer is None:
+            raise HTTPException(404, "no slip printer is configured: print the page as a PDF")
+        printed = slip(await page_of(number), house.encoding)
+        try:
+            await asyncio.to_thread(send, house.printer, printed)
+        except PrinterError as error:
+            raise HTTPException(503, str(error)) from None
+        return Response(status_code=204)
