@@ -701,6 +701,9 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
     if written.card_reader is not None and written.progressive.procedure != "nexus":
         message = 'is for Nexus Command, and Aquarius has a key: write procedure = "nexus" in [progressive], or leave it out'
         yield file.problem(("card_reader",), message)
+    if written.card_reader is not None and written.console is None:
+        message = "is for the cards of accounts, and there are none: write [console] with its accounts too"
+        yield file.problem(("card_reader",), message)
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:

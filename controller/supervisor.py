@@ -6,7 +6,7 @@ process ends, systemd starts it again, and it recovers from the record.
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
 from controller.messages.building import progressive_message, timestamp
-from controller.messages.models import Health, Info
+from controller.messages.models import Device, Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
 from controller.operators.coin_spot_door import CoinSpotDoor
@@ -35,6 +35,7 @@ from controller.table.shoe_orders import shoe_orders
 from drivers.base import Devices
 
 if TYPE_CHECKING:
+    from controller.operators.card_door import CardDoor
     from controller.operators.console import Console
 
 STATE_EVERY_SECONDS = 1
@@ -100,6 +101,7 @@ async def _run(
         await spots.begin()
     desk = Desk(engine, config.folder, _fitted(config, spots))
     console = _console(config, engine, desk)
+    cards = _card_door(config, engine, outbox, devices)
     door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(journal.watch(), name="journal")
@@ -110,9 +112,9 @@ async def _run(
         if devices.shoe is not None:
             tasks.create_task(devices.shoe.run(engine.submit_from_shoe), name="shoe")
         if spots is not None:
-            tasks.create_task(spots.run(), name="coin spot")
-            if broker is not None:
-                broker.retain(topics.DEVICE_COIN_SPOT, spots.message)
+            _attend(tasks, spots.run(), "coin spot", broker, topics.DEVICE_COIN_SPOT, spots.message)
+        if cards is not None:
+            _attend(tasks, cards.run(), "card reader", broker, topics.DEVICE_CARD_READER, cards.message)
         _attend_keypads(tasks, config, engine, outbox, broker, devices, desk.fitted)
         if broker is not None:
             if config.edge is not None:
@@ -134,11 +136,27 @@ async def _run(
             ready()
 
 
+def _attend(
+    tasks: asyncio.TaskGroup,
+    running: Coroutine[None, None, None],
+    name: str,
+    broker: Broker | None,
+    topic: str,
+    message: Callable[[datetime], Device],
+) -> None:
+    """Have a device's driver run, and its state published."""
+    tasks.create_task(running, name=name)
+    if broker is not None:
+        broker.retain(topic, message)
+
+
 def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None) -> Fitted:
     """What the table's devices do for its progressive."""
     gives = set()
     if config.keypad is not None and config.keypad.key_switch:
         gives.add("turn_key")
+    if config.card_reader is not None:
+        gives.add("swipe_card")
     if spots is None:
         return Fitted(gives=frozenset(gives))
     gives |= {"wager_placed", "wager_lifted"}
@@ -165,9 +183,8 @@ def _attend_keypads(
             key_switch=config.keypad.key_switch,
             start_label=config.keypad.start_label,
         )
-        tasks.create_task(devices.keypad.run(keypad), name="keypad")
-        if broker is not None:
-            broker.retain(topics.DEVICE_KEYPAD, keypad.message)
+        running = devices.keypad.run(keypad)
+        _attend(tasks, running, "keypad", broker, topics.DEVICE_KEYPAD, keypad.message)
     if devices.configuration_keypad is not None:
 
         async def report(attached: bool, path: str) -> None:
@@ -196,8 +213,19 @@ def _console(config: ServiceConfig, engine: Engine, desk: Desk) -> "Console | No
     # A table without consoles does not load a web server.
     from controller.operators.console import Console  # noqa: PLC0415
 
-    return Console(
-        config.console, engine, desk, config.record.path, config.folder, config.progressive
+    return Console(config.console, engine, desk, config.record.path, config.folder, config.progressive)
+
+
+def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices) -> "CardDoor | None":
+    if devices.card_reader is None or config.console is None or config.progressive is None:
+        return None
+    # As with the consoles: a table without cards does not load what their owners' passwords are checked with.
+    from controller.operators.accounts import Accounts  # noqa: PLC0415
+    from controller.operators.card_door import CardDoor  # noqa: PLC0415
+
+    accounts = Accounts.open(config.console.accounts)
+    return CardDoor(
+        engine, outbox, devices.card_reader, accounts, second_factor=config.progressive.second_factor
     )
 
 

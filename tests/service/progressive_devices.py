@@ -16,18 +16,24 @@ from typing import Any, Literal
 
 from controller.baccarat.cards import Card
 from controller.engine import Handled
+from controller.operators.accounts import Accounts
+from controller.operators.card_door import CardDoor
 from controller.operators.coin_spot_door import CoinSpotDoor
 from controller.operators.keypad_door import KeypadDoor
+from controller.operators.roles import Role
 from controller.progressive.aquarius import GameOver
 from controller.progressive.events import OpenMeter
 from controller.progressive.procedure import Hand, StartGame
 from controller.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, SetWager, SignOn
 from controller.table.settings import Settings
+from drivers.card_reader.frames import Answer as CardSaid
+from drivers.card_reader.serial_line import SerialCardReader
 from drivers.coin_spot.seats import Seats
 from drivers.coin_spot.serial_line import SerialCoinSpot
 from drivers.keypad.frames import BOUNCE_SECONDS, Answer
 from drivers.keypad.keys import KeyMap
 from drivers.keypad.serial_line import SerialKeypad
+from simulators.card_reader import VirtualCardReader
 from simulators.coin_spot import VirtualCoinSpot
 from simulators.keypad import VirtualKeypad
 from tests.service.table_in_this_process import Table, eventually, rows, table
@@ -36,6 +42,7 @@ from tests.table.croupier import settings as table_settings
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING = "KS 2S 9H 3S"  # 9 over 5
 SEATS = 7
+PASSWORD = "correct horse"  # noqa: S105 - a test's
 STUCK_SECONDS = 1.0
 
 
@@ -51,6 +58,7 @@ class Devices:
     folder: Path
     sensors: VirtualCoinSpot
     keypad: VirtualKeypad
+    reader: VirtualCardReader
 
     @classmethod
     def at(cls, folder: Path) -> "Devices":
@@ -58,13 +66,14 @@ class Devices:
             folder,
             VirtualCoinSpot(folder / "coin-spot", positions=SEATS),
             VirtualKeypad(folder / "keypad", key="run"),
+            VirtualCardReader(folder / "card-reader"),
         )
 
 
 class AtATable:
     """A service that runs, its table, and who is at it."""
 
-    def __init__(self, own: Table, devices: Devices) -> None:
+    def __init__(self, own: Table, devices: Devices, *, second_factor: bool = False) -> None:
         self.table = own
         self.devices = devices
         self.sensors = devices.sensors
@@ -81,6 +90,18 @@ class AtATable:
             3.0,
             start_game=self.spots.start_game,
             key_switch=True,
+        )
+
+        self.accounts = Accounts.open(devices.folder / "operators.db")
+        self.reader = SerialCardReader(str(devices.folder / "card-reader"), 115_200)
+        self.now = 0.0
+        self.cards = CardDoor(
+            own.engine,
+            own.outbox,
+            self.reader,
+            self.accounts,
+            second_factor=second_factor,
+            clock=lambda: self.now,
         )
 
     # --- what is known
@@ -170,6 +191,12 @@ class AtATable:
         self.devices.keypad.turn(to)
         await self.until(lambda: self.key == to, f"the key is in {to}")
 
+    async def swipe(self, card: str) -> CardSaid:
+        """A card is swiped; what the reader shows."""
+        await self.until(lambda: self.devices.reader.connected, "the reader hears the service")
+        async with asyncio.timeout(10):
+            return await self.devices.reader.swipe(card)
+
     async def deal(self, codes: str) -> None:
         for code in codes.split():
             await self.table.shoe(CardDrawn(self.table.state.link.expected, Card(code), 99))
@@ -199,20 +226,32 @@ class AtATable:
         return [event for (payload,) in found if (event := json.loads(payload))["kind"] in kinds]
 
 
+def enroll(folder: Path, name: str, role: Role, card: str) -> None:
+    """Somebody gets an account, and this card."""
+    accounts = Accounts.open(folder / "operators.db")
+    accounts.add(name, [role], PASSWORD, "2026-11-21T00:00:00Z")
+    accounts.enroll(name, card)
+    accounts.close()
+
+
 @asynccontextmanager
 async def at_a_table(
-    folder: Path, own: Settings | None = None, devices: Devices | None = None
+    folder: Path,
+    own: Settings | None = None,
+    devices: Devices | None = None,
+    *,
+    second_factor: bool = False,
 ) -> AsyncIterator[AtATable]:
     """A service on the record in `folder`, with devices of its own unless some are there already."""
     async with AsyncExitStack() as stack:
         if devices is None:
             devices = await stack.enter_async_context(switched_on(folder))
-        here = AtATable(
-            await stack.enter_async_context(table(folder / "table.db", own or settings())), devices
-        )
+        engine = await stack.enter_async_context(table(folder / "table.db", own or settings()))
+        here = AtATable(engine, devices, second_factor=second_factor)
         await here.spots.begin()
         await stack.enter_async_context(running(here.spots.run()))
         await stack.enter_async_context(running(here.keypad.run(here.keys)))
+        await stack.enter_async_context(running(here.cards.run()))
         yield here
 
 
@@ -220,7 +259,11 @@ async def at_a_table(
 async def switched_on(folder: Path) -> AsyncIterator[Devices]:
     """The devices, with power."""
     devices = Devices.at(folder)
-    async with running(devices.sensors.run()), running(devices.keypad.run()):
+    async with (
+        running(devices.sensors.run()),
+        running(devices.keypad.run()),
+        running(devices.reader.run()),
+    ):
         yield devices
 
 

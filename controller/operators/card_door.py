@@ -1,0 +1,171 @@
+"""The card reader's door: a swipe completes the confirmed award in the name of whose card it is, by what that person may do.
+
+A card that is nobody's, and one of somebody who may complete no award, are refused on the record; a card's number is written
+nowhere. Where the house asks for a second factor, an award that needs an Executive card needs its owner's password too, given
+at a console soon after the swipe.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from controller.engine import Engine
+from controller.messages import topics
+from controller.messages.models import Device
+from controller.operators.accounts import Account, Accounts, AccountsError
+from controller.operators.device import device_message
+from controller.operators.roles import card_level, orders_of
+from controller.outbox import Outbox
+from controller.progressive import nexus
+from controller.progressive.events import CardLevel
+from controller.progressive.nexus import SwipeCard
+from controller.table.events import AccessRefused
+from controller.table.table import Table
+from controller.table.turn import RefusedError
+from drivers.base import CardAnswer, CardReaderDriver
+
+SOURCE: Final = "card reader"
+"""Where the record says that these orders, and whom it refused, came from."""
+
+PASSWORD_SECONDS: Final = 30.0
+"""How long a swipe waits for its owner's password."""
+
+_WHAT: Final = "swipe_card"
+_TAKEN: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
+_UNKNOWN: Final = CardAnswer("refused", "this card is nobody's who may confirm an award")
+_NO_ACCOUNTS: Final = CardAnswer("refused", "the accounts cannot be read: call a technician")
+_PASSWORD: Final = CardAnswer(
+    "second_factor", f"give your password at the console within {PASSWORD_SECONDS:.0f} s"
+)
+_NOBODY_WAITS: Final = CardAnswer("refused", "no card waits for a password: swipe it, or swipe it again")
+
+SecondFactor = Callable[[Account, str, str, str], Awaitable[Account]]
+"""Checks an owner's password, given at a place for something: `Gate.second_factor`."""
+
+_log = structlog.get_logger("controller.operators")
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A swipe whose owner must give the password too, `until` then by the door's clock."""
+
+    owner: Account
+    until: float
+
+
+class CardDoor:
+    """Takes the swipes at one table's card reader, and tells how it is: `drivers.base.CardReaderUser`.
+
+    The accounts are its own, and are closed when `run` ends.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        outbox: Outbox,
+        driver: CardReaderDriver,
+        accounts: Accounts,
+        *,
+        second_factor: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._driver = driver
+        self._accounts = accounts
+        self._second_factor = second_factor
+        self._clock = clock
+        self._pending: Pending | None = None
+
+    async def run(self) -> None:
+        """Serve the reader until cancelled.
+
+        Raises:
+            RecordError: a swipe could not be put on the record.
+        """
+        try:
+            await self._driver.run(self)
+        finally:
+            self._accounts.close()
+
+    def awaited(self) -> bool:
+        """Whether an award is confirmed and a card is to complete it."""
+        progressive = self._engine.state.progressive
+        return progressive is not None and progressive.procedure.step is nexus.CONFIRMED
+
+    async def swipe(self, number: str) -> CardAnswer:
+        """Take one swipe; see `CardReaderUser.swipe`.
+
+        Raises:
+            RecordError: it could not be put on the record.
+        """
+        self._pending = None
+        try:
+            # In a thread: it takes tens of milliseconds.
+            owner = await asyncio.to_thread(self._accounts.owner_of, number)
+        except AccountsError as error:
+            _log.warning("accounts cannot be read", reason=str(error))
+            return _NO_ACCOUNTS
+        if owner is None or _WHAT not in orders_of(owner.roles):
+            code = "unknown_card" if owner is None else "not_of_role"
+            who = None if owner is None else owner.name
+            await self._engine.submit([AccessRefused(who, _WHAT, code, SOURCE)], SOURCE)
+            return _UNKNOWN
+        level = card_level(owner.roles)
+        if self._second_factor and level == "executive" and self._needs_executive(owner.name):
+            self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS)
+            return _PASSWORD
+        return await self._complete(owner, level)
+
+    def _needs_executive(self, who: str) -> bool:
+        """Whether the award that waits is one that a Supervisor card is not enough for."""
+        try:
+            Table(self._engine.state).handle(SwipeCard(who, "supervisor"))
+        except RefusedError as refusal:
+            return refusal.code == "executive_needed"
+        return False
+
+    async def _complete(self, owner: Account, level: CardLevel) -> CardAnswer:
+        (handled,) = await self._engine.submit([SwipeCard(owner.name, level)], SOURCE)
+        return _TAKEN if handled.refusal is None else CardAnswer("refused", str(handled.refusal))
+
+    async def unreadable(self) -> None:
+        """Nothing: the reader says so itself, and whoever swiped swipes again."""
+
+    @property
+    def pending(self) -> Pending | None:
+        """The swipe that waits for its owner's password, None where none does."""
+        if self._pending is not None and (self._clock() >= self._pending.until or not self.awaited()):
+            self._pending = None
+        return self._pending
+
+    async def confirm(self, password: str, where: str, second_factor: SecondFactor) -> CardAnswer:
+        """Complete the award of the swipe that waits, when this is its owner's password; `where` it was given is a console.
+
+        Raises:
+            NotLetInError: it is not accepted; the swipe still waits.
+            AccountsError: the accounts cannot be read.
+            RecordError: it could not be put on the record.
+        """
+        pending = self.pending
+        if pending is None:
+            return _NOBODY_WAITS
+        await second_factor(pending.owner, password, where, _WHAT)
+        if self.pending is not pending:  # it took too long, or another card was swiped meanwhile
+            return _NOBODY_WAITS
+        self._pending = None
+        return await self._complete(pending.owner, "executive")
+
+    def link_changed(self) -> None:
+        """Have the reader's state published."""
+        self._outbox.snapshot_due(topics.DEVICE_CARD_READER)
+
+    def message(self, now: datetime) -> Device:
+        """The reader as a device: there or not, and which."""
+        table, health = self._engine.state.settings.table, self._driver.health()
+        return device_message(table, self._engine.seq, "card_reader", health, now)
