@@ -37,7 +37,7 @@ async def lines(here: Here, number: int, said: bytes = b"") -> AsyncIterator[lis
 async def ends(line: Line) -> None:
     """Wait until the service hangs up."""
     with contextlib.suppress(ConnectionError):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while await line[0].read(65536):
                 pass
 
@@ -115,7 +115,7 @@ async def stream_of(here: Here, browser: Browser) -> Line:
 
 async def heard(line: Line) -> None:
     """Wait for a view."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await line[0].readuntil(b"event: view\r\n")
 
 
@@ -151,7 +151,7 @@ async def test_one_stream_too_many_of_a_session_ends_its_oldest_and_nobody_elses
         browser = await here.signed_on("Mei")
         streams = [await stream_of(here, browser) for _ in range(MOST_STREAMS)]
         newest = await stream_of(here, browser)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             assert b"0\r\n\r\n" in await streams[0][0].readuntil(b"0\r\n\r\n")
         for line in (anns, *streams[1:], newest):
             for _ in range(2):

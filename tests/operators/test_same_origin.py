@@ -287,7 +287,7 @@ async def _raw(
         writer.write(part)
         await writer.drain()
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             return await reader.read(200)
     finally:
         writer.close()

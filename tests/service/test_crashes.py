@@ -312,7 +312,7 @@ async def test_a_stop_in_the_moment_of_the_brokers_answer_is_obeyed(tmp_path, mo
         async with table_in_this_process.table(tmp_path / "table.db") as here:
             running = asyncio.create_task(table_in_this_process.broker_of(here, broker.port).run())
             await stopped.wait()
-            await asyncio.wait([running], timeout=5)
+            await asyncio.wait([running], timeout=60)
 
             assert running.cancelled()
 
@@ -322,7 +322,7 @@ def test_a_kill_is_told_by_the_last_will_and_ends_with_the_next_start(evening):
     table.start()
     wait_until(evening.is_online, "the table is online")
     table.kill()
-    wait_until(lambda: not evening.is_online(), "the last will", 5)
+    wait_until(lambda: not evening.is_online(), "the last will")
 
     assert evening.heard_offline() == ["the connection was lost"]
 

@@ -47,7 +47,7 @@ def rounds_of(said: str) -> list[str]:
 @pytest.mark.parametrize("game", ["midi-baccarat", "canberra", "progressive-2", "ez-baccarat", "side-wagers"])
 def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
     with demo("--rounds", "3", "--game", game, "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=30)
+        said, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (0, "")
     assert len(rounds_of(said)) == 3
@@ -58,7 +58,7 @@ def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
 
 def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
     with demo("--rounds", "3", "--game", "dai-bacc", "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=30)
+        said, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (0, "")
     assert "cards              keyed by the dealer" in said
@@ -72,7 +72,7 @@ def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
 def test_the_same_seed_deals_the_same_cards_again():
     with ExitStack() as two:
         demos = [two.enter_context(demo("--rounds", "3", "--seed", "5")) for _ in range(2)]
-        said = [process.communicate(timeout=30) for process in demos]
+        said = [process.communicate(timeout=60) for process in demos]
 
     assert [process.returncode for process in demos] == [0, 0]
     assert [noise for _, noise in said] == ["", ""]
@@ -96,7 +96,7 @@ async def test_its_consoles_let_in_who_has_read_the_terminal_and_its_table_is_th
             assert (await browser.sign_on("supervisor", password)).status == 200
             assert (await browser.order("change_shoe")).status == 200
             process.send_signal(signal.SIGINT)
-            _, noise = process.communicate(timeout=10)
+            _, noise = process.communicate(timeout=60)
         assert (process.returncode, noise) == (0, "")
 
     assert len(passwords) == 2
@@ -114,7 +114,7 @@ def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
                 break
         begun = time.monotonic()
         process.send_signal(number)
-        said, noise = process.communicate(timeout=10)
+        said, noise = process.communicate(timeout=60)
 
     assert time.monotonic() - begun < 5
     assert (process.returncode, noise) == (0, "")
@@ -169,7 +169,7 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
     twelve.write_text(own.replace("decks = 8", "decks = 12"), encoding="utf-8")
     with demo(*(each.format(twelve=twelve) for each in arguments)) as process:
-        _, noise = process.communicate(timeout=10)
+        _, noise = process.communicate(timeout=60)
 
     assert process.returncode == 2
     assert told in noise
@@ -181,7 +181,7 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
     limited = own.replace("base = true", "base = true\nlimits = { minimum = 2500, step = 2500 }")
     (tmp_path / "own.toml").write_text(limited, encoding="utf-8")
     with demo("--rounds", "3", "--game", tmp_path / "own.toml", "--dir", tmp_path) as process:
-        _, noise = process.communicate(timeout=30)
+        _, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (0, "")
     stakes = [
@@ -196,7 +196,7 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
 def test_each_side_wager_is_told_with_what_the_seats_won_or_lost_by_it(tmp_path):
     slower = ("--rounds", "5", "--between", "0.5")
     with demo(*slower, "--game", "side-wagers", "--dir", tmp_path) as process:
-        said, _ = process.communicate(timeout=30)
+        said, _ = process.communicate(timeout=60)
     side = {wager.name for wager in load_game("side-wagers").wagers if not wager.base}
     found = rows(
         tmp_path / "table.db",
@@ -240,7 +240,7 @@ def test_an_award_is_told_though_nothing_is_returned_for_it_yet():
 def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
     for so_far in (2, 4):
         with demo("--rounds", "2", "--dir", tmp_path) as process:
-            said, noise = process.communicate(timeout=30)
+            said, noise = process.communicate(timeout=60)
 
         assert (process.returncode, noise) == (0, "")
         assert rows(tmp_path / "table.db", "SELECT max(round) FROM rounds")[0][0] >= so_far
@@ -259,13 +259,13 @@ def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
 )
 def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(tmp_path, change, said):
     with demo("--rounds", "1", "--dir", tmp_path) as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     with closing(sqlite3.connect(tmp_path / "table.db")) as connection, connection:
         connection.execute("DROP TRIGGER inputs_no_update")
         connection.execute("DELETE FROM snapshots")
         connection.execute(change)
     with demo("--rounds", "1", "--dir", tmp_path) as process:
-        _, noise = process.communicate(timeout=30)
+        _, noise = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert said in noise
@@ -275,9 +275,9 @@ def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(tmp_
 
 def test_another_games_record_is_refused_in_mid_shoe(tmp_path):
     with demo("--rounds", "2", "--dir", tmp_path) as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     with demo("--rounds", "1", "--dir", tmp_path, "--game", "mini-baccarat") as process:
-        _, noise = process.communicate(timeout=30)
+        _, noise = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert noise.startswith("punto demo: ")
@@ -287,7 +287,7 @@ def test_another_games_record_is_refused_in_mid_shoe(tmp_path):
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").touch()
     with demo("--rounds", "1", "--dir", tmp_path / "file") as process:
-        _, noise = process.communicate(timeout=30)
+        _, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (2, f"--dir: {tmp_path / 'file'}: File exists\n")
 

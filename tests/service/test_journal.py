@@ -597,7 +597,7 @@ async def test_what_goes_wrong_once_inputs_are_committed_is_heard_though_nobody_
 
     async with table(tmp_path / "table.db") as here:
         here.journal.append("now", "test", ["{}"], goes_wrong).cancel()
-        await asyncio.wait([here.watch], timeout=5)
+        await asyncio.wait([here.watch], timeout=60)
 
         assert isinstance(here.watch.exception(), AssertionError)
 
@@ -614,7 +614,7 @@ async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_pat
         ]
         await asyncio.sleep(0)
         waiting.append(asyncio.create_task(here.journal.rounds_after(0, 10)))
-        done, _ = await asyncio.wait([*waiting, here.watch], timeout=5)
+        done, _ = await asyncio.wait([*waiting, here.watch], timeout=60)
 
         assert all(isinstance(task.exception(), RecordError) for task in done)
         assert len(done) == 4

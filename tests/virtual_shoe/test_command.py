@@ -28,7 +28,7 @@ def start(tmp_path):
         pipe = subprocess.PIPE
         process = subprocess.Popen(command, cwd=HERE, stdout=pipe, stderr=pipe, text=True)
         processes.append(process)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while wait and not (tmp_path / "shoe").is_symlink() and time.monotonic() < end:
             assert process.poll() is None, process.communicate()
             time.sleep(0.01)
@@ -48,9 +48,8 @@ def link(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_cleanly_and_takes_its_link_along(start, link, number):
     process = start("--link", link)
-    time.sleep(0.2)
     process.send_signal(number)
-    out, errors = process.communicate(timeout=10)
+    out, errors = process.communicate(timeout=60)
 
     assert (process.returncode, errors) == (0, "")
     assert not link.is_symlink()
@@ -59,10 +58,9 @@ def test_it_ends_cleanly_and_takes_its_link_along(start, link, number):
 
 def test_quiet_is_quiet(start, link):
     process = start("--link", link, "--quiet")
-    time.sleep(0.2)
     process.terminate()
 
-    assert process.communicate(timeout=10) == ("", "")
+    assert process.communicate(timeout=60) == ("", "")
 
 
 @pytest.mark.parametrize("window", [1, 16])
@@ -102,7 +100,7 @@ async def test_the_memory_is_beside_the_link_unless_told_otherwise(start, link, 
 def test_two_shoes_on_one_store_are_refused(start, link):
     start("--link", link)
     second = start("--link", link, wait=False)
-    out, errors = second.communicate(timeout=20)
+    out, errors = second.communicate(timeout=60)
 
     assert (second.returncode, out) == (1, "")
     assert errors == f"punto shoe: another virtual shoe uses the store {link}.store: give this one another\n"
@@ -122,7 +120,7 @@ def test_two_shoes_on_one_store_are_refused(start, link):
 )
 def test_a_wrong_option_is_one_line_and_exit_1(start, options, says):
     process = start(*options, wait=False)
-    out, errors = process.communicate(timeout=20)
+    out, errors = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert out == ""
@@ -149,7 +147,7 @@ async def test_a_shoe_goes_on_when_nobody_reads_what_it_says(start, link):
     host = Host(link, Table(shoes=2))
     await host.until_over()
     process.terminate()
-    process.wait(timeout=10)
+    process.wait(timeout=60)
 
     assert (process.returncode, process.stderr.read()) == (0, "")
 

@@ -34,6 +34,10 @@ PEOPLE = {
     "tove": (Role.TECHNICIAN,),
     "ike": (Role.AUDITOR,),
 }
+NOTE_CHANGES = """
+new MutationObserver(() => { window.changed = Date.now() / 1000; }).observe(document.body, { attributeFilter: ["class"] })
+"""
+"""Has the page note when it last became live or not live: what it takes to ask the browser is no part of it."""
 PLAYER_NATURAL = "KS 2S 9H 3S"
 """Player 9, Banker 5: Player wins."""
 
