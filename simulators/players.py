@@ -1,6 +1,7 @@
 """Players at a table's seats, who wager over MQTT as a terminal would: they read `state` and write `wagers/…/set`.
 
-They know the game's rules and limits as a table posts them, and ask for nothing that would be refused.
+They know the game's rules and limits as a table posts them, and ask for nothing that would be refused. Where the table has a
+progressive, they put its coins on the sensors before them.
 """
 
 import asyncio
@@ -8,14 +9,17 @@ import json
 import math
 import random
 import socket
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import aiomqtt
 
-from controller.wagers.definition import Game, Limits
+from controller.wagers.definition import Game, Limits, Wager
 from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+from simulators.coin_spot import VirtualCoinSpot
+from simulators.coins import Coins, Habits, Move
 
 _CHIP: Final = 500
 _MOST: Final = 20_000
@@ -25,10 +29,23 @@ _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProgressivePlayers:
+    """What players need for a progressive: its `id` and `wager`, the `sensors` (position 1 before seat 1), and their `habits`."""
+
+    id: str
+    wager: str
+    sensors: VirtualCoinSpot
+    habits: Habits = field(default_factory=Habits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlayersOptions:
     """Who sits where, at which broker and game.
 
-    `game` has the table's own limits. `seats` are the seats taken; `seed` decides what they wager; `slow` is how long the slowest thinks, in seconds.
+    - `game` has the table's own limits.
+    - `seats` are the seats taken; `seed` decides what they wager; `slow` is how long the slowest thinks, in seconds.
+    - `regulars`: seat -> the base wager that it makes in every round; no coin of theirs is forgotten.
+    - `progressive`: what is on the sensors, None where there are none.
     """
 
     host: str
@@ -39,6 +56,8 @@ class PlayersOptions:
     seats: tuple[int, ...]
     seed: int = 1
     slow: float = 1.0
+    regulars: Mapping[int, str] = field(default_factory=dict)
+    progressive: ProgressivePlayers | None = None
 
 
 class Players:
@@ -48,6 +67,12 @@ class Players:
         self._options = options
         self._random = random.Random(options.seed)
         self._round = 0
+        self._coins = None
+        if options.progressive is not None:
+            # With draws of their own: whether there are sensors does not change what else is wagered.
+            draw = random.Random(f"coins {options.seed}")
+            wager = options.game.wager(options.progressive.wager)
+            self._coins = Coins(wager, options.progressive.habits, options.regulars, draw)
 
     async def run(self) -> None:
         """Play until cancelled; a broker that goes away is connected to again."""
@@ -59,6 +84,10 @@ class Players:
                     self._options.host, self._options.port, timeout=math.inf, socket_options=_NODELAY
                 ) as client:
                     await client.subscribe(self._topic("state"), qos=1)
+                    if self._options.progressive is not None:
+                        await client.subscribe(
+                            self._topic(f"progressive/{self._options.progressive.id}"), qos=1
+                        )
                     async for message in client.messages:
                         await self._look(client, message)
             except aiomqtt.MqttError:
@@ -68,16 +97,25 @@ class Players:
         return f"{self._options.base}/{self._options.table}/{name}"
 
     async def _look(self, client: aiomqtt.Client, message: aiomqtt.Message) -> None:
-        # A broker may deliver more than was subscribed to; only the state opens a round.
-        if message.topic.value != self._topic("state") or not isinstance(message.payload, bytes):
-            return
-        state = json.loads(message.payload)
+        # A broker may deliver more than was subscribed to.
+        topic, payload = message.topic.value, message.payload
+        if topic == self._topic("state") and isinstance(payload, bytes):
+            await self._look_at_table(client, json.loads(payload))
+        elif self._coins is not None and topic.startswith(self._topic("progressive/")):
+            over = json.loads(payload)["step"] == "betting"
+            self._move(self._coins.over() if over else self._coins.started())
+
+    async def _look_at_table(self, client: aiomqtt.Client, state: dict[str, Any]) -> None:
+        """Wager once in every round."""
         if state["phase"] != "betting" or state["round"] == self._round:
             return
         self._round = state["round"]
+        if self._coins is not None:
+            self._move(self._coins.clear())
         for seat in self._options.seats:
             await asyncio.sleep(self._random.uniform(0, self._options.slow / len(self._options.seats)))
-            for number, placed in enumerate(self._choose(seat)):
+            chosen = self._choose(seat)
+            for number, placed in enumerate(chosen):
                 payload = {
                     "id": f"{self._round}-{seat}-{number}",
                     "round": self._round,
@@ -85,15 +123,29 @@ class Players:
                     "amount": placed.amount,
                 }
                 await client.publish(self._topic(f"wagers/{seat}/set"), json.dumps(payload), qos=1)
+            if chosen and self._coins is not None:
+                self._move(self._coins.wagered(seat))
+
+    def _move(self, moves: Iterable[Move]) -> None:
+        if self._options.progressive is None:
+            return
+        sensors = self._options.progressive.sensors
+        for move in moves:
+            if move.do == "put":
+                sensors.put(move.seat)
+            else:
+                sensors.take(move.seat)
 
     def _choose(self, seat: int) -> list[PlacedWager]:
         """What a seat wagers: mostly one side, at times with other wagers beside it, now and then nothing."""
-        game, draw = self._options.game, self._random
-        if draw.random() < 0.1:
+        game, draw, regular = self._options.game, self._random, self._options.regulars.get(seat)
+        if draw.random() < 0.1 and regular is None:
             return []
         bases = [wager for wager in game.wagers if wager.base]
         (base,) = draw.choices(bases, weights=[_WEIGHTS.get(wager.name, 6) for wager in bases])
-        others = [wager for wager in game.wagers if wager is not base and not (wager.base and wager.side)]
+        if regular is not None:
+            base = game.wager(regular)
+        others = [wager for wager in game.wagers if wager is not base and self._is_beside(wager)]
         chosen: list[PlacedWager] = []
         for wager in [base, *(each for each in others if draw.random() < 0.3)]:
             wanted = [*chosen, PlacedWager(seat, wager.name, self._amount(wager.limits))]
@@ -101,6 +153,12 @@ class Players:
                 check_wagers(game, wanted)
                 chosen = wanted
         return chosen
+
+    def _is_beside(self, wager: Wager) -> bool:
+        """Whether it is made beside a base wager: not the other hand, and not what is made on a sensor."""
+        progressive = self._options.progressive
+        on_the_sensor = progressive is not None and wager.name == progressive.wager
+        return not (wager.base and wager.side) and not on_the_sensor
 
     def _amount(self, limits: Limits) -> int:
         """Whole chips of five within the limits, or the table's own steps where those are no chips of five."""

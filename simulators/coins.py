@@ -1,0 +1,86 @@
+"""Players' progressive wagers: whose coin goes on a sensor and when, and who takes it off again. Pure.
+
+A coin that is taken at the start ("for 1") is the dealer's from then on; one that stays ("to 1") lies there until the game is over.
+"""
+
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.wagers.definition import Wager
+
+Moment = Literal["in_time", "late", "not_at_all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How often a player who has wagered puts a coin on the sensor, and how often such a coin comes after START GAME."""
+
+    coin: float = 0.8
+    late: float = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A coin is put on a seat's sensor, or taken from it."""
+
+    do: Literal["put", "take"]
+    seat: int
+
+
+class Coins:
+    """The coins of a table; those of `regulars` are never forgotten and never late."""
+
+    def __init__(self, wager: Wager, habits: Habits, regulars: Iterable[int], draw: random.Random) -> None:
+        self._stays = any(rule.wins and not rule.pay.stake_taken for rule in wager.rules)
+        self._habits = habits
+        self._regulars = frozenset(regulars)
+        self._draw = draw
+        self._lying: set[int] = set()
+        self._late: list[int] = []
+        self._started = False
+
+    def clear(self) -> Iterator[Move]:
+        """Take what still lies there, before the wagers of a round."""
+        self._late.clear()
+        self._started = False
+        yield from self._take(self._lying)
+
+    def wagered(self, seat: int) -> Iterator[Move]:
+        """A seat has made its other wagers, and decides on this one."""
+        moment = self._moment(seat)
+        if moment == "in_time":
+            yield self._put(seat)
+        elif moment == "late":
+            self._late.append(seat)
+
+    def started(self) -> Iterator[Move]:
+        """START GAME was pressed: the dealer takes what is to be taken, and then come those who are late."""
+        if self._started:
+            return
+        self._started = True
+        if not self._stays:
+            yield from self._take(self._lying)
+        yield from [self._put(seat) for seat in self._late]
+
+    def over(self) -> Iterator[Move]:
+        """The game is over: what lay there has been settled, and what came late goes back."""
+        if self._started:
+            yield from self.clear()
+
+    def _moment(self, seat: int) -> Moment:
+        if seat in self._regulars:
+            return "in_time"
+        if self._draw.random() >= self._habits.coin:
+            return "not_at_all"
+        return "late" if self._draw.random() < self._habits.late else "in_time"
+
+    def _put(self, seat: int) -> Move:
+        self._lying.add(seat)
+        return Move("put", seat)
+
+    def _take(self, seats: Iterable[int]) -> Iterator[Move]:
+        for seat in sorted(seats):
+            self._lying.discard(seat)
+            yield Move("take", seat)

@@ -1,0 +1,82 @@
+"""Somebody at a table's console, who signs on and orders by its HTTP API (docs/operators.md), as the pages do."""
+
+import asyncio
+import http.client
+import json
+from typing import Any, Final
+
+_SECONDS: Final = 10
+
+
+class ConsoleRefusedError(Exception):
+    """The console does not do what was asked; the message is its own."""
+
+
+class ConsoleUser:
+    """An account's owner at a console on this machine; a session that has ended is begun again."""
+
+    def __init__(self, port: int, name: str, password: str) -> None:
+        self.name = name
+        self._port = port
+        self._password = password
+        self._headers: dict[str, str] = {}
+
+    async def order(self, kind: str, **fields: Any) -> None:
+        """Give an order.
+
+        Raises:
+            ConsoleRefusedError: it was refused.
+            OSError: nobody answers there.
+        """
+        await self._signed_on("POST", "/api/orders", {"order": kind, **fields})
+
+    async def table(self) -> dict[str, Any]:
+        """What the console shows of the table.
+
+        Raises:
+            ConsoleRefusedError: this account may not see it.
+            OSError: nobody answers there.
+        """
+        return await self._signed_on("GET", "/api/table")
+
+    async def sign_off(self) -> None:
+        """End the session."""
+        await self._ask("DELETE", "/api/session")
+        self._headers = {}
+
+    async def _signed_on(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        status, answer = await self._ask(method, path, body)
+        if status == http.client.UNAUTHORIZED:
+            await self._sign_on()
+            status, answer = await self._ask(method, path, body)
+        if status != http.client.OK:
+            raise ConsoleRefusedError(answer.get("reason") or f"status {status}")
+        return answer
+
+    async def _sign_on(self) -> None:
+        self._headers = {}
+        status, answer = await self._ask(
+            "POST", "/api/session", {"name": self.name, "password": self._password}
+        )
+        if status != http.client.OK:
+            raise ConsoleRefusedError(answer.get("reason") or f"status {status}")
+        self._headers["X-CSRF-Token"] = answer["csrf"]
+
+    async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+        return await asyncio.to_thread(self._exchange, method, path, body)
+
+    def _exchange(self, method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+        headers = dict(self._headers)
+        if method != "GET":
+            headers |= {"Origin": f"http://127.0.0.1:{self._port}", "Content-Type": "application/json"}
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_SECONDS)
+        try:
+            connection.request(method, path, None if body is None else json.dumps(body), headers)
+            answer = connection.getresponse()
+            cookie, text = answer.getheader("Set-Cookie"), answer.read()
+        finally:
+            connection.close()
+        if cookie is not None:
+            self._headers["Cookie"] = cookie.partition(";")[0]
+        found = json.loads(text) if text else {}
+        return answer.status, found if isinstance(found, dict) else {}

@@ -1,0 +1,85 @@
+"""What a dealer and a supervisor do things with: a keypad with a key switch, or consoles and a card reader."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from drivers.base import KeyPosition
+from simulators.card_reader import VirtualCardReader
+from simulators.card_reader.device import NotTakenError
+from simulators.console import ConsoleRefusedError, ConsoleUser
+from simulators.keypad import VirtualKeypad
+from simulators.table_dealer import SUPERVISORS, Act, Outcome
+
+_KEYS: Final = {
+    "open_betting": "F1",
+    "close_betting": "F2",
+    "start_game": "F5",
+    "jpot": "F7",
+    "game_over": "F8",
+}
+_POSITIONS: Final[dict[str, KeyPosition]] = {"key_to_jph": "jph", "key_to_run": "run"}
+_ON_ITS_WAY_SECONDS: Final = 0.2  # a position of the key goes to the host by itself, after which it counts
+
+
+class AquariusHands:
+    """At an Aquarius keypad with the default keys and its key switch; `supervisor` gives what is ordered at a console."""
+
+    def __init__(self, keypad: VirtualKeypad, supervisor: Callable[[str], Awaitable[Outcome]]) -> None:
+        self._keypad = keypad
+        self._supervisor = supervisor
+
+    async def do(self, act: Act) -> Outcome:
+        """Press the keys that mean it, or turn the key."""
+        if act.do in _POSITIONS:
+            self._keypad.turn(_POSITIONS[act.do])
+            await asyncio.sleep(_ON_ITS_WAY_SECONDS)
+            return Outcome(done=True, text=f"the key is in {_POSITIONS[act.do].upper()}")
+        if act.do == "change_shoe":
+            return await self._supervisor(act.do)
+        keys = ["F6", str(act.seat)] if act.do == "hand_button" else [_KEYS[act.do]]
+        for key in keys:
+            answer = await self._keypad.press(key)
+        return Outcome(done=answer.result == "done", text=answer.text)
+
+
+class NexusHands:
+    """At the consoles of Nexus Command: the dealer's and the supervisor's, who swipes a card with this on its track."""
+
+    def __init__(
+        self, dealer: ConsoleUser, supervisor: ConsoleUser, reader: VirtualCardReader, track: str
+    ) -> None:
+        self._dealer = dealer
+        self._supervisor = supervisor
+        self._reader = reader
+        self._track = track
+
+    async def do(self, act: Act) -> Outcome:
+        """Press what means it at a console, or swipe the card."""
+        if act.do == "swipe_card":
+            return await self._swipe()
+        user = self._supervisor if act.do in SUPERVISORS else self._dealer
+        try:
+            match act.do:
+                case "start_game":
+                    await user.order("start_game", round=(await user.table())["state"]["round"])
+                case "hand_button":
+                    await user.order("hand_button", seat=act.seat)
+                case "game_over":
+                    await user.order("end_game")
+                case _:
+                    await user.order(act.do)
+            if act.do != "hand_button":
+                return Outcome(done=True, text="done")
+            seats = (await user.table())["progressive"]["seats"]
+        except ConsoleRefusedError as refused:
+            return Outcome(done=False, text=str(refused))
+        on = any(each["seat"] == act.seat and each["selected"] for each in seats)
+        return Outcome(done=True, text=f"seat {act.seat} is {'selected' if on else 'taken back'}")
+
+    async def _swipe(self) -> Outcome:
+        try:
+            answer = await self._reader.swipe(self._track)
+        except NotTakenError as error:
+            return Outcome(done=False, text=str(error))
+        return Outcome(done=answer.result == "accepted", text=answer.text)
