@@ -50,6 +50,7 @@ fonts: $(READY)
 screenshots: $(READY) system
 	$(BIN)/python -m tests.displays.page.screenshots
 	$(BIN)/python -m tests.operators.pages.screenshots
+	$(BIN)/python -m tests.game_manager.pages.screenshots
 
 system:
 	./tests/install-system-packages

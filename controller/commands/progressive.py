@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, RootModel
 
-from controller.commands import progressive_audit
+from controller.commands import progressive_audit, progressive_win_page
 from controller.config import load_config
 from controller.journal.store import RecordError
 from game_manager import sheets
@@ -30,6 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "audit", help="prove the books by the whole record", description=progressive_audit.HELP
     )
     progressive_audit.add_arguments(proves)
+    prints = actions.add_parser(
+        "win-page", help="print the win page of an award", description=progressive_win_page.HELP
+    )
+    progressive_win_page.add_arguments(prints)
     report = actions.add_parser("report", help="print a report", description=HELP)
     where = report.add_mutually_exclusive_group(required=True)
     where.add_argument("--record", type=Path, metavar="FILE", help="a table's record")
@@ -68,6 +72,8 @@ def main(args: argparse.Namespace) -> int:
     """Print the report; 2 if it cannot be begun."""
     if args.action == "audit":
         return progressive_audit.main(args)
+    if args.action == "win-page":
+        return progressive_win_page.main(args)
     day_starts, zone, path = args.day_starts, args.zone, args.record
     if args.config is not None:
         config = load_config(args.config)

@@ -36,7 +36,7 @@ const CHECKS = {
 const STATES = { open: "so far: it has not ended", not_begun: "it has not begun", ended: "ended" };
 
 const nothing = (what) => element("p", { class: "quiet" }, what);
-const scrolling = (label, made) => element("div", { class: "scrolling", tabindex: 0, role: "group", "aria-label": label }, made);
+const scrolling = (label, made, kind = "") => element("div", { class: `scrolling ${kind}`, tabindex: 0, role: "group", "aria-label": label }, made);
 export const verdict = (good, yes, no) => element("p", { class: good ? "good" : "fault" }, good ? yes : no);
 
 const period = ({ begins, ends, state }) =>
@@ -67,7 +67,7 @@ export function dayReport(day) {
       ...[["Rounds", String(each.rounds)], ["Wagers", String(each.wagers)], ["Staked", exact(each.staked)]]
         .map(([name, figure]) => element("div", {}, element("dt", {}, name), element("dd", {}, figure))),
     ),
-    scrolling(`${each.progressive}, every change`, accrual(each)),
+    scrolling(`${each.progressive}, every change`, accrual(each), "accrual"),
     verdict(each.explained, "Start and changes come to the end, to the millionth of a cent.", "Start and changes do not come to the end: the record was changed by another program."),
     ...each.settings.map((other) => element("p", {}, `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed).map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`).join(", ")}).`)),
     ...(each.open_awards.length ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)] : []),
@@ -102,12 +102,12 @@ const why = ({ who, reason, approved_by }) =>
 export function weekReport(week) {
   const of = week.progressives.flatMap((each) => [
     element("p", { class: "deposit" }, each.deposit.startsWith("-") ? "Draw from the fund " : "Deposit ", element("b", {}, exact(each.deposit.replace("-", "")))),
-    scrolling(`${each.progressive}, the week`, table(each.progressive, ["What", ">Meter", ">Reserve"], [
-      ["Held at the start", exact(each.start), ""],
-      ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve)]),
-      [element("b", {}, "Held at the end, meter, reserve and overflow"), exact(each.end), ""],
-      ["Less than a cent, carried in", exact(each.carried_in), ""],
-      ["Less than a cent, carried out", exact(each.carried_out), ""],
+    scrolling(`${each.progressive}, the week`, table(each.progressive, ["What", ">Meter and overflow", ">Reserve", ">Held"], [
+      [element("b", {}, "Start"), "", "", exact(each.start)],
+      ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve), ""]),
+      [element("b", {}, "End"), "", "", exact(each.end)],
+      ["Less than a cent, carried in", "", "", exact(each.carried_in)],
+      ["Less than a cent, carried out", "", "", exact(each.carried_out)],
     ])),
     verdict(each.explained, "Start and changes come to the end.", "Start and changes do not come to the end: the record was changed by another program."),
   ]);
