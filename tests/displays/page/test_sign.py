@@ -54,15 +54,18 @@ new MutationObserver(() => { if (!document.querySelector(".sign.live")) window.e
   .observe(document.querySelector(".sign"), { attributeFilter: ["class"] })
 """
 MOVING = "document.getAnimations().map(each => each.effect.getComputedTiming().duration)"
-# What there is on the sign, outside of the screen, or cut off by its own box or panel.
+# What there is on the sign, once it has been laid out anew, outside of the screen, or cut off by its own box or panel.
 OUT_OF_PLACE = """
-() => [...document.querySelectorAll(".sign :is(h1, h2, p, th, td, table, section, .digit):not(.not-live *)")].filter(each => {
-  const { left, top, right, bottom, width } = each.getBoundingClientRect();
-  const panel = each.closest("section, header").getBoundingClientRect();
-  return width > 0 && (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5
-    || right > panel.right + 1 || bottom > panel.bottom + 1
-    || (!each.closest(".odometer") && each.scrollWidth > each.clientWidth + 1 && each.tagName !== "SECTION"));
-}).map(each => `${each.className || each.tagName} ${each.textContent}`)
+async () => {
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+  return [...document.querySelectorAll(".sign :is(h1, h2, p, th, td, table, section, .digit):not(.not-live *)")].filter(each => {
+    const { left, top, right, bottom, width } = each.getBoundingClientRect();
+    const panel = each.closest("section, header").getBoundingClientRect();
+    return width > 0 && (left < 0 || top < 0 || right > innerWidth + 0.5 || bottom > innerHeight + 0.5
+      || right > panel.right + 1 || bottom > panel.bottom + 1
+      || (!each.closest(".odometer") && each.scrollWidth > each.clientWidth + 1 && each.tagName !== "SECTION"));
+  }).map(each => `${each.className || each.tagName} ${each.textContent}`);
+}
 """
 
 
@@ -353,7 +356,6 @@ async def test_the_whole_sign_fits_any_screen_in_the_houses_colours_and_axe_find
                         (1920, 1080),
                     ):
                         await page.set_viewport_size({"width": width, "height": height})
-                        await page.wait_for_timeout(50)
                         assert await page.evaluate(OUT_OF_PLACE) == [], (width, height, case)
         await expect(page.locator("body")).to_have_css("background-color", "rgb(255, 253, 244)")
 
