@@ -1,0 +1,221 @@
+"""Killed or switched off after any step of a game of the progressive, a table comes back to exactly that step.
+
+The service is the real program and is ended without a warning; the devices are in this process, on real pseudo-terminals.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.journal.recovery import history
+from controller.operators.roles import Role
+from controller.progressive.aquarius import State as AquariusState
+from controller.progressive.state import State as Books
+from controller.table.state import TablesProgressive
+from tests.service.progressive_devices import SUITED, Devices, enroll, switched_on
+from tests.service.table_in_this_process import eventually
+from tests.service.table_on_a_machine import Broker, Listener, Table, free_port, inputs, replayed
+
+CARD = "6000170001"
+Step = tuple[str, Callable[["OnAMachine"], Awaitable[object]]]
+"""A step of a game: where it leads, and how it is done."""
+
+
+class OnAMachine:
+    """A table whose service is a program, with its devices."""
+
+    def __init__(self, table: Table, listener: Listener, devices: Devices) -> None:
+        self.table = table
+        self.listener = listener
+        self.devices = devices
+
+    # --- what is known
+
+    @property
+    def progressive(self) -> TablesProgressive:
+        """The progressive by its record."""
+        (last,) = deque(history(self.table.record), maxlen=1)
+        assert last.table.state.progressive is not None
+        return last.table.state.progressive
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the service said last of the game and its meter."""
+        return self.listener.last("progressive/dragon") or {"seq": 0}
+
+    async def until(self, so: Callable[[], object], what: str) -> None:
+        await eventually(so, what, 60)
+
+    # --- what people do
+
+    async def order(self, order: str, **fields: Any) -> None:
+        """Somebody orders something; it must be accepted."""
+        await asyncio.to_thread(lambda: self.table.order(order, **fields))
+
+    async def press(self, keys: str) -> None:
+        """The dealer presses keys; it must be carried out."""
+        for key in keys.split():
+            async with asyncio.timeout(60):
+                answer = await self.devices.keypad.press(key)
+            assert answer.result != "refused", (keys, answer.text)
+
+    async def lay(self) -> None:
+        for seat in (2, 5):
+            self.devices.sensors.put(seat)
+        await self.until(lambda: self.devices.sensors.lit == {2, 5}, "the wagers are recognised")
+
+    async def start_game(self) -> None:
+        await self.order("start_game", round=1)
+        await self.take_the_chips()
+
+    async def press_start(self) -> None:
+        await self.press("F5")
+        await self.take_the_chips()
+
+    async def take_the_chips(self) -> None:
+        for seat in (2, 5):
+            self.devices.sensors.take(seat)
+        await self.until(lambda: self.progressive.procedure.hand.sensors == (), "the chips are taken")
+
+    async def deal(self) -> None:
+        for position, card in enumerate(SUITED.split(), start=1):
+            await self.order("key_card", card=card, position=position)
+
+    async def turn(self, to: Any) -> None:
+        self.devices.keypad.turn(to)
+
+        def so() -> bool:
+            procedure = self.progressive.procedure
+            return isinstance(procedure, AquariusState) and procedure.key == to
+
+        await self.until(so, f"the key is in {to}")
+
+    async def swipe(self) -> None:
+        await self.until(lambda: self.devices.reader.ready, "the reader shows that a swipe is awaited")
+        async with asyncio.timeout(60):
+            answer = await self.devices.reader.swipe(CARD)
+        assert answer.result == "accepted", answer.text
+
+    # --- what happens to it
+
+    async def start(self) -> None:
+        """Start the service, and wait until its devices are there and it has said where it is."""
+        seq = self.said["seq"]
+        self.table.begin_to_start()
+        await self.until(lambda: self.table.up() or not self.table.running, "the service takes orders")
+        assert self.table.running, self.table.said()[-10:]
+        await self.devices_are_there()
+        await self.until(lambda: self.said["seq"] > seq, "it has said where it is")
+
+    async def devices_are_there(self) -> None:
+        """Wait until the service hears every device that it has."""
+        sections = self.table.config.read_text()
+        devices = self.devices
+        await self.until(lambda: devices.sensors.connected, "the sensors hear the service")
+        await self.until(lambda: devices.keypad.connected or "[keypad]" not in sections, "the keypad does")
+        await self.until(
+            lambda: devices.reader.connected or "[card_reader]" not in sections, "the reader does"
+        )
+
+    async def kill(self) -> None:
+        """End the service as a power cut would, and start it again."""
+        self.table.kill()
+        await self.start()
+
+    async def comes_back_to(self, before: TablesProgressive) -> None:
+        """Record, service and sensors must come to be as they were."""
+        await self.until(lambda: self.progressive == before, f"it is {before.procedure.step} again")
+        hand, step = before.procedure.hand, before.procedure.step.value
+        started = step != "betting"
+        lit = frozenset(hand.wagers if started else hand.sensors)
+        await self.until(lambda: self.devices.sensors.lit == lit, f"{lit} are lit")
+        await self.until(
+            lambda: self.devices.sensors.device.round == (hand.round if started else 0),
+            "the sensors are in its round",
+        )
+        assert (self.said["step"], self.said["meter"]) == (step, before.books.shown)
+
+
+AQUARIUS: tuple[Step, ...] = (
+    ("betting", OnAMachine.lay),
+    ("playing", OnAMachine.press_start),
+    ("settling", OnAMachine.deal),
+    ("settling", lambda here: here.press("F6 2")),
+    ("settling", lambda here: here.turn("jph")),
+    ("settling", lambda here: here.press("F6 5")),
+    ("logged", lambda here: here.press("F7")),
+    ("adjusted", lambda here: here.turn("run")),
+    ("betting", lambda here: here.press("F8")),
+)
+NEXUS: tuple[Step, ...] = (
+    ("betting", OnAMachine.lay),
+    ("playing", OnAMachine.start_game),
+    ("settling", OnAMachine.deal),
+    ("settling", lambda here: here.order("hand_button", seat=2)),
+    ("settling", lambda here: here.order("hand_button", seat=5)),
+    ("confirmed", lambda here: here.order("confirm")),
+    ("adjusted", OnAMachine.swipe),
+    ("betting", lambda here: here.order("end_game")),
+)
+PROCEDURES = {"aquarius": AQUARIUS, "nexus": NEXUS}
+
+
+@asynccontextmanager
+async def at_a_table(folder: Path, procedure: str) -> AsyncIterator[OnAMachine]:
+    """A table at which betting is open, and whose meter is in service."""
+    sections = {
+        "aquarius": f'[keypad]\nport = "{folder}/keypad"\nkey_switch = true\n',
+        "nexus": (
+            f'[card_reader]\nport = "{folder}/card-reader"\n'
+            f'[console]\naccounts = "{folder}/operators.db"\nport = {free_port()}\n'
+        ),
+    }[procedure]
+    if procedure == "nexus":
+        enroll(folder, "Bob", Role.SUPERVISOR, CARD)
+    with Broker(folder) as broker, Listener(folder, broker.port) as listener:
+        table = Table(folder, broker)
+        written = table.config.read_text().replace("dragon-bonus-1", "progressive-2")
+        written = written.replace(f'[shoe]\nport = "{table.port}"\n', 'cards = "keyed"\nburn = "none"\n')
+        table.config.write_text(
+            f'{written}{sections}[progressive]\nid = "dragon"\nprocedure = "{procedure}"\n'
+            f'[coin_spot]\nport = "{folder}/coin-spot"\nseats = [1, 2, 3, 4, 5, 6, 7]\n'
+        )
+        async with switched_on(folder) as devices:
+            here = OnAMachine(table, listener, devices)
+            try:
+                await here.start()
+                for order in ("sign_on", "open_meter", "change_shoe", "open_betting"):
+                    await here.order(order)
+                yield here
+            finally:
+                table.kill()
+
+
+@pytest.mark.parametrize(("procedure", "steps"), PROCEDURES.items())
+async def test_a_service_that_is_killed_after_any_step_comes_back_to_exactly_that_step(
+    tmp_path, procedure, steps
+):
+    async with at_a_table(tmp_path, procedure) as here:
+        for step, do in steps:
+            await do(here)
+            before = here.progressive
+            assert before.procedure.step == step
+
+            await here.kill()
+
+            await here.comes_back_to(before)
+        assert won(here.progressive.books) == [(250_010, "booked")]
+        assert here.progressive.books.shown == 750_030
+    assert len(inputs(here.table.record, "service_started")) == len(steps) + 1
+    assert len(inputs(here.table.record, "start_game")) == 1
+    assert len(inputs(here.table.record, "jpot", "swipe_card")) == 1
+    assert replayed(here.table.record)[0] == 0
+
+
+def won(books: Books) -> list[tuple[int, str]]:
+    return [(award.amount, award.state.value) for award in books.awards]
