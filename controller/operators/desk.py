@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -24,7 +24,7 @@ from controller.operators.games import game_names
 from controller.problems import ConfigError
 from controller.progressive.aquarius import GameOver
 from controller.progressive.events import ChangeSettings
-from controller.progressive.nexus import EndGame
+from controller.progressive.nexus import Confirm, EndGame
 from controller.progressive.procedure import StartGame, WagerLifted
 from controller.progressive.shares import DealersSide
 from controller.table.effects import Happened, Happening, RoundEnded
@@ -140,6 +140,13 @@ class Fitted:
 NOTHING_FITTED: Final = Fitted()
 
 
+class _Confirmed(NamedTuple):
+    """Who last pressed CONFIRM at a desk, in which round's game."""
+
+    round: int
+    who: str
+
+
 class Desk:
     """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do."""
 
@@ -147,6 +154,7 @@ class Desk:
         self._engine = engine
         self._folder = folder
         self.fitted = fitted
+        self._confirmed: _Confirmed | None = None
 
     async def ask(self, request: bytes, who: str) -> Answer:
         """Carry out a request: JSON with `order` and that order's own fields; `status` asks for the state.
@@ -248,10 +256,31 @@ class Desk:
             (handled,) = await self._engine.submit([order], source)
         refusal = handled.refusal
         if refusal is not None:
-            return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=str(refusal))
+            reason = f"{refusal}{self._who_was_first(refusal.code)}"
+            return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=reason)
+        if isinstance(order, Confirm):
+            self._confirmed = _Confirmed(self._round_of_game, order.who)
         if isinstance(order, GameOver | EndGame):
             await self._clear_keyed_wagers(source)
         return Answer(accepted=True, seq=handled.seq)
+
+    def _who_was_first(self, code: str) -> str:
+        """Of two supervisors who confirm an award at the same moment, the second is told who the other was."""
+        progressive = self._engine.state.progressive
+        if code != "already_confirmed" or progressive is None:
+            return ""
+        here = (self._engine.state.settings.table, self._round_of_game)
+        logged = [each.who for each in progressive.books.awards if (each.table, each.round) == here]
+        if logged:
+            return f" ({logged[-1]} was first)"
+        if self._confirmed is not None and self._confirmed.round == self._round_of_game:
+            return f" ({self._confirmed.who} was first)"
+        return ""
+
+    @property
+    def _round_of_game(self) -> int:
+        progressive = self._engine.state.progressive
+        return 0 if progressive is None else progressive.procedure.hand.round
 
     async def _clear_keyed_wagers(self, source: str) -> None:
         """Take back the wagers that were keyed for the game that is over: no sensor sees that they are gone."""

@@ -18,11 +18,12 @@ from controller.progressive.nexus import Confirm, EndGame, SwipeCard
 from controller.progressive.procedure import Hand, HandButton, StartGame, WagerLifted, WagerPlaced
 from controller.progressive.settings import Procedure
 from controller.progressive.settings import Settings as ProgressiveSettings
+from controller.progressive.shares import DealersSide
 from controller.progressive.state import Award, AwardState
 from controller.progressive.state import Phase as BooksPhase
 from controller.table.events import Event
 from controller.table.state import TablesProgressive, TableState
-from controller.table.table import Table
+from controller.table.table import TRANSITIONS, Table
 from controller.table.turn import RefusedError
 from controller.wagers.words import words
 
@@ -93,6 +94,7 @@ class GameView(_Part):
 
     - `meter`: what displays show; `wager`: what one wager is, which `stays` on its sensor or is taken at the start.
     - `round`: the game's, 0 before the first.
+    - `seat_one`: the side of the dealer that seat 1 is on.
     - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
     - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
     - `by_device`: those that a device of this table gives.
@@ -108,6 +110,7 @@ class GameView(_Part):
     step: GameStep
     round: int
     key: Literal["run", "jph"] | None
+    seat_one: DealersSide
     sensors: Literal["none", "online", "offline"]
     seats: tuple[SeatInGame, ...]
     award: AwardInGame | None
@@ -138,6 +141,7 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         step=cast(GameStep, procedure.step.value),
         round=procedure.hand.round,
         key=procedure.key.value if procedure.kind == "aquarius" else None,
+        seat_one=books.settings.seat_one,
         sensors=_sensors(state),
         seats=tuple(_seats(state, progressive, award, fitted)),
         award=award,
@@ -342,6 +346,8 @@ def _todo(
 
 
 def _before_the_start(state: TableState, refused: str | None) -> Todo:
+    if StartGame not in TRANSITIONS[state.phase]:
+        return Todo(code="wait", text="The next game can be started once betting is open")
     if refused is not None:
         return Todo(code="wait", text=refused)
     if state.sensors is None:

@@ -3,67 +3,40 @@
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { askOrder, give, reasonField, say, show } from "./dialogs.js";
 import { byId, button, element, refresh } from "./elements.js";
+import { gameSection } from "./game.js";
 import { showPrompt } from "./prompt.js";
 import { hand, titlesOf, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, showTop } from "./top.js";
+import { pressedTwice } from "./twice.js";
 import { OUTCOMES, headline, moneyIn, remarks } from "./words.js";
 
 const HANDS_SHOWN = 10;
-const SECOND_PRESS_MILLISECONDS = 6000;
-const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
 
 const session = await begin();
 byId("to-supervisor").hidden = session.roles.every((role) => role === "dealer");
 let view;
 
-// --- orders: pressed once they say what they will do, pressed again they do it
+// --- orders
 
 const MAIN = {
   open_betting: { label: "Open betting", again: "Press again: open betting" },
   close_betting: { label: "No more wagers", again: "Press again: no more wagers" },
   reveal: { label: "Reveal", again: "Press again: reveal both hands" },
 };
-let armed = null;
-let armedAt = 0;
-let disarm;
-
-const mainOrder = button("", pressMain, { key: "F2", id: "main-order", class: "go", disabled: true });
+const mainOrder = button("", () => {}, { key: "F2", id: "main-order", class: "go", disabled: true });
 const callOrder = button("Call supervisor", callSupervisor, { key: "F8", id: "call", disabled: true });
 const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
 const handsButton = button("Ten hands", () => showHands(), { key: "F9", id: "show-hands" });
 byId("orders").append(mainOrder, askKeys, callOrder, handsButton);
 
-const possible = () => Object.keys(MAIN).find((order) => view.orders.includes(order)) ?? null;
-
-function pressMain() {
-  const order = possible();
-  if (order === null || !live()) return;
-  if (armed !== order) {
-    armed = order;
-    armedAt = Date.now();
-    clearTimeout(disarm);
-    disarm = setTimeout(rest, SECOND_PRESS_MILLISECONDS);
-    showOrders();
-    return;
-  }
-  if (Date.now() - armedAt < DOUBLE_TAP_MILLISECONDS) return;
-  rest();
-  give(order);
-}
-
-function rest() {
-  armed = null;
-  showOrders();
-}
+const main = pressedTwice(mainOrder, () => {
+  const order = Object.keys(MAIN).find((each) => view.orders.includes(each));
+  return order === undefined ? null : { order, ...MAIN[order] };
+}, (order) => give(order));
 
 function showOrders() {
-  const order = possible();
-  if (armed !== order) armed = null;
-  const words = order === null ? "Nothing now" : armed ? MAIN[order].again : MAIN[order].label;
-  mainOrder.firstChild.textContent = words;
-  mainOrder.classList.toggle("armed", armed !== null);
-  mainOrder.disabled = order === null || !live();
+  main.show();
   callOrder.disabled = !live() || !view.orders.includes("call_supervisor");
 }
 
@@ -194,10 +167,17 @@ function showSeats() {
 // What is done with a wager where it is not an amount: an award is paid from its meter, once it is shared out.
 const DUE = { push: "Push", void: "Return", award: "Award" };
 
+/** A wager on the meter whose award its hand button tells, or that was taken at the start of the game. */
+function atItsHandButton({ wager, outcome }, title) {
+  const { progressive } = view;
+  if (progressive === null || title(wager) !== progressive.title) return false;
+  return outcome === "award" || (outcome === "lose" && !progressive.stays);
+}
+
 /** What a seat is owed for the last hand: pay, take, or leave. */
 function owedTo(settled, money, title) {
   if (settled === undefined) return element("div", { class: "owed" });
-  const lines = settled.wagers.map(({ wager, outcome, net }) => {
+  const lines = settled.wagers.filter((each) => !atItsHandButton(each, title)).map(({ wager, outcome, net }) => {
     const text = DUE[outcome] ?? (net < 0 ? `Take ${money(-net)}` : `Pay ${money(net)}`);
     return element("li", { class: outcome }, element("span", {}, title(wager)), " ", element("b", {}, text));
   });
@@ -247,15 +227,19 @@ function showHands(which = null) {
 
 // --- keyboard
 
+const game = gameSection();
 const SHORTCUTS = {
-  F2: pressMain,
+  F2: main.press,
   F4: askForKeys,
+  F6: game.pressOrder,
   F8: callSupervisor,
   F9: () => showHands(),
 };
 
 document.addEventListener("keydown", (event) => {
-  const act = SHORTCUTS[event.key];
+  // Digits are seats, but where they are ranks.
+  const seat = /^[1-9]$/.test(event.key) && byId("keying").hidden ? () => game.pressSeat(Number(event.key)) : undefined;
+  const act = SHORTCUTS[event.key] ?? seat;
   if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog[open]") !== null) return;
   event.preventDefault();
   act();
@@ -271,5 +255,6 @@ follow((latest) => {
   showPays();
   showSeats();
   showOrders();
+  game.show(view);
   fetchHands();
 });

@@ -44,9 +44,11 @@ const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again
  * - `preview`: if given, the order can be confirmed only when the service has said what it would do with just these
  *   fields; the answer is given to `preview`, which returns elements.
  * - `view`: the table as the person sees it. When it has gone on to another hand, what means this hand is off.
+ * - `about`: what of a view the order is about, if it is off as soon as that is another.
+ * - `signed`: whether it is given in the name of whoever signs it here.
  */
-export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title }) {
-  const second = view.approval.includes(order) ? secondPerson() : null;
+export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title, about = null, signed = false }) {
+  const second = signed ? secondPerson(SIGNATURE) : view.approval.includes(order) ? secondPerson(APPROVAL) : null;
   const shown = element("div", { class: "preview", "aria-live": "polite" });
   const fault = element("p", { class: "fault", role: "alert" });
   const go = element("button", { type: "submit", class: "go" }, confirm);
@@ -109,7 +111,8 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
   let seq = view.seq;
   function watch(latest) {
     const same = latest.state.round === view.state.round && latest.state.shoe.number === view.state.shoe.number;
-    if (OF_THIS_HAND.has(order) && !same) {
+    const another = about !== null && JSON.stringify(about(latest)) !== JSON.stringify(about(view));
+    if ((OF_THIS_HAND.has(order) && !same) || another) {
       off = true;
       fault.textContent = "The table has gone on since. Cancel, and begin again if it is still to be done.";
     } else if (preview !== null && latest.seq !== seq) {
@@ -126,8 +129,8 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     if (go.disabled || typeof now === "string") return;
     busy = true;
     settle();
-    const approval = second ? { approval: second.read() } : {};
-    const answer = await ask("POST", "/api/orders", { order, ...now, ...approval });
+    const names = second ? { [second.field]: second.read() } : {};
+    const answer = await ask("POST", "/api/orders", { order, ...now, ...names });
     busy = false;
     if (answer.status === 200 && answer.body.accepted) {
       dialog.close();
@@ -144,19 +147,30 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
   return { dialog, check };
 }
 
-function secondPerson() {
+const APPROVAL = {
+  field: "approval",
+  title: "Second person's approval",
+  hint: "Another supervisor signs this order here, with their own name and password.",
+};
+const SIGNATURE = {
+  field: "by",
+  title: "Supervisor's signature",
+  hint: "A supervisor gives this order here, with their own name and password. It is on the record in their name.",
+};
+
+function secondPerson({ field, title, hint }) {
   const name = element("input", { name: "approval-name", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
   const password = element("input", { name: "approval-password", type: "password", autocomplete: "off", required: true });
   const node = element(
     "fieldset",
     { class: "second" },
-    element("legend", {}, "Second person's approval"),
-    element("p", { class: "hint" }, "Another supervisor signs this order here, with their own name and password."),
+    element("legend", {}, title),
+    element("p", { class: "hint" }, hint),
     element("label", {}, "Name", name),
     element("label", {}, "Password", password),
   );
   node.addEventListener("input", (event) => event.stopPropagation()); // a signature changes nothing of the order
-  return { node, read: () => ({ name: name.value.trim(), password: password.value }) };
+  return { node, field, read: () => ({ name: name.value.trim(), password: password.value }) };
 }
 
 /** Reasons to touch, and words of one's own; every one is on the record. */

@@ -1,6 +1,7 @@
 // The supervisor's page: four parts, of which one is shown.
 
-import { byId, button, element, refresh } from "./elements.js";
+import { awardOrders, awardShown } from "./award.js";
+import { byId, button, element, put, refresh } from "./elements.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { ORDER_DIALOGS, acknowledge } from "./order-dialogs.js";
@@ -44,6 +45,22 @@ function showOrders() {
   for (const [order, key] of keys) key.disabled = !live() || !view.orders.includes(order);
   keys.get("sign_on").hidden = view.state.phase !== "locked";
   keys.get("sign_off").hidden = view.state.phase === "locked";
+}
+
+// --- the progressive: the award that waits for a supervisor
+
+const awardKeys = awardOrders(() => view);
+byId("progressive").append(awardKeys.node);
+
+function showProgressive() {
+  const { progressive, state } = view;
+  byId("progressive").hidden = progressive === null;
+  if (progressive === null) return;
+  put("progressive-title", progressive.title);
+  put("meter", `${moneyIn(state.currency, { whole: false })(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);
+  if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
+  refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
+  awardKeys.show();
 }
 
 // --- the table
@@ -122,6 +139,7 @@ follow((latest) => {
   showTop(view, "supervisor");
   showPrompt(byId("now"), view);
   showTrouble();
+  showProgressive();
   showCoup();
   showOrders();
   showSeats();

@@ -18,7 +18,7 @@ from controller.config import ConsoleConfig
 from controller.messages.building import timestamp
 from controller.operators.accounts import Accounts
 from controller.operators.console import Console
-from controller.operators.desk import Desk
+from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
 from controller.operators.roles import Role
 from controller.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
 from controller.table.settings import Settings
@@ -50,6 +50,7 @@ class TableWithConsoles:
     accounts: Path
     record: Path
     port: int
+    fitted: Fitted = NOTHING_FITTED
     serving: asyncio.Task[None] | None = None
 
     def phase(self) -> Phase:
@@ -64,7 +65,8 @@ class TableWithConsoles:
         """Serve the consoles."""
         config = ConsoleConfig(accounts=self.accounts, port=self.port)
         folder = self.record.parent
-        console = Console(config, self.table.engine, Desk(self.table.engine, folder), self.record, folder)
+        desk = Desk(self.table.engine, folder, self.fitted)
+        console = Console(config, self.table.engine, desk, self.record, folder)
         self.serving = asyncio.create_task(console.serve())
         await listening(self.port)
 
@@ -119,13 +121,15 @@ def known_people() -> Path:
 
 
 @asynccontextmanager
-async def consoles(folder: Path, own: Settings | None = None) -> AsyncIterator[TableWithConsoles]:
+async def consoles(
+    folder: Path, own: Settings | None = None, fitted: Fitted = NOTHING_FITTED
+) -> AsyncIterator[TableWithConsoles]:
     """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
     record = folder / "record.db"
     accounts = folder / "accounts.db"
     shutil.copy(known_people(), accounts)
     async with table(record, own) as here:
-        all_of_it = TableWithConsoles(here, accounts, record, free_port())
+        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted)
         await all_of_it.open()
         try:
             yield all_of_it

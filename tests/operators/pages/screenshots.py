@@ -10,6 +10,8 @@ from unittest import mock
 
 from playwright.async_api import Page, async_playwright, expect
 
+from controller.progressive.events import Adjust, OpenMeter
+from controller.progressive.ledger import Cause
 from controller.table.events import CallSupervisor, CloseTable, LidMoved, ResumePlay
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.operators.pages.parts import (
@@ -21,6 +23,7 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
+from tests.table.croupier import settings as table_settings
 
 IMAGES = Path(__file__).parents[3] / "docs" / "images"
 SCREENS = {"1080p": (1920, 1080), "4k": (3840, 2160)}
@@ -43,6 +46,9 @@ COUPS = (
 )
 
 
+WINS_A_QUARTER = "2H KC 3H JC 4H KD"
+
+
 class PlayedBefore(datetime):
     """The clock of the record: behind by as much as hands of a usual pace would have taken, less with each hand."""
 
@@ -55,6 +61,67 @@ class PlayedBefore(datetime):
 
 
 async def make(folder: Path) -> None:
+    """Take the pictures of a table's day, and of a win of the progressive with either procedure."""
+    await make_day(folder)
+    for procedure in ("aquarius", "nexus"):
+        own = folder / procedure
+        own.mkdir()
+        await make_win(own, procedure)
+
+
+async def make_win(folder: Path, procedure: str) -> None:
+    """Two seats win a quarter of the meter; one is paid all of that its supervisor has verified."""
+    own = table_settings(
+        game_name="progressive-2",
+        meter={"procedure": procedure, "reserve": "1%"},
+        name="Baccarat 8",
+        next_coup="order",
+    )
+    async with consoles(folder, own) as here, async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
+        async with console_of(browser) as page:
+            await here.load()
+            await here.table.order(OpenMeter("ida"))
+            await here.table.order(Adjust(Cause.INCREASE, 4_218_760, "carried over", "ida", "omar"))
+            await here.wager((2, "player", 2500), (5, "player", 10_000), (6, "banker", 5000))
+            await at_work(page, here, "mei")
+            for seat in (2, 5, 6):
+                await page.locator(f'[data-hand="{seat}"]').click()
+                await expect(page.locator(f'[data-hand="{seat}"]')).to_have_attribute("aria-pressed", "true")
+            await page.keyboard.press("F6")
+            await page.wait_for_selector("#game-order.armed")
+            if procedure == "aquarius":
+                await picture(page, "console-progressive-start")
+            await page.wait_for_timeout(400)
+            await page.keyboard.press("F6")
+            await expect(page.locator("#todo")).to_contain_text("deal the hand")
+            await here.draw(WINS_A_QUARTER)
+            await expect(page.locator("#todo")).to_contain_text("25% of the meter")
+            await page.keyboard.press("2")
+            await page.keyboard.press("5")
+            await expect(page.locator("#todo")).to_contain_text("Call a supervisor")
+            await picture(page, f"console-{procedure}-win")
+            if procedure == "nexus":
+                await sign_and_verify(page, here)
+        await browser.close()
+
+
+async def sign_and_verify(page: Page, here: TableWithConsoles) -> None:
+    """A supervisor's signature at the dealer's page, and the award at the supervisor's own."""
+    await page.get_by_role("button", name="CONFIRM").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill("omar")
+    await dialog.get_by_label("Password").fill(PASSWORD)
+    await picture(page, "console-progressive-signature")
+    await page.keyboard.press("Escape")
+    await page.get_by_role("button", name="Sign off").click()
+    await page.wait_for_selector("#name:focus")
+    await at_work(page, here, "omar")
+    await expect(page.locator("#todo")).to_contain_text("Call a supervisor")
+    await picture(page, "console-progressive-supervisor")
+
+
+async def make_day(folder: Path) -> None:
     """Play a day at a table and take a picture at each of its steps."""
     own = house(name="Baccarat 8", burn="first_card", approval=("correct_round",))
     async with consoles(folder, own) as here, async_playwright() as playwright:

@@ -1,0 +1,105 @@
+// The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
+
+import { LABELS, awardOrders, awardShown } from "./award.js";
+import { give, say } from "./dialogs.js";
+import { byId, button, element, put, refresh } from "./elements.js";
+import { live } from "./service.js";
+import { pressedTwice } from "./twice.js";
+import { moneyIn, sentence } from "./words.js";
+
+const ENDS = { aquarius: "game_over", nexus: "end_game" };
+const SEEN_BY_SENSOR = "the sensor before this seat sees its wager";
+
+/** Draws it, when `show` is called with a view; `pressSeat` and `pressOrder` are for the keyboard. */
+export function gameSection() {
+  let view;
+  const twice = button("", () => {}, { key: "F6", id: "game-order", class: "go", disabled: true });
+  const order = pressedTwice(twice, () => nextOrder(view), (which) => give(which, which === "start_game" ? { round: view.state.round } : {}));
+  const supervisors = awardOrders(() => view);
+  const swipe = element("p", { class: "swipe-now", role: "status" });
+  byId("game-orders").append(twice, supervisors.node, swipe);
+
+  function pressSeat(seat) {
+    const found = view.progressive?.seats.find((each) => each.seat === seat);
+    if (found === undefined || !live()) return;
+    const { order: which, refused } = seatOrder(view.progressive, found);
+    if (refused) say(`Seat ${seat}: ${refused}`, true);
+    else give(which, { seat });
+  }
+
+  function show(latest) {
+    view = latest;
+    const { progressive, state } = view;
+    byId("progressive").hidden = progressive === null;
+    document.body.classList.toggle("with-progressive", progressive !== null);
+    if (progressive === null) return;
+    const money = moneyIn(state.currency, { whole: false });
+    put("progressive-title", progressive.title);
+    put("meter", money(progressive.meter));
+    put("meter-facts", [
+      `${moneyIn(state.currency)(progressive.wager)} each`,
+      progressive.key && `Key in ${progressive.key.toUpperCase()}`,
+      progressive.sensors === "offline" && "Sensors do not answer",
+    ].filter(Boolean).join(" · "));
+    byId("progressive").dataset.todo = progressive.todo.code;
+    if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
+    refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
+    showSeats(progressive, money);
+    order.show();
+    supervisors.show();
+    swipe.textContent = progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card") ? "Swipe the card now" : "";
+  }
+
+  function showSeats(progressive, money) {
+    const box = byId("hand-buttons");
+    // As the dealer sees the table, and as the keypad has them.
+    const seats = progressive.seat_one === "right" ? [...progressive.seats].reverse() : progressive.seats;
+    const focused = document.activeElement?.dataset?.hand;
+    refresh(box, [seats, progressive.step, progressive.by_device, live()], () => seats.map((seat) => {
+      const { refused } = seatOrder(progressive, seat);
+      const made = button(String(seat.seat), () => pressSeat(seat.seat), {
+        class: ["hand-button", ...["lit", "won", "selected", "late"].filter((each) => seat[each])].join(" "),
+        "data-hand": seat.seat,
+        "aria-pressed": String(pressed(progressive, seat)),
+        "aria-disabled": String(Boolean(refused)),
+        disabled: !live(),
+      });
+      made.append(element("span", { class: "how" }, how(progressive, seat, money)));
+      made.setAttribute("aria-label", `Seat ${seat.seat}: ${how(progressive, seat, money)}`);
+      return made;
+    }));
+    if (focused) box.querySelector(`[data-hand="${focused}"]`)?.focus();
+  }
+
+  return { show, pressSeat, pressOrder: order.press };
+}
+
+/** START GAME, or the end of the game that was started. */
+function nextOrder(view) {
+  const { progressive } = view;
+  if (progressive === null) return null;
+  if (progressive.step === "betting") {
+    const count = progressive.seats.filter(({ lit }) => lit).length;
+    const again = `Press again: ${count === 0 ? "no wager" : `${count} ${count === 1 ? "wager" : "wagers"}`}`;
+    return { order: "start_game", label: LABELS.start_game, again, refused: progressive.orders.start_game };
+  }
+  const order = ENDS[progressive.procedure];
+  return { order, label: LABELS[order], again: `Press again: ${LABELS[order]}`, refused: progressive.orders[order] };
+}
+
+/** What pressing a seat means now, and why it cannot be pressed. */
+function seatOrder(progressive, { lit, refused }) {
+  if (progressive.step !== "betting") return { order: "hand_button", refused };
+  const order = lit ? "wager_lifted" : "wager_placed";
+  return { order, refused: progressive.by_device.includes(order) ? SEEN_BY_SENSOR : refused };
+}
+
+const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : selected);
+
+function how({ step }, { lit, wagered, late, won, selected, share }, money) {
+  if (late) return "Late: not in";
+  if (selected) return share === null ? "Selected" : `Selected ${money(share)}`;
+  if (won && step !== "playing") return share === null ? "May have won" : `Won ${money(share)}`;
+  if (wagered) return "In";
+  return lit ? "Wager" : "–";
+}

@@ -1,0 +1,58 @@
+// Orders that cannot be undone: pressed once the button says what it will do, pressed again it does it.
+
+import { say } from "./dialogs.js";
+import { live } from "./service.js";
+
+const SECOND_PRESS_MILLISECONDS = 6000;
+const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
+
+/**
+ * Make a button one that is pressed twice.
+ *
+ * - `order`: what pressing it means now, { order, label, again }, with `refused` where it cannot be and why; null for nothing.
+ * - `act` is called with it by the second press.
+ *
+ * Returns what presses it, and what shows it anew.
+ */
+export function pressedTwice(made, order, act) {
+  let armed = null;
+  let armedAt = 0;
+  let disarm;
+
+  function press() {
+    const now = order();
+    if (now === null || !live()) return;
+    if (now.refused) {
+      say(`${now.label}: ${now.refused}`, true);
+      return;
+    }
+    if (armed !== now.order) {
+      armed = now.order;
+      armedAt = Date.now();
+      clearTimeout(disarm);
+      disarm = setTimeout(rest, SECOND_PRESS_MILLISECONDS);
+      show();
+      return;
+    }
+    if (Date.now() - armedAt < DOUBLE_TAP_MILLISECONDS) return;
+    rest();
+    act(now.order);
+  }
+
+  function rest() {
+    armed = null;
+    show();
+  }
+
+  function show() {
+    const now = order();
+    if (now === null || now.refused || armed !== now.order) armed = null;
+    made.firstChild.textContent = now === null ? "Nothing now" : armed ? now.again : now.label;
+    made.classList.toggle("armed", armed !== null);
+    made.disabled = now === null || !live();
+    made.setAttribute("aria-disabled", String(Boolean(now?.refused)));
+  }
+
+  made.addEventListener("click", press);
+  return { press, show };
+}

@@ -1,0 +1,227 @@
+"""A game of the progressive at the dealer's and the supervisor's page, as docs/consoles.md tells it."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from controller.operators.desk import Fitted
+from controller.progressive.events import OpenMeter
+from controller.progressive.procedure import StartGame, WagerPlaced
+from controller.progressive.state import State as Books
+from controller.table.settings import Settings
+from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles
+from tests.operators.pages.test_reach import hold_up
+from tests.table.croupier import settings as table_settings
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+
+
+def progressive_house(procedure: str, **meter: Any) -> Settings:
+    return table_settings(
+        game_name="progressive-2",
+        meter={"procedure": procedure, **meter},
+        name="Baccarat 8",
+        next_coup="order",
+    )
+
+
+async def at_wagers(here: TableWithConsoles) -> None:
+    """Betting is open, the meter in service, and seats 2, 5 and 6 have base wagers."""
+    await here.load()
+    await here.table.order(OpenMeter("ida"))
+    await here.wager((2, "player", 500), (5, "player", 500), (6, "banker", 500))
+
+
+def books(here: TableWithConsoles) -> Books:
+    progressive = here.table.state.progressive
+    assert progressive is not None
+    return progressive.books
+
+
+async def todo(page: Page, words: str) -> None:
+    await expect(page.locator("#todo")).to_contain_text(words)
+
+
+async def seat(page: Page, number: int, words: str) -> None:
+    await expect(page.locator(f'[data-hand="{number}"] .how')).to_have_text(words)
+
+
+async def said(page: Page, words: str) -> None:
+    await expect(page.locator("#said-text")).to_contain_text(words)
+
+
+async def press_twice(page: Page) -> None:
+    """The game's own order: once it says what it will do, and again it does it."""
+    await page.keyboard.press("F6")
+    await page.wait_for_selector("#game-order.armed")
+    await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
+    await page.keyboard.press("F6")
+
+
+async def sign(page: Page, order: str, name: str, password: str = PASSWORD) -> None:
+    """A supervisor gives an order at the dealer's page."""
+    await page.locator(f'.award-orders [data-order="{order}"]').click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("Name").fill(name)
+    await dialog.get_by_label("Password").fill(password)
+    await dialog.locator("button.go").click()
+
+
+async def test_wagers_are_keyed_by_touch_or_digit_and_counted_by_pressing_start_twice(browser, tmp_path):
+    async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await at_work(page, here, "mei")
+        await todo(page, "Touch each seat that has a progressive wager, then press START GAME")
+        await page.locator('[data-hand="2"]').click()
+        await page.keyboard.press("5")
+        await page.keyboard.press("7")
+        await seat(page, 7, "Wager")
+        await page.keyboard.press("7")
+        await expect(page.locator('[data-hand="7"]')).to_have_attribute("aria-pressed", "false")
+        await page.keyboard.press("6")
+        await seat(page, 6, "Wager")
+        left_to_right = page.locator("#hand-buttons button")
+        assert (
+            await left_to_right.evaluate_all("all => all.map(each => each.dataset.hand).join('')")
+            == "7654321"
+        )
+        await page.keyboard.press("F6")
+        await expect(page.locator("#game-order")).to_contain_text("Press again: 3 wagers")
+        assert books(here).rounds == ()
+        await page.wait_for_timeout(400)
+        await page.keyboard.press("F6")
+        await todo(page, "The wagers are counted: take them, and deal the hand")
+        await expect(page.locator("#meter")).to_have_text("$10,000.60")
+        await seat(page, 2, "In")
+        await page.keyboard.press("2")
+        await said(page, "the hand is not over")
+
+
+async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(browser, tmp_path):
+    async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        for number in (2, 5, 6):
+            await here.table.order(WagerPlaced(number))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await at_work(page, here, "mei")
+        await here.draw(SUITED)
+        await todo(page, "25% of the meter: press the hand button of seats 2 and 5")
+        await page.keyboard.press("6")
+        await said(page, "the hand of seat 6 won nothing of the meter")
+        await page.keyboard.press("2")
+        await seat(page, 2, "Selected $1,250.08")
+        await page.locator('[data-hand="5"]').click()
+        await todo(page, "turns the key to JPH and presses J-POT")
+        await expect(page.locator("#award strong")).to_have_text("$2,500.15")
+        await expect(page.locator('[data-seat="2"] .owed li')).to_have_text(["Player Pay $5"])
+        await page.keyboard.press("F6")
+        await said(page, "is not confirmed: a supervisor must confirm it")
+        await page.locator("#said-away").click()
+        await hold_up(page)
+
+        await page.locator('[data-order="jpot"]').click(force=True)
+        await said(page, "J-POT: the key is in RUN")
+        await sign(page, "turn_key", "mei")
+        await expect(page.get_by_role("dialog").get_by_role("alert").first).to_contain_text(
+            "roles of mei do not allow"
+        )
+        await page.keyboard.press("Escape")
+        await sign(page, "turn_key", "omar")
+        await todo(page, "The key is in JPH: the supervisor presses J-POT")
+        await sign(page, "jpot", "omar")
+        await todo(page, "The award is logged: turn the key to RUN")
+        await expect(page.locator("#meter")).to_have_text("$10,000.60")
+        await sign(page, "turn_key", "omar")
+        await todo(page, "Pay seat 2 1,250.08 and seat 5 1,250.07, in this order; then press GAME OVER")
+        await expect(page.locator("#meter")).to_have_text("$7,500.45")
+        await press_twice(page)
+        await todo(page, "The next game can be started once betting is open")
+        await expect(page.locator(".hand-button.lit")).to_have_count(0)
+        assert [(each.who, each.amount) for each in books(here).awards] == [("omar", 250_015)]
+
+
+async def test_a_game_with_nexus_is_confirmed_at_the_supervisors_page_and_swiped_at_the_dealers(
+    browser, tmp_path
+):
+    async with (
+        consoles(tmp_path, progressive_house("nexus")) as here,
+        console_of(browser) as page,
+        console_of(browser) as desk,
+    ):
+        await at_wagers(here)
+        await at_work(page, here, "mei")
+        for number in (2, 5):
+            await page.locator(f'[data-hand="{number}"]').click()
+            await seat(page, number, "Wager")
+        await press_twice(page)
+        await todo(page, "deal the hand")
+        await here.draw(SUITED)
+        await todo(page, "25% of the meter")
+        await page.keyboard.press("2")
+        await page.keyboard.press("5")
+        await todo(page, "presses CONFIRM")
+
+        await at_work(desk, here, "omar")
+        await todo(desk, "presses CONFIRM")
+        await expect(desk.locator("#award")).to_contain_text("$2,500.10 Award, to be confirmed")
+        await expect(desk.locator("#award .shares li")).to_have_text(["Seat 2 $1,250.05", "Seat 5 $1,250.05"])
+        await hold_up(desk)
+        await desk.locator('[data-order="confirm"]').click()
+        dialog = desk.get_by_role("dialog")
+        await expect(dialog.get_by_label("Password")).to_have_count(0)
+        await hold_up(desk)
+        await page.keyboard.press("5")  # taken back at the table, while the supervisor reads
+        await expect(dialog).to_contain_text("The table has gone on since")
+        await expect(dialog.locator("button.go")).to_be_disabled()
+        await desk.keyboard.press("Escape")
+        await page.keyboard.press("5")
+        await todo(desk, "presses CONFIRM")
+        await desk.locator('[data-order="confirm"]').click()
+        await dialog.locator("button.go").click()
+
+        await todo(page, "swipe a Supervisor card")
+        await page.locator('[data-order="swipe_card"]').click()
+        await expect(page.get_by_role("dialog")).to_contain_text("stand for a Supervisor card")
+        await hold_up(page)
+        await page.keyboard.press("Escape")
+        await sign(page, "swipe_card", "ana")
+        await todo(page, "Pay seat 2 1,250.05 and seat 5 1,250.05, in this order; then press END GAME")
+        await page.locator('[data-order="swipe_card"]').click(force=True)
+        await said(page, "this award is confirmed and logged")
+        assert [(each.who, each.card) for each in books(here).awards] == [("ana", "supervisor")]
+
+
+async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
+    fitted = Fitted(gives=frozenset({"wager_placed", "wager_lifted", "swipe_card"}), late=lambda: (7,))
+    async with consoles(tmp_path, progressive_house("nexus"), fitted) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await here.table.order(WagerPlaced(2))
+        await at_work(page, here, "mei")
+        await seat(page, 2, "Wager")
+        await seat(page, 7, "Late: not in")
+        await page.keyboard.press("3")
+        await said(page, "the sensor before this seat sees its wager")
+        await expect(page.locator(".award-orders button")).to_have_text(["CONFIRM"])
+        await press_twice(page)
+        await here.draw(SUITED)
+        await todo(page, "press the hand button of seat 2")
+        await page.keyboard.press("2")
+        await sign(page, "confirm", "omar")
+        await expect(page.locator(".swipe-now")).to_have_text("Swipe the card now")
+        await hold_up(page)
+        for width, height in ((1024, 768), (800, 1280)):
+            await page.set_viewport_size({"width": width, "height": height})
+            await hold_up(page, axe=False)
+
+
+async def test_a_table_without_a_progressive_has_nothing_of_it_and_its_last_hands(page, here):
+    await here.load()
+    await at_work(page, here, "mei")
+    await expect(page.locator("#phase")).to_have_text(re.compile("Wagers open"))
+
+    await expect(page.locator("#progressive")).to_be_hidden()
+    await expect(page.locator("#last-hands")).to_be_visible()

@@ -1,0 +1,304 @@
+"""A game of the progressive over HTTP, by the people who play it: every step and every refusal of both procedures."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.journal.recovery import replay
+from controller.progressive.state import State as Books
+from controller.table.events import CardDrawn, OpenBetting, SetWager
+from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
+from tests.service.table_in_this_process import rows
+from tests.table.croupier import settings as table_settings
+
+SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+NOTHING_WON = "KS 2S 3H 3S 2D"
+FIRST_METER = 1_000_000
+WAGERS = ((2, "player"), (5, "player"), (6, "banker"))
+
+
+class Game:
+    """A table with Ann the dealer, supervisors Omar and Eve, and Ida the executive."""
+
+    def __init__(self, here: Here) -> None:
+        self.here = here
+        self.people: dict[str, Browser] = {}
+
+    async def do(self, who: str, order: str, **fields: Any) -> Answer:
+        """An order; by a supervisor it is signed at the dealer's page."""
+        if who != "Ann":
+            fields["by"] = {"name": who, "password": PASSWORD}
+        if order == "start_game":
+            fields["round"] = self.here.table.state.round
+        return await self.people["Ann"].order(order, **fields)
+
+    async def play(self, *steps: str) -> None:
+        """Steps such as "Ann hand_button 2", each of which is carried out."""
+        for step in steps:
+            answer = await self.step(step)
+            assert answer.status == 200, f"{step}: {answer.text}"
+
+    async def step(self, step: str) -> Answer:
+        who, order, *rest = step.split()
+        fields: dict[str, Any] = {}
+        if rest:
+            fields = {"to": rest[0]} if order == "turn_key" else {"seat": int(rest[0])}
+        return await self.do(who, order, **fields)
+
+    async def deal(self, codes: str) -> None:
+        for code in codes.split():
+            await self.here.table.shoe(CardDrawn(self.here.table.state.link.expected, Card(code), 99))
+
+    @property
+    def books(self) -> Books:
+        progressive = self.here.table.state.progressive
+        assert progressive is not None
+        return progressive.books
+
+    async def shown(self) -> dict[str, Any]:
+        found: dict[str, Any] = (await self.people["Ann"].view())["progressive"]
+        return found
+
+
+@asynccontextmanager
+async def game(folder: Path, procedure: str, **meter: Any) -> AsyncIterator[Game]:
+    """A game with wagers of seats 2, 5 and 6, before START."""
+    own = table_settings(game_name="progressive-2", meter={"procedure": procedure, **meter})
+    async with consoles(folder, own) as here:
+        roles = {"Ann": "dealer", "Omar": "supervisor", "Eve": "supervisor", "Ida": "executive"}
+        found = Game(here)
+        for name, role in roles.items():
+            here.account(name, role)
+        for name in ("Ida", "Ann"):
+            found.people[name] = await here.signed_on(name)
+        await here.table.begin_shoe()
+        await here.table.order(OpenBetting("Ann"))
+        assert (await found.people["Ida"].order("open_meter")).status == 200
+        for seat, wager in WAGERS:
+            await here.table.order(SetWager(f"w{seat}", seat, wager, 500, here.table.state.round))
+        await found.play("Ann wager_placed 2", "Ann wager_placed 5", "Ann wager_placed 6")
+        yield found
+    assert replay(folder / "table.db").difference is None
+
+
+@pytest.mark.parametrize(
+    ("procedure", "award", "end"),
+    [
+        (
+            "aquarius",
+            [
+                ("Ann hand_button 2", "settling", "hand_buttons"),
+                ("Ann hand_button 5", "settling", "key_to_jph"),
+                ("Omar turn_key jph", "settling", "jpot"),
+                ("Omar jpot", "logged", "key_to_run"),
+                ("Omar turn_key run", "adjusted", "pay"),
+            ],
+            "Ann game_over",
+        ),
+        (
+            "nexus",
+            [
+                ("Ann hand_button 2", "settling", "hand_buttons"),
+                ("Ann hand_button 5", "settling", "confirm"),
+                ("Omar confirm", "confirmed", "swipe_card"),
+                ("Omar swipe_card", "adjusted", "pay"),
+            ],
+            "Ann end_game",
+        ),
+    ],
+)
+async def test_a_game_goes_from_start_to_its_award_and_to_its_end(procedure, award, end, tmp_path):
+    async with game(tmp_path, procedure) as at:
+        await at.play("Ann start_game")
+        meter = FIRST_METER + 3 * 20
+        assert at.books.shown == meter
+        await at.deal(SUITED)
+        for step, reached, code in award:
+            logged = reached in {"logged", "adjusted"}
+            await at.play(step)
+            shown = await at.shown()
+            assert (shown["step"], shown["todo"]["code"]) == (reached, code), step
+            assert (shown["award"]["number"] is not None) == logged
+            assert shown["award"]["amount"] == meter // 4
+            assert at.books.shown == (meter - meter // 4 if reached == "adjusted" else meter)
+        await at.play(end)
+        shown = await at.shown()
+
+        assert (shown["step"], shown["award"], shown["todo"]["code"]) == ("betting", None, "start_game")
+        assert not any(seat["lit"] for seat in shown["seats"])
+        (logged_award,) = at.books.awards
+        assert (logged_award.who, logged_award.seats) == ("Omar", (2, 5))
+        assert [(each.seat, each.amount) for each in logged_award.shares] == [(2, 125_008), (5, 125_007)]
+
+
+AQUARIUS_WON = ["Ann start_game", SUITED]
+AQUARIUS_SELECTED = [*AQUARIUS_WON, "Ann hand_button 2", "Ann hand_button 5"]
+AQUARIUS_LOGGED = [*AQUARIUS_SELECTED, "Omar turn_key jph", "Omar jpot"]
+NEXUS_CONFIRMED = [*AQUARIUS_SELECTED, "Omar confirm"]
+EITHER = ["aquarius", "nexus"]
+
+
+@pytest.mark.parametrize(
+    ("procedures", "before", "step", "code", "words"),
+    [
+        (EITHER, ["Ann start_game"], "Ann wager_placed 3", "after_start", "not counted, give it back"),
+        (EITHER, ["Ann start_game"], "Ann start_game", "already_started", "end it before the next"),
+        (EITHER, [], "Ann hand_button 2", "not_started", "press START GAME first"),
+        (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "deal it to its end first"),
+        (EITHER, AQUARIUS_WON, "Ann hand_button 3", "no_wager", "seat 3 has no progressive wager"),
+        (EITHER, AQUARIUS_WON, "Ann hand_button 6", "not_won", "the hand of seat 6 won nothing"),
+        (["aquarius"], AQUARIUS_SELECTED, "Omar jpot", "key_in_run", "turn it to JPH first"),
+        (
+            ["aquarius"],
+            [*AQUARIUS_WON, "Omar turn_key jph"],
+            "Omar jpot",
+            "no_hand_selected",
+            "press the hand button",
+        ),
+        (["aquarius"], [], "Omar jpot", "no_hand_selected", "deal one to its end first"),
+        (
+            ["aquarius"],
+            [*AQUARIUS_WON, "Ann hand_button 2", "Omar turn_key jph"],
+            "Omar jpot",
+            "hand_missing",
+            "seat 5 won as well",
+        ),
+        (["aquarius"], AQUARIUS_LOGGED, "Omar jpot", "already_confirmed", "(Omar was first)"),
+        (
+            ["aquarius"],
+            AQUARIUS_LOGGED,
+            "Ann hand_button 2",
+            "already_confirmed",
+            "backed out at the Game Manager",
+        ),
+        (["aquarius"], AQUARIUS_LOGGED, "Ann game_over", "key_in_jph", "turn it to RUN first"),
+        (
+            ["aquarius"],
+            ["Ann start_game", NOTHING_WON, "Omar turn_key jph"],
+            "Ann game_over",
+            "key_in_jph",
+            "turn it to RUN first",
+        ),
+        (
+            ["aquarius"],
+            AQUARIUS_SELECTED,
+            "Ann game_over",
+            "award_unconfirmed",
+            "a supervisor must confirm it",
+        ),
+        (["aquarius"], ["Ann start_game"], "Ann game_over", "hand_not_over", "deal it to its end first"),
+        (["aquarius"], AQUARIUS_WON, "Omar confirm", "other_procedure", "played by Aquarius"),
+        (["nexus"], AQUARIUS_WON, "Omar confirm", "no_hand_selected", "press the hand button"),
+        (["nexus"], AQUARIUS_SELECTED, "Omar swipe_card", "not_confirmed", "press CONFIRM first"),
+        (["nexus"], NEXUS_CONFIRMED, "Eve confirm", "already_confirmed", "(Omar was first)"),
+        (["nexus"], NEXUS_CONFIRMED, "Ann end_game", "award_unconfirmed", "swipe a card first"),
+        (["nexus"], AQUARIUS_SELECTED, "Ann end_game", "award_unconfirmed", "a supervisor must confirm it"),
+        (
+            ["nexus"],
+            [*NEXUS_CONFIRMED, "Eve swipe_card"],
+            "Omar swipe_card",
+            "already_confirmed",
+            "(Eve was first)",
+        ),
+        (
+            ["nexus"],
+            [*NEXUS_CONFIRMED, "Omar swipe_card"],
+            "Omar confirm",
+            "already_confirmed",
+            "(Omar was first)",
+        ),
+        (["nexus"], AQUARIUS_WON, "Omar jpot", "other_procedure", "played by Nexus"),
+    ],
+)
+async def test_what_may_not_be_done_now_is_refused_with_why_and_is_on_the_record(
+    procedures, before, step, code, words, tmp_path
+):
+    for procedure in procedures:
+        folder = tmp_path / procedure
+        folder.mkdir()
+        async with game(folder, procedure) as at:
+            for each in before:
+                await (at.deal(each) if each in {SUITED, NOTHING_WON} else at.play(each))
+            state = at.here.table.state
+            answer = await at.step(step)
+
+            assert (answer.status, answer.json["code"]) == (409, code)
+            assert words in answer.json["reason"]
+            assert at.here.table.state is state
+        incidents = rows(folder / "table.db", "SELECT code FROM incidents WHERE kind = 'refused'")
+        assert incidents == [(code,)]
+
+
+async def test_a_supervisors_card_is_not_enough_for_an_executives_award(tmp_path):
+    async with game(tmp_path, "nexus", executive_from=250_015) as at:
+        await at.play("Ann start_game")
+        await at.deal(SUITED)
+        await at.play("Ann hand_button 2", "Ann hand_button 5", "Omar confirm")
+        assert (await at.shown())["award"]["card"] == "executive"
+        answer = await at.step("Omar swipe_card")
+        assert (answer.status, answer.json["code"]) == (409, "executive_needed")
+        assert "swipe one" in answer.json["reason"]
+        assert (await at.shown())["award"]["number"] is None
+        await at.play("Ida swipe_card", "Ann end_game")
+
+        assert [(each.who, each.card) for each in at.books.awards] == [("Ida", "executive")]
+
+
+async def test_a_hand_that_is_pressed_by_accident_is_taken_back_with_the_confirmation(tmp_path):
+    async with game(tmp_path, "nexus", base_wagers="unseen") as at:
+        await at.play("Ann start_game")
+        await at.deal(SUITED)
+        await at.play("Ann hand_button 2", "Ann hand_button 6", "Omar confirm", "Ann hand_button 6")
+        shown = await at.shown()
+
+        assert shown["step"] == "settling"
+        assert [seat["seat"] for seat in shown["seats"] if seat["selected"]] == [2]
+        await at.play("Omar confirm", "Omar swipe_card", "Ann end_game")
+        assert [each.seats for each in at.books.awards] == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("procedure", "before", "step"),
+    [
+        ("aquarius", [*AQUARIUS_SELECTED, "Omar turn_key jph"], "jpot"),
+        ("nexus", NEXUS_CONFIRMED, "swipe_card"),
+    ],
+)
+async def test_of_two_supervisors_at_the_same_moment_one_confirms_and_the_other_is_told_who(
+    procedure, before, step, tmp_path
+):
+    async with game(tmp_path, procedure) as at:
+        for each in before:
+            await (at.deal(each) if each == SUITED else at.play(each))
+        answers = await asyncio.gather(at.step(f"Omar {step}"), at.step(f"Eve {step}"))
+
+        (first,) = [who for who, answer in zip(("Omar", "Eve"), answers, strict=True) if answer.status == 200]
+        (refused,) = [answer for answer in answers if answer.status == 409]
+        assert refused.json["code"] == "already_confirmed"
+        assert refused.json["reason"].endswith(f"({first} was first)")
+        assert [each.who for each in at.books.awards] == [first]
+
+
+async def test_a_swipe_and_an_adjustment_of_the_meter_are_one_after_the_other_and_both_right(tmp_path):
+    async with game(tmp_path, "nexus", approval_above=10**6) as at:
+        for each in NEXUS_CONFIRMED:
+            await (at.deal(each) if each == SUITED else at.play(each))
+        before = at.books.shown
+        adjusting = at.people["Ida"].order(
+            "adjust", cause="increase", amount=40_000, reason="the anniversary"
+        )
+        answers = await asyncio.gather(at.step("Omar swipe_card"), adjusting)
+        assert [answer.status for answer in answers] == [200, 200]
+        swiped, adjusted = (answer.json["seq"] for answer in answers)
+        (award,) = at.books.awards
+
+        meter = before if swiped < adjusted else before + 40_000
+        assert (award.meter, award.amount) == (meter, meter // 4)
+        assert at.books.shown == before + 40_000 - award.amount
+        ledger = at.books.ledger
+        assert ledger.given == ledger.accounted
