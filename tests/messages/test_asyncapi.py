@@ -12,7 +12,6 @@ import pytest
 HERE = Path(__file__).parent / "asyncapi"
 COMMITTED = Path(__file__).parents[2] / "docs" / "asyncapi.json"
 
-pytestmark = pytest.mark.xdist_group("asyncapi")  # two workers would install the parser over each other
 Parse = Callable[[Path], subprocess.CompletedProcess[str]]
 
 

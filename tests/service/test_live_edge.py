@@ -734,9 +734,6 @@ def evening(tmp_path_factory) -> Iterator[Evening]:
         yield Evening(listener, service, service.stop(), processes)
 
 
-pytestmark = pytest.mark.xdist_group("live edge")  # one evening, not one for each worker
-
-
 def test_each_edge_is_that_of_the_cards_in_the_rounds_before_it(evening):
     game = load_config(evening.service.config).game
     heard = [message.payload for message in evening.heard.heard(EDGE)]

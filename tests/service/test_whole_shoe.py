@@ -30,8 +30,6 @@ from tests.service.table_on_a_machine import (
     wait_until,
 )
 
-pytestmark = pytest.mark.xdist_group("whole shoe")  # one evening, not one for each worker
-
 SEED = "an evening"
 SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
 NEXT_SHOE_ROUNDS = 3
