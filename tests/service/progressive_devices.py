@@ -36,6 +36,7 @@ from drivers.keypad.serial_line import SerialKeypad
 from simulators.card_reader import VirtualCardReader
 from simulators.coin_spot import VirtualCoinSpot
 from simulators.keypad import VirtualKeypad
+from simulators.line import Faults
 from tests.service.table_in_this_process import Table, eventually, rows, table
 from tests.table.croupier import settings as table_settings
 
@@ -61,12 +62,12 @@ class Devices:
     reader: VirtualCardReader
 
     @classmethod
-    def at(cls, folder: Path) -> "Devices":
+    def at(cls, folder: Path, faults: Faults | None = None) -> "Devices":
         return cls(
             folder,
-            VirtualCoinSpot(folder / "coin-spot", positions=SEATS),
-            VirtualKeypad(folder / "keypad", key="run"),
-            VirtualCardReader(folder / "card-reader"),
+            VirtualCoinSpot(folder / "coin-spot", faults=faults, positions=SEATS),
+            VirtualKeypad(folder / "keypad", faults=faults, key="run"),
+            VirtualCardReader(folder / "card-reader", faults=faults),
         )
 
 
@@ -176,6 +177,12 @@ class AtATable:
         order = StartGame(self.table.state.round, "ann")
         return await self.spots.start_game(order, "operator ann")
 
+    async def take_the_chips(self) -> None:
+        """The dealer takes the wagers that are in the game off the sensors."""
+        for seat in self.hand.wagers:
+            self.sensors.take(seat)
+        await self.until(lambda: self.hand.sensors == (), "the chips are taken")
+
     async def press(self, keys: str) -> Answer:
         """The dealer presses keys; what the keypad shows of the last."""
         for key in keys.split():
@@ -256,9 +263,9 @@ async def at_a_table(
 
 
 @asynccontextmanager
-async def switched_on(folder: Path) -> AsyncIterator[Devices]:
-    """The devices, with power."""
-    devices = Devices.at(folder)
+async def switched_on(folder: Path, faults: Faults | None = None) -> AsyncIterator[Devices]:
+    """The devices, with power, on lines with these faults."""
+    devices = Devices.at(folder, faults)
     async with (
         running(devices.sensors.run()),
         running(devices.keypad.run()),

@@ -3,11 +3,15 @@
 import asyncio
 import json
 import sqlite3
+from collections.abc import Awaitable, Callable
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Self
 
 import pytest
 
+from controller import engine
+from controller.journal.recovery import replay
 from controller.operators.gate import Gate, NotLetInError, Policy
 from controller.operators.keypad_door import KeypadDoor
 from controller.operators.roles import Role
@@ -17,6 +21,7 @@ from controller.table.events import SignOn
 from drivers.base import StartUnconfirmed, WagersLatched
 from drivers.keypad.keys import KeyMap
 from drivers.keypad.serial_line import SerialKeypad
+from simulators.line import Faults
 from tests.service.progressive_devices import (
     NOTHING,
     PASSWORD,
@@ -27,7 +32,7 @@ from tests.service.progressive_devices import (
     settings,
     switched_on,
 )
-from tests.service.table_in_this_process import documented, table
+from tests.service.table_in_this_process import documented, rows, table
 from tests.table.croupier import settings as table_settings
 
 # --- the wager sensors
@@ -579,3 +584,142 @@ async def test_what_is_published_of_sensors_and_card_reader_is_as_documented(tmp
             assert documented(name, payload)
             assert (payload["device"], payload["state"]) == (name.removeprefix("devices/"), "online")
             assert name in here.table.outbox.due
+
+
+# --- devices that fail, are late, or repeat themselves
+
+Move = Callable[[AtATable], Awaitable[object]]
+AQUARIUS: tuple[tuple[str, Move], ...] = (
+    ("betting", lambda here: here.wager(2, 5)),
+    ("playing", lambda here: here.press("F5")),
+    ("playing", AtATable.take_the_chips),
+    ("settling", lambda here: here.deal(SUITED)),
+    ("settling", lambda here: here.press("F6 2")),
+    ("settling", lambda here: here.press("F6 5")),
+    ("settling", lambda here: here.turn("jph")),
+    ("logged", lambda here: here.press("F7")),
+    ("adjusted", lambda here: here.turn("run")),
+    ("betting", lambda here: here.press("F8")),
+)
+NEXUS: tuple[tuple[str, Move], ...] = (
+    ("betting", lambda here: here.wager(2, 5)),
+    ("playing", lambda here: here.start()),
+    ("playing", AtATable.take_the_chips),
+    ("settling", lambda here: here.deal(SUITED)),
+    ("settling", lambda here: here.give(HandButton(2, "ann"), HandButton(5, "ann"))),
+    ("confirmed", lambda here: here.give(Confirm("bob"))),
+    ("adjusted", lambda here: here.swipe(BOB)),
+    ("betting", lambda here: here.give(EndGame("ann"))),
+)
+PROCEDURES = {"aquarius": AQUARIUS, "nexus": NEXUS}
+
+
+async def lose_power(here: AtATable) -> None:
+    """Every device is off for long enough to be missed, and on again."""
+    devices = (here.devices.sensors, here.devices.keypad, here.devices.reader)
+    for device in devices:
+        device.unplug()
+        device.lose_power()
+    await here.until(lambda: not here.online, "the loss is on the record")
+    for device in devices:
+        device.plug()
+    await here.heard()
+    await here.until(lambda: here.devices.reader.connected, "the reader is heard")
+
+
+@pytest.mark.parametrize(("procedure", "moves"), PROCEDURES.items())
+async def test_devices_that_lose_their_power_after_any_step_leave_the_game_at_that_step(
+    tmp_path, procedure, moves
+):
+    async with at_a_table(tmp_path, settings(procedure=procedure)) as here:
+        await asyncio.to_thread(enroll, tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        await here.open()
+        for step, move in moves:
+            await move(here)
+            assert here.step == step
+            before = here.table.state.progressive
+
+            await lose_power(here)
+
+            await here.until(
+                lambda before=before: here.table.state.progressive == before, f"it is {step} as before"
+            )
+        assert here.meter == 750_030
+
+
+@pytest.mark.parametrize(
+    "faults", [Faults(delay=0.2), Faults(double=1.0), Faults(drop=0.15, double=0.3, noise=0.3)]
+)
+async def test_devices_that_answer_late_or_twice_or_on_a_bad_line_play_the_same_game(tmp_path, faults):
+    async with switched_on(tmp_path, faults) as devices, at_a_table(tmp_path, devices=devices) as here:
+        await here.open()
+        for step, move in AQUARIUS:
+            await move(here)
+            assert here.step == step
+        assert here.meter == 750_030
+    assert len(here.record("hand_button")) == 2
+    assert [len(here.record(kind)) for kind in ("start_game", "jpot", "turn_key", "game_over")] == [
+        1,
+        1,
+        2,
+        1,
+    ]
+
+
+class _BackwardClock(datetime):
+    """A clock that goes back by an hour each time that it is asked."""
+
+    hours = 0
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        cls.hours += 1
+        return super().now(tz) - timedelta(hours=cls.hours)
+
+
+async def test_a_clock_that_jumps_back_changes_no_step_and_no_cent(tmp_path, monkeypatch):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        monkeypatch.setattr(engine, "datetime", _BackwardClock)
+        for step, move in AQUARIUS:
+            await move(here)
+            assert here.step == step
+        assert here.meter == 750_030
+        before = here.table.state.progressive
+    times = [ts for (ts,) in rows(tmp_path / "table.db", "SELECT ts FROM inputs ORDER BY seq")]
+    assert times != sorted(times)
+    assert replay(tmp_path / "table.db").difference is None
+    monkeypatch.undo()
+    async with at_a_table(tmp_path) as here:
+        assert here.table.state.progressive == before
+
+
+async def test_a_start_that_was_latched_and_not_recorded_is_none_after_a_kill(tmp_path, monkeypatch):
+    async with switched_on(tmp_path) as devices:
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            await here.wager(2)
+            monkeypatch.setattr(here.spots, "_latched", nothing)  # it is killed before it could be recorded
+            starting = asyncio.create_task(here.start())
+            await here.until(lambda: devices.sensors.device.round == 1, "the sensors have latched it")
+            starting.cancel()
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.heard()
+            await here.until(
+                lambda: devices.sensors.device.round == 0, "the sensors are told that it is over"
+            )
+            assert here.step == "betting"
+            assert here.record("start_game") == []
+            await here.table.hello()
+            again = await here.start()
+            assert again.refusal is not None  # its coin has been in that start: it must be laid anew
+            assert again.refusal.code == "start_unconfirmed"
+            devices.sensors.take(2)
+            await here.recognised()
+            devices.sensors.put(2)
+            await here.recognised(2)
+            assert (await here.start()).refusal is None
+
+
+async def nothing(_: object) -> None:
+    """Do nothing of it."""
