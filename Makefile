@@ -9,8 +9,9 @@ COVERED := $(addprefix tests/,baccarat wagers progressive roads table ishoe keyp
 
 .PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 
+# GAME is a game that ships, a game file, or `progressive`.
 demo: $(READY)
-	$(BIN)/punto demo $(DEMO)
+	$(BIN)/punto demo $(if $(GAME),--game $(GAME:progressive=progressive-2)) $(DEMO)
 
 # First what must be covered whole, and is only run under coverage; then all else. A file's tests are one worker's, so that
 # what it has prepared serves them all; and what they start again and again is compiled once.

@@ -275,6 +275,8 @@ class TableDealer:
                 self._note(key="jph")
             case _, True:
                 await self._come_of(act, seen)
+            case _:
+                await self._until_news(_SEEN_SECONDS)  # who was refused does not hammer at it
 
     async def _come_of(self, act: Act, seen: Seen) -> None:
         """Note what an act that was done has changed, and wait until it shows."""

@@ -2,7 +2,9 @@
 
 A virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display: the parts
 are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. A game whose cards may not
-be read by a shoe is dealt by hand, and its cards are keyed. The one place in the program that knows the simulators.
+be read by a shoe is dealt by hand, and its cards are keyed. A game that pays from a meter has virtual wager sensors too, a
+dealer at a virtual keypad or at a console with a card reader, and a shoe in which each tier of its pay table is won in
+minutes. The one place in the program that knows the simulators.
 """
 
 import argparse
@@ -17,11 +19,13 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
 import aiomqtt
+import structlog
 from amqtt.broker import Broker
 
 from controller import log
@@ -34,15 +38,25 @@ from controller.messages.building import timestamp
 from controller.operators.accounts import Accounts
 from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem, cut
+from controller.progressive.money import written
+from controller.progressive.settings import Procedure
 from controller.supervisor import serve
 from controller.table.turn import RefusedError
 from controller.wagers.definition import Game, Limits
 from displays.options import DisplayOptions, MqttOptions, PageOptions
 from displays.server import serve as serve_display
-from simulators.players import Players, PlayersOptions
+from simulators.card_reader import VirtualCardReader
+from simulators.coin_spot import VirtualCoinSpot
+from simulators.coins import Habits
+from simulators.console import ConsoleRefusedError, ConsoleUser
+from simulators.hands import AquariusHands, NexusHands
+from simulators.keypad import VirtualKeypad
+from simulators.players import Players, PlayersOptions, ProgressivePlayers
 from simulators.shoe.options import OptionError, ShoeOptions
 from simulators.shoe.order import shuffled
+from simulators.shoe.scenario import read_scenario, scenario_names
 from simulators.shoe.virtual_shoe import VirtualShoe
+from simulators.table_dealer import SUPERVISORS, Act, DealerOptions, Hands, Outcome, TableDealer
 
 _TABLE: Final = "demo"
 _BASE: Final = "punto"
@@ -51,6 +65,8 @@ _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500,
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
 _CUT: Final = 14
 _LONGEST_WAIT: Final = 3600  # seconds
+_QUICKEST: Final = 0.01  # seconds from one press to the next
+_CHANGE_SHOE: Final = {"order": "change_shoe"}
 _CONFIG: Final = """\
 version = 1
 
@@ -60,6 +76,7 @@ name = "Punto {title}"
 game = {game}
 {cards}
 {limits}
+{progressive}
 [record]
 path = {record}
 
@@ -74,7 +91,35 @@ port = {console}
 accounts = {accounts}
 idle_minutes = 480
 """
+_PROGRESSIVE: Final = "dragon"
+_DEALERS_TABLE: Final = 'betting_closes = "order"\nnext_coup = "order"\n'
+_PROGRESSIVE_CONFIG: Final = """\
+[progressive]
+id = "{id}"
+wager = {wager}
+reserve = "2%"
+base_wagers = "recorded"
+procedure = "{procedure}"
+
+[coin_spot]
+port = {coin_spot}
+seats = [1, 2, 3, 4, 5, 6, 7]
+
+{device}
+"""
+_KEYPAD: Final = "[keypad]\nport = {port}\nkey_switch = true\n"
+_CARD_READER: Final = "[card_reader]\nport = {port}\n"
 _PEOPLE: Final = {"dealer": Role.DEALER, "supervisor": Role.SUPERVISOR}
+_AT_THE_GAME_MANAGER: Final = {"executive": Role.EXECUTIVE, "auditor": Role.AUDITOR}
+# Accounts of those whom the demo plays: an account has one session, and the others are for who looks on.
+_DEALER, _SUPERVISOR, _EXECUTIVE = "demo-dealer", "demo-supervisor", "demo-executive"
+_PLAYED: Final = {_DEALER: Role.DEALER, _SUPERVISOR: Role.SUPERVISOR, _EXECUTIVE: Role.EXECUTIVE}
+# One always on either hand, so that whatever hand wins the meter, somebody has wagered on it.
+_REGULARS: Final = {3: "player", 6: "banker"}
+_HABITS: Final = Habits(coin=0.8, late=0.1)
+_SLIPS: Final = 0.06
+# What a dealer does in every game; the rest is told.
+_ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
 
 
 class _EnoughError(Exception):
@@ -108,6 +153,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--console-port", type=int, default=8090, help="the consoles' port, a free one if it is taken (8090)"
     )
     parser.add_argument(
+        "--procedure",
+        choices=("aquarius", "nexus"),
+        default="aquarius",
+        help="the system at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
+    )
+    parser.add_argument(
         "--attended",
         action="store_true",
         help="leave sign-on, shoe changes and whatever stops play to you, at the consoles",
@@ -132,6 +183,7 @@ def _rounds(text: str) -> int:
 def main(args: argparse.Namespace) -> int:
     """Deal until Ctrl-C or until enough rounds were dealt; status 1 when the record is at fault."""
     log.set_up(human=True, quiet=True)
+    structlog.configure(processors=[_tell_late, *structlog.get_config()["processors"]])
     logging.getLogger("amqtt").setLevel(logging.ERROR)
     logging.getLogger("transitions").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
@@ -153,12 +205,20 @@ def main(args: argparse.Namespace) -> int:
     return status
 
 
+@dataclass(frozen=True, slots=True)
+class _Secrets:
+    """What passes with this run: the password of all accounts, and what is on the supervisor's card."""
+
+    password: str
+    card: str
+
+
 async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
     broker_port = _free_port()
-    config = _write_config(args.game, folder, broker_port, args.console_port, accounts)
-    password = _make_accounts(accounts)
+    config = _write_config(args, folder, broker_port, accounts)
+    passing = _make_accounts(accounts, config)
     shoe = _shoe(args, folder, config)
-    demo = asyncio.create_task(_deal(args, config, broker_port, shoe, password))
+    demo = asyncio.create_task(_deal(args, config, broker_port, shoe, passing))
 
     def stop() -> None:
         _be_quiet()
@@ -196,7 +256,7 @@ async def _deal(
     config: ServiceConfig,
     broker_port: int,
     shoe: VirtualShoe | None,
-    password: str,
+    passing: _Secrets,
 ) -> None:
     broker = await _start_broker(broker_port)
     try:
@@ -208,30 +268,36 @@ async def _deal(
             if shoe is not None:
                 begin(shoe.run())
                 await shoe.ready()
+            table = None
+            if config.progressive is not None:
+                table = _ProgressiveTable(args, config, broker_port, passing)
+                for device in table.devices:
+                    begin(device.run())
             running = asyncio.Event()
             begin(serve(config, devices_of(config), running.set))
             await running.wait()
-            welcome = _welcome(config, broker_port, password)
+            welcome = _welcome(config, broker_port, passing.password)
             begin(serve_display(_display(args.port, broker_port), welcome))
-            begin(
-                Players(
-                    PlayersOptions(
-                        host="127.0.0.1",
-                        port=broker_port,
-                        base=_BASE,
-                        table=_TABLE,
-                        game=config.settings().game,
-                        seats=_SEATS,
-                        seed=args.seed,
-                        slow=args.between / 2,
-                    )
-                ).run()
+            players = PlayersOptions(
+                host="127.0.0.1",
+                port=broker_port,
+                base=_BASE,
+                table=_TABLE,
+                game=config.settings().game,
+                seats=_SEATS,
+                seed=args.seed,
+                slow=args.between / 2,
+                regulars={} if table is None else _REGULARS,
+                progressive=None if table is None else table.players,
             )
+            begin(Players(players).run())
             if shoe is None:
                 begin(_key(args, config))
+            if table is not None:
+                begin(table.deal())
             begin(_tell(broker_port, config.settings().game, args.rounds))
             if not args.attended:
-                begin(_supervise(config.operator.socket))
+                begin(_supervise(config))
     finally:
         with suppress(Exception):  # the demo's own broker, at the demo's end
             await broker.shutdown()
@@ -249,6 +315,7 @@ def _shoe(args: argparse.Namespace, folder: Path, config: ServiceConfig) -> Virt
             decks=config.settings().game.decks,
             pace=args.pace,
             between=args.between,
+            **_coups_of(config),
         )
     except OptionError as error:
         raise ConfigError(
@@ -257,22 +324,31 @@ def _shoe(args: argparse.Namespace, folder: Path, config: ServiceConfig) -> Virt
     return VirtualShoe(options)
 
 
-def _make_accounts(path: Path) -> str:
-    """Make accounts that pass with this run, and return the password that they have."""
-    password = secrets.token_urlsafe(9)
+def _coups_of(config: ServiceConfig) -> dict[str, Any]:
+    """What is put into the shoe so that all tiers of the meter are seen soon, if there is anything for this game."""
+    if config.progressive is None or config.game.name not in scenario_names():
+        return {}
+    return read_scenario(config.game.name).settings()
+
+
+def _make_accounts(path: Path, config: ServiceConfig) -> _Secrets:
+    """Make accounts that pass with this run."""
+    passing = _Secrets(secrets.token_urlsafe(9), str(secrets.randbelow(9 * 10**15) + 10**15))
+    people = _PEOPLE if config.progressive is None else {**_PEOPLE, **_AT_THE_GAME_MANAGER, **_PLAYED}
     accounts = Accounts.open(path)
     try:
-        for name, role in _PEOPLE.items():
-            accounts.add(name, [role], password, timestamp(datetime.now(UTC)))
+        for name, role in people.items():
+            accounts.add(name, [role], passing.password, timestamp(datetime.now(UTC)))
+        if config.card_reader is not None:
+            accounts.enroll(_SUPERVISOR, passing.card)
     finally:
         accounts.close()
-    return password
+    return passing
 
 
-def _write_config(
-    game: str, folder: Path, broker_port: int, console_port: int, accounts: Path
-) -> ServiceConfig:
+def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, accounts: Path) -> ServiceConfig:
     """Write the configuration that `punto run` would be given for this table, and read it."""
+    game: str = args.game
     own = load_game(game)
     wagers = {wager.name: wager for wager in own.wagers}
     limits = "".join(
@@ -283,23 +359,36 @@ def _write_config(
     # The approval letter lets no shoe read a variation that is dealt face down.
     by_hand = own.variation and own.dealt == "face_down"
     cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {json.dumps(str(folder / 'shoe'))}\n"
+    metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
     path = folder / "table.toml"
     path.write_text(
         _CONFIG.format(
             table=_TABLE,
             title=_TABLE.title(),
             game=json.dumps(str(Path(game).absolute()) if Path(game).is_file() else game),
-            cards=cards,
+            cards=cards if metered is None else _DEALERS_TABLE + cards,
             limits=limits,
+            progressive="" if metered is None else _progressive_config(metered, args.procedure, folder),
             record=json.dumps(str(folder / "table.db")),
             broker=broker_port,
             socket=json.dumps(str(folder / "operator.sock")),
-            console=console_port if console_port and _is_free(console_port) else _free_port(),
+            console=_port_for(args.console_port),
             accounts=json.dumps(str(accounts)),
         ),
         encoding="utf-8",
     )
     return load_config(path)
+
+
+def _progressive_config(wager: str, procedure: Procedure, folder: Path) -> str:
+    name, section = ("keypad", _KEYPAD) if procedure == "aquarius" else ("card-reader", _CARD_READER)
+    return _PROGRESSIVE_CONFIG.format(
+        id=_PROGRESSIVE,
+        wager=json.dumps(wager),
+        procedure=procedure,
+        coin_spot=json.dumps(str(folder / "coin-spot")),
+        device=section.format(port=json.dumps(str(folder / name))),
+    )
 
 
 async def _start_broker(port: int) -> Broker:
@@ -322,36 +411,160 @@ def _display(port: int, broker_port: int) -> DisplayOptions:
 
 def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable[[str], None]:
     console = cast(ConsoleConfig, config.console)
+    consoles = f"http://{console.host}:{console.port}/"
+    people = [*_PEOPLE, *(_AT_THE_GAME_MANAGER if config.progressive is not None else ())]
 
     def say(address: str) -> None:
+        lines = {"i-Score display": address}
+        if config.progressive is not None:
+            lines["progressive's sign"] = f"{address.partition('/tables/')[0].rstrip('/')}/progressive"
+        lines["consoles"] = f"{consoles} as {_listed(people)}, password {password}"
+        if config.progressive is not None:
+            lines["Game Manager"] = f"{consoles}game-manager as {_listed([*people[1:]])}"
+        lines |= {
+            "in a terminal": f"punto display --text --table {_TABLE} --mqtt-port {broker_port}",
+            "MQTT": f"mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'",
+            "orders": f"punto operator --socket {config.operator.socket} status",
+            "record": f"{config.record.path}",
+            "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
+        }
+        told = "\n".join(f"  {name:<18} {value}" for name, value in lines.items())
         print(
-            f"""
-A table of {config.settings().game.title} is open.
-
-  i-Score display    {address}
-  consoles           http://{console.host}:{console.port}/ as {" or ".join(_PEOPLE)}, password {password}
-  in a terminal      punto display --text --table {_TABLE} --mqtt-port {broker_port}
-  MQTT               mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'
-  orders             punto operator --socket {config.operator.socket} status
-  record             {config.record.path}
-  cards              {"keyed by the dealer" if config.shoe is None else config.shoe.port}
-
-Ctrl-C ends it.
-""",
-            flush=True,
+            f"\nA table of {config.settings().game.title} is open.\n\n{told}\n\nCtrl-C ends it.\n", flush=True
         )
 
     return say
 
 
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+# --- the progressive
+
+
+class _ProgressiveTable:
+    """The sensors, what the dealer does things with, and the dealer, of a table with a progressive."""
+
+    def __init__(
+        self, args: argparse.Namespace, config: ServiceConfig, broker_port: int, passing: _Secrets
+    ) -> None:
+        meter = config.settings().progressive
+        if config.coin_spot is None or config.console is None or meter is None:
+            raise AssertionError("the demo's own configuration has them")
+        self._attended = args.attended
+        self._door = config.operator.socket
+        port, password = config.console.port, passing.password
+        self._executive = ConsoleUser(port, _EXECUTIVE, password)
+        self._dealer = ConsoleUser(port, _DEALER, password)
+        sensors = VirtualCoinSpot(Path(config.coin_spot.port))
+        self.players = ProgressivePlayers(
+            id=_PROGRESSIVE, wager=meter.wager.name, sensors=sensors, habits=_HABITS
+        )
+        keypad, reader = config.keypad, config.card_reader
+        self._keypad = None if keypad is None else VirtualKeypad(Path(str(keypad.port)), key="run")
+        self._reader = None if reader is None else VirtualCardReader(Path(str(reader.port)))
+        self.devices = [each for each in (sensors, self._keypad, self._reader) if each is not None]
+        hands: Hands
+        if self._keypad is not None:
+            hands = AquariusHands(self._keypad, self._supervise)
+        elif self._reader is not None:
+            supervisor = ConsoleUser(port, _SUPERVISOR, password)
+            hands = NexusHands(self._dealer, supervisor, self._reader, passing.card)
+        options = DealerOptions(
+            host="127.0.0.1",
+            port=broker_port,
+            base=_BASE,
+            table=_TABLE,
+            wager=meter.wager.name,
+            seats=config.table.seats,
+            procedure=args.procedure,
+            betting=args.between,
+            think=max(args.between / 8, _QUICKEST),
+            supervisor=args.between / 2,
+            slips=_SLIPS,
+            seed=args.seed,
+        )
+        self._table_dealer = TableDealer(options, hands, _tell_act)
+
+    async def deal(self) -> None:
+        """Have the meter opened and the dealer signed on, unless somebody attends to that, and deal."""
+        if not self._attended:
+            with suppress(ConsoleRefusedError):  # a record that was kept has an open one
+                await self._executive.order("open_meter")
+            await self._executive.sign_off()
+            await self._dealer.table()  # signs on, and so becomes the table's operator
+        await self._table_dealer.run()
+
+    async def _supervise(self, order: str) -> Outcome:
+        if self._attended:
+            return Outcome(done=False, text="left to whoever attends")
+        answer = await asyncio.to_thread(ask, self._door, {"order": order})
+        return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
+
+
+def _tell_act(act: Act, outcome: Outcome) -> None:
+    if act.do in _ROUTINE and outcome.done:
+        return
+    who = "supervisor" if act.do in SUPERVISORS else "dealer"
+    what = act.do.replace("_", " ") + (f" {act.seat}" if act.seat else "")
+    print(f"    {who}: {what}: {'' if outcome.done else 'refused: '}{outcome.text}", flush=True)
+
+
+def _tell_late(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Tell of a coin that came too late as of all else: the players do it on purpose, so it is no warning here."""
+    if event["event"] != "wager after the start":
+        return event
+    print(f"    seat {event['seat']}: its coin came after START GAME: not counted, it goes back", flush=True)
+    raise structlog.DropEvent
+
+
+class _MeterTeller:
+    """Tells in words what a progressive does, from what it publishes."""
+
+    def __init__(self) -> None:
+        self._step = ""
+        self._award: tuple[int, str] | None = None
+
+    def lines(self, message: dict[str, Any]) -> list[str]:
+        """What is new in a message on `progressive/...`."""
+        told = []
+        step, award, meter = message["step"], message["award"], written(message["meter"])
+        if self._step == "betting" and step != "betting":
+            seats = " ".join(map(str, message["seats"]))
+            wagers = f"wagers of {seats} counted" if seats else "no wagers"
+            told.append(f"    START GAME: {wagers}, the meter shows {meter}")
+        known = None if award is None else (award["award"], award["state"])
+        if award is not None and known != self._award and self._step:
+            what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
+            if award["state"] == "locked":
+                told.append(f"*** {what}: {award['title']}; logged")
+            else:
+                told.append(
+                    f"*** {what}: {award['title']}; taken off the meter, which shows {meter}, and paid"
+                )
+        self._step, self._award = step, known
+        return told
+
+
+def _seats(seats: list[int]) -> str:
+    return f"seat{'s' * (len(seats) > 1)} {' and '.join(map(str, seats))}"
+
+
 # --- the people
 
 
-async def _supervise(door: Path) -> None:
-    """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would."""
+async def _supervise(config: ServiceConfig) -> None:
+    """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would.
+
+    Where every coup is opened by the dealer's order, the dealer says when the shoe is over.
+    """
+    door = config.operator.socket
     while True:
         answer = await asyncio.to_thread(ask, door, {"order": "status"})
         order = _order_for(answer["state"])
+        if order == _CHANGE_SHOE and answer["state"]["phase"] == "settled" and config.progressive is not None:
+            order = None
         if order is not None:
             await asyncio.to_thread(ask, door, order)
         await asyncio.sleep(0.5)
@@ -364,7 +577,7 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
         case "locked":
             return {"order": "sign_on"}
         case "closed" | "settled":
-            return {"order": "change_shoe"}
+            return _CHANGE_SHOE
         case "reveal":
             return {"order": "reveal"}
         case _:
@@ -393,14 +606,17 @@ async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
 
 
 async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
-    """Print each round as it comes over MQTT."""
-    told = 0
+    """Print each round as it comes over MQTT, and what the progressive does."""
+    told, meter = 0, _MeterTeller()
     side = [wager.name for wager in game.wagers if not wager.base]
     # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
     async with aiomqtt.Client("127.0.0.1", broker_port, timeout=math.inf) as client:
         topic = f"{_BASE}/{_TABLE}/round"
-        await client.subscribe(topic, qos=1)
+        await client.subscribe([(topic, 1), (f"{_BASE}/{_TABLE}/progressive/+", 1)])
         async for message in client.messages:
+            if "/progressive/" in message.topic.value and isinstance(message.payload, bytes):
+                for line in meter.lines(json.loads(message.payload)):
+                    print(line, flush=True)
             if message.topic.value != topic or not isinstance(message.payload, bytes):
                 continue
             print(_line(json.loads(message.payload)["round"], side), flush=True)
@@ -429,6 +645,10 @@ def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
 
 
 # --- ports
+
+
+def _port_for(wanted: int) -> int:
+    return wanted if wanted and _is_free(wanted) else _free_port()
 
 
 def _free_port() -> int:

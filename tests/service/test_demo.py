@@ -15,7 +15,9 @@ import pytest
 
 from controller.commands.demo import _line
 from controller.games import load_game, shipped_games
+from controller.journal.audit import audit
 from controller.journal.recovery import replay
+from controller.progressive.money import written
 from controller.wagers.definition import Game, Limits
 from controller.wagers.settlement import check_wagers
 from simulators.players import Players, PlayersOptions
@@ -290,6 +292,83 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path):
         _, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (2, f"--dir: {tmp_path / 'file'}: File exists\n")
+
+
+# --- a table with a progressive
+
+UNHURRIED = ("--between", "0.5")  # players come to their wagers on a busy machine too
+
+
+def paid(record: Path) -> list[tuple[str, int]]:
+    """Each tier that the meter has paid, in order, and how much in minor units."""
+    query = "SELECT tier, -primary_meter / 1000000 FROM postings WHERE cause = 'award' ORDER BY input, place"
+    return [(str(tier), int(amount)) for tier, amount in rows(record, query)]
+
+
+def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_are_seen_soon(tmp_path):
+    with demo("--rounds", "13", *UNHURRIED, "--game", "progressive-2", "--dir", tmp_path) as process:
+        said, noise = process.communicate(timeout=120)
+    record = tmp_path / "table.db"
+
+    assert (process.returncode, noise) == (0, "")
+    (suited, quarter), (diamonds, all_of_it) = paid(record)
+    assert (suited, diamonds) == ("two_three_four_suited", "two_three_four_diamonds")
+    assert quarter == pytest.approx(250_000, rel=0.001)
+    assert all_of_it == pytest.approx(750_000, rel=0.001)
+    told = said.splitlines()
+    for amount in (quarter, all_of_it):
+        assert any(line.startswith("*** award ") and f", {written(amount)} for seat" in line for line in told)
+    sources = {source for (source,) in rows(record, "SELECT DISTINCT source FROM inputs")}
+    assert {"coin spot", "keypad", "key switch", "shoe"} <= sources
+    assert replay(record).difference is None
+    assert audit(record).difference is None
+
+
+def test_a_progressive_of_nexus_command_is_played_at_consoles_with_a_card(tmp_path):
+    nexus = (*UNHURRIED, "--game", "progressive-1-five-dollar", "--procedure", "nexus")
+    with demo("--rounds", "5", *nexus, "--dir", tmp_path) as process:
+        said, noise = process.communicate(timeout=120)
+    record = tmp_path / "table.db"
+
+    assert (process.returncode, noise) == (0, "")
+    assert [tier for tier, _ in paid(record)] == ["two_three_four_suited"]
+    (swipe,) = rows(
+        record, "SELECT payload FROM inputs WHERE source = 'card reader' AND payload LIKE '%swipe_card%'"
+    )
+    assert json.loads(swipe[0])["who"] == "demo-supervisor"
+    assert "supervisor: swipe card: the award is logged and the meter adjusted" in said
+    assert replay(record).difference is None
+    assert audit(record).difference is None
+
+
+def test_a_dealer_who_comes_to_a_hand_that_won_finds_out_who_did(tmp_path):
+    kept = (*UNHURRIED, "--game", "progressive-2", "--dir", tmp_path)
+    with demo(*kept) as process:
+        assert process.stdout is not None
+        assert any("and an award" in line for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    assert paid(tmp_path / "table.db") == []
+    with demo("--rounds", "2", *kept) as process:
+        _, noise = process.communicate(timeout=120)
+
+    assert (process.returncode, noise) == (0, "")
+    assert [tier for tier, _ in paid(tmp_path / "table.db")] == ["two_three_four_suited"]
+    assert audit(tmp_path / "table.db").difference is None
+
+
+async def test_the_game_manager_is_there_for_who_may_read_it():
+    with demo("--game", "progressive-2") as process:
+        assert process.stdout is not None
+        said = [next(process.stdout) for _ in range(16)]
+        (line,) = (line for line in said if line.startswith("  Game Manager "))
+        password = next(line for line in said if line.startswith("  consoles ")).split()[-1]
+        browser = Browser(int(line.split()[2].split(":")[2].split("/")[0]))
+        for name in ("supervisor", "executive", "auditor"):
+            assert (await browser.sign_on(name, password)).json["roles"] == [name]
+            assert (await browser.get("/game-manager")).status == 200
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
 
 
 # --- the players
