@@ -7,6 +7,7 @@ process ends, systemd starts it again, and it recovers from the record.
 import asyncio
 import ssl
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,9 +100,9 @@ async def _run(
     spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
     if spots is not None:
         await spots.begin()
-    desk = Desk(engine, config.folder, _fitted(config, spots))
-    console = _console(config, engine, desk)
     cards = _card_door(config, engine, outbox, devices)
+    desk = Desk(engine, config.folder, _fitted(config, spots, cards))
+    console = _console(config, engine, desk)
     door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(journal.watch(), name="journal")
@@ -150,17 +151,21 @@ def _attend(
         broker.retain(topic, message)
 
 
-def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None) -> Fitted:
+def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None, cards: "CardDoor | None") -> Fitted:
     """What the table's devices do for its progressive."""
     gives = set()
     if config.keypad is not None and config.keypad.key_switch:
         gives.add("turn_key")
     if config.card_reader is not None:
         gives.add("swipe_card")
-    if spots is None:
-        return Fitted(gives=frozenset(gives))
-    gives |= {"wager_placed", "wager_lifted"}
-    return Fitted(gives=frozenset(gives), start_game=spots.start_game, late=spots.late)
+    if spots is not None:
+        gives |= {"wager_placed", "wager_lifted"}
+    fitted = Fitted(gives=frozenset(gives))
+    if spots is not None:
+        fitted = replace(fitted, start_game=spots.start_game, late=spots.late)
+    if cards is not None:
+        fitted = replace(fitted, password_of=cards.password_of, give_password=cards.confirm)
+    return fitted
 
 
 def _attend_keypads(

@@ -144,6 +144,10 @@ class CardDoor:
             self._pending = None
         return self._pending
 
+    def password_of(self) -> str | None:
+        """Whose card was swiped and waits for its owner's password, None where none does."""
+        return None if self.pending is None else self.pending.owner.name
+
     async def confirm(self, password: str, where: str, second_factor: SecondFactor) -> CardAnswer:
         """Complete the award of the swipe that waits, when this is its owner's password; `where` it was given is a console.
 

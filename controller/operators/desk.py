@@ -32,6 +32,7 @@ from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, Se
 from controller.table.state import RoundRecord, TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
+from drivers.base import CardAnswer
 
 Given = Order | GameOrder | BooksOrder | Sensed
 """What people order at a desk, of the table or of its progressive; and what they see there in place of a sensor."""
@@ -130,11 +131,15 @@ class Fitted:
     - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source; refuses, and has
       nothing on the record, where they do not answer.
     - `late`: the seats with a wager on their sensor that came after the start.
+    - `password_of`: whose card was swiped and waits for its owner's password, None where none does.
+    - `give_password`: takes it, given where and what checks it: `CardDoor.confirm`; None where there is no card reader.
     """
 
     gives: frozenset[str] = frozenset()
     start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
     late: Callable[[], tuple[int, ...]] = tuple
+    password_of: Callable[[], str | None] = lambda: None
+    give_password: Callable[[str, str, Any], Awaitable[CardAnswer]] | None = None
 
 
 NOTHING_FITTED: Final = Fitted()

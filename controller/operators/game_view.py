@@ -98,6 +98,7 @@ class GameView(_Part):
     - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
     - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
     - `by_device`: those that a device of this table gives.
+    - `password_of`: whose card was swiped and waits for its owner's password, null where none does.
     """
 
     id: str
@@ -117,6 +118,7 @@ class GameView(_Part):
     todo: Todo
     orders: dict[str, str | None]
     by_device: tuple[str, ...]
+    password_of: str | None
 
 
 def game_view(state: TableState, fitted: Fitted) -> GameView | None:
@@ -148,6 +150,7 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         todo=_todo(state, progressive, award, expected, orders),
         orders=orders,
         by_device=tuple(sorted(fitted.gives)),
+        password_of=fitted.password_of(),
     )
 
 

@@ -70,6 +70,14 @@ class Credentials(BaseModel):
     password: Annotated[str, Field(max_length=2000)]
 
 
+class Password(BaseModel):
+    """The password of whoever swiped a card."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    password: Annotated[str, Field(max_length=2000)]
+
+
 class SessionAnswer(BaseModel):
     """Who is signed on. `csrf` goes into the header X-CSRF-Token of whatever changes something."""
 
@@ -184,6 +192,7 @@ def application(parts: Parts) -> FastAPI:
     _add_sessions(app, parts, callers)
     _add_table(app, parts, callers)
     _add_orders(app, parts, callers)
+    _add_card_password(app, parts, callers)
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app)
@@ -469,6 +478,40 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     )
     async def preview(session: OwnPage, request: Request) -> Response:
         return _json(parts.desk.preview(await _order_of(parts, session, request, preview=True)))
+
+
+def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    @app.post(
+        "/api/card-password",
+        summary="The password of whoever swiped an Executive card, where the house asks for both",
+        responses={
+            **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
+            409: {"model": OrderAnswer, "description": _WORDS[409]},
+        },
+        openapi_extra=_body(Password.model_json_schema()),
+    )
+    async def give_password(
+        session: Annotated[Session, Depends(callers.own_page)], request: Request
+    ) -> Response:
+        try:
+            given = Password.model_validate_json(await _json_body(request))
+        except ValidationError:  # what it says of itself may have the password in it
+            raise UnreadableError('send the password as JSON: {"password": "..."}') from None
+        take = parts.desk.fitted.give_password
+        if take is None:
+            return refused("no_card_reader", "this table has no card reader, so no card waits for a password")
+        try:
+            answer = await take(given.password, session.where, parts.gate.second_factor)
+        except NotLetInError as error:
+            if error.retry_after is not None:
+                raise
+            raise _RefusedError(403, "not_signed", f"password: {error}") from None
+        if answer.result != "accepted":
+            return refused("refused", answer.text)
+        return _json(OrderAnswer(accepted=True, seq=parts.engine.seq))
+
+    def refused(code: str, reason: str) -> Response:
+        return _json(OrderAnswer(accepted=False, seq=parts.engine.seq, code=code, reason=reason), 409)
 
 
 async def _order_of(parts: Parts, session: Session, request: Request, *, preview: bool) -> Given:

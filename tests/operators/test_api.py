@@ -25,7 +25,7 @@ def schemathesis(folder: Path, browser: Browser, *, examples: int) -> subprocess
         f'[auth.openapi.APIKeyCookie]\napi_key = "{browser.cookie}"\n'
         f'[auth.openapi.APIKeyHeader]\napi_key = "{browser.csrf}"\n'
         "[checks.negative_data_rejection]\nexpected-statuses = [400, 401, 403, 404, 405, 413, 415, 422, 429]\n"
-        '[[operations]]\ninclude-path-regex = "/api/(orders|preview)"\n'
+        '[[operations]]\ninclude-path-regex = "/api/(orders|preview|card-password)"\n'
         f"checks.positive_data_acceptance.expected-statuses = {UNDERSTOOD}\n",
         encoding="utf-8",
     )
@@ -104,6 +104,7 @@ async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp
         ("delete", "/api/session"),
         ("post", "/api/orders"),
         ("post", "/api/preview"),
+        ("post", "/api/card-password"),
     }
     assert {json.dumps(security) for security in needed.values()} == {json.dumps(session), json.dumps(both)}
 

@@ -10,8 +10,13 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.journal.recovery import replay
+from controller.operators.accounts import Accounts
+from controller.operators.card_door import CardDoor
+from controller.operators.desk import NOTHING_FITTED, Fitted
 from controller.progressive.state import State as Books
 from controller.table.events import CardDrawn, OpenBetting, SetWager
+from drivers.base import CardAnswer
+from drivers.card_reader.serial_line import SerialCardReader
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
 from tests.table.croupier import settings as table_settings
@@ -66,10 +71,12 @@ class Game:
 
 
 @asynccontextmanager
-async def game(folder: Path, procedure: str, **meter: Any) -> AsyncIterator[Game]:
+async def game(
+    folder: Path, procedure: str, fitted: Fitted = NOTHING_FITTED, **meter: Any
+) -> AsyncIterator[Game]:
     """A game with wagers of seats 2, 5 and 6, before START."""
     own = table_settings(game_name="progressive-2", meter={"procedure": procedure, **meter})
-    async with consoles(folder, own) as here:
+    async with consoles(folder, own, fitted) as here:
         roles = {"Ann": "dealer", "Omar": "supervisor", "Eve": "supervisor", "Ida": "executive"}
         found = Game(here)
         for name, role in roles.items():
@@ -302,3 +309,55 @@ async def test_a_swipe_and_an_adjustment_of_the_meter_are_one_after_the_other_an
         assert at.books.shown == before + 40_000 - award.amount
         ledger = at.books.ledger
         assert ledger.given == ledger.accounted
+
+
+async def test_an_executives_card_waits_for_its_owners_password_where_the_house_asks_for_both(tmp_path):
+    doors: list[CardDoor] = []
+
+    async def take(password: str, where: str, check: Any) -> CardAnswer:
+        return await doors[0].confirm(password, where, check)
+
+    fitted = Fitted(
+        gives=frozenset({"swipe_card"}),
+        password_of=lambda: doors[0].password_of() if doors else None,
+        give_password=take,
+    )
+    async with game(tmp_path, "nexus", fitted, executive_from=1) as at:
+        at.here.accounts.enroll("Ida", "6031990100000017")
+        accounts = Accounts.open(tmp_path / "operators.db")
+        reader = SerialCardReader(str(tmp_path / "no reader"), 9600)
+        table = at.here.table
+        doors.append(CardDoor(table.engine, table.outbox, reader, accounts, second_factor=True))
+        for each in NEXUS_CONFIRMED:
+            await (at.deal(each) if each == SUITED else at.play(each))
+
+        async def give(password: str) -> Answer:
+            return await at.people["Ann"].ask("POST", "/api/card-password", {"password": password})
+
+        nobody = await give(PASSWORD)
+        assert (nobody.status, nobody.json["code"]) == (409, "refused")
+        assert (await at.shown())["password_of"] is None
+        assert (await doors[0].swipe("6031990100000017")).result == "second_factor"
+        assert [(await at.shown())["password_of"]] == ["Ida"]
+        wrong = await give("incorrect horse")
+        assert (wrong.status, wrong.json["code"]) == (403, "not_signed")
+        assert at.here.events()[-1]["code"] == "wrong_password"
+        right = await give(PASSWORD)
+        accounts.close()
+
+        assert (right.status, right.json["accepted"]) == (200, True)
+        shown = await at.shown()
+        assert (shown["password_of"], shown["step"]) == (None, "adjusted")
+        assert [(each.who, each.card) for each in at.books.awards] == [("Ida", "executive")]
+
+
+async def test_a_table_without_a_card_reader_takes_no_cards_password(tmp_path):
+    async with game(tmp_path, "nexus") as at:
+        for body, status, sentence in (
+            ({"password": PASSWORD}, 409, "this table has no card reader"),
+            ({"name": "Ida", "password": PASSWORD}, 422, "send the password as JSON"),
+        ):
+            answer = await at.people["Ann"].ask("POST", "/api/card-password", body)
+            assert answer.status == status
+            assert answer.json["reason"].startswith(sentence)
+            assert PASSWORD not in answer.text

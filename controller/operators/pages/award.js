@@ -78,6 +78,26 @@ const DIALOGS = {
   },
 };
 
+/** The password of whoever swiped an Executive card, where the house asks for both. */
+export function askPassword(view) {
+  const owner = view.progressive.password_of;
+  const password = element("input", { name: "card-password", type: "password", autocomplete: "off" });
+  askOrder({
+    order: "swipe_card",
+    view,
+    title: `Password of ${owner}`,
+    text: "An award of this amount needs the card and its owner's password. It is then logged and taken off the meter at once.",
+    parts: [awardShown(view.progressive, view.state.currency), element("label", {}, "Password", password)],
+    read: () => {
+      if (!password.value) throw new Error(`${owner} writes the password here.`);
+      return { password: password.value };
+    },
+    confirm: "Complete the award",
+    about: ({ progressive }) => progressive.password_of,
+    path: "/api/card-password",
+  });
+}
+
 function askAbout(view, order, text, fields = {}) {
   const { award } = view.progressive;
   askOrder({

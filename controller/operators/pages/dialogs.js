@@ -46,8 +46,9 @@ const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again
  * - `view`: the table as the person sees it. When it has gone on to another hand, what means this hand is off.
  * - `about`: what of a view the order is about, if it is off as soon as that is another.
  * - `signed`: whether it is given in the name of whoever signs it here.
+ * - `path`: where it goes, which takes the order's fields alone if it is not where orders go.
  */
-export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title, about = null, signed = false }) {
+export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title, about = null, signed = false, path = "/api/orders" }) {
   const second = signed ? secondPerson(SIGNATURE) : view.approval.includes(order) ? secondPerson(APPROVAL) : null;
   const shown = element("div", { class: "preview", "aria-live": "polite" });
   const fault = element("p", { class: "fault", role: "alert" });
@@ -130,7 +131,7 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     busy = true;
     settle();
     const names = second ? { [second.field]: second.read() } : {};
-    const answer = await ask("POST", "/api/orders", { order, ...now, ...names });
+    const answer = await ask("POST", path, { ...(path === "/api/orders" ? { order } : {}), ...now, ...names });
     busy = false;
     if (answer.status === 200 && answer.body.accepted) {
       dialog.close();

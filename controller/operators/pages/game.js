@@ -1,6 +1,6 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
-import { LABELS, awardOrders, awardShown } from "./award.js";
+import { LABELS, askPassword, awardOrders, awardShown } from "./award.js";
 import { give, say } from "./dialogs.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { live } from "./service.js";
@@ -17,7 +17,8 @@ export function gameSection() {
   const order = pressedTwice(twice, () => nextOrder(view), (which) => give(which, which === "start_game" ? { round: view.state.round } : {}));
   const supervisors = awardOrders(() => view);
   const swipe = element("p", { class: "swipe-now", role: "status" });
-  byId("game-orders").append(twice, supervisors.node, swipe);
+  const password = button("", () => askPassword(view), { id: "card-password", class: "go", hidden: true });
+  byId("game-orders").append(twice, supervisors.node, swipe, password);
 
   function pressSeat(seat) {
     const found = view.progressive?.seats.find((each) => each.seat === seat);
@@ -47,7 +48,10 @@ export function gameSection() {
     showSeats(progressive, money);
     order.show();
     supervisors.show();
-    swipe.textContent = progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card") ? "Swipe the card now" : "";
+    password.hidden = progressive.password_of === null;
+    password.disabled = !live();
+    password.firstChild.textContent = `Password of ${progressive.password_of}`;
+    swipe.textContent = password.hidden && progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card") ? "Swipe the card now" : "";
   }
 
   function showSeats(progressive, money) {

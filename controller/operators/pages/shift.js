@@ -64,7 +64,7 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
     listed("Corrections", ["Round", "When", "Of round", "Who", "Why", ">Difference"], corrections.map((each) => [
       round(each.round), dayAndClock(each.ts), each.corrects === null ? "before settlement" : round(each.corrects), by(each), each.reason ?? "", signed(each.net),
     ])),
-    listed("Alarms, stops and calls", ["Number", "When", "What", "Who", "Text"], alarms.map((each) => [String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "–", each.text])),
+    listed("Alarms, stops and calls", ["Number", "When", "What", "Who", "From", "Text"], alarms.map((each) => [String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "–", each.source, each.text])),
     listed("Sign-ons and refusals", ["Number", "When", "What", "Who", "Where", "Text"], access.map((each) => [
       String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "nobody known", each.where ?? "–", each.text,
     ])),

@@ -11,6 +11,7 @@ from controller.progressive.events import OpenMeter
 from controller.progressive.procedure import StartGame, WagerPlaced
 from controller.progressive.state import State as Books
 from controller.table.settings import Settings
+from drivers.base import CardAnswer
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles
 from tests.operators.pages.test_reach import hold_up
 from tests.table.croupier import settings as table_settings
@@ -196,7 +197,20 @@ async def test_a_game_with_nexus_is_confirmed_at_the_supervisors_page_and_swiped
 
 
 async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
-    fitted = Fitted(gives=frozenset({"wager_placed", "wager_lifted", "swipe_card"}), late=lambda: (7,))
+    swiped: list[str] = []
+    given: list[str] = []
+
+    async def take(password: str, *_: Any) -> CardAnswer:
+        given.append(password)
+        swiped.clear()
+        return CardAnswer("accepted", "the award is logged")
+
+    fitted = Fitted(
+        gives=frozenset({"wager_placed", "wager_lifted", "swipe_card"}),
+        late=lambda: (7,),
+        password_of=lambda: swiped[0] if swiped else None,
+        give_password=take,
+    )
     async with consoles(tmp_path, progressive_house("nexus"), fitted) as here, console_of(browser) as page:
         await at_wagers(here)
         await here.table.order(WagerPlaced(2))
@@ -216,6 +230,13 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         for width, height in ((1024, 768), (800, 1280)):
             await page.set_viewport_size({"width": width, "height": height})
             await hold_up(page, axe=False)
+        swiped.append("ida")
+        await page.get_by_role("button", name="Password of ida").click()
+        await page.get_by_role("dialog").get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Complete the award").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert given == [PASSWORD]
+        await expect(page.locator("#card-password")).to_be_hidden()
 
 
 async def test_a_table_without_a_progressive_has_nothing_of_it_and_its_last_hands(page, here):
