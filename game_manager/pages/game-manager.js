@@ -5,7 +5,7 @@ import { byId, button, element, put, refresh, svg, table } from "/static/element
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, showTop } from "/static/top.js";
 import { dayAndClock, plain, sentence } from "/static/words.js";
-import { exact, minor, read } from "./money.js";
+import { exact, minor, read, wholeUnits } from "./money.js";
 import { dayReport, metersTable, reconciliation, verdict, weekReport } from "./reports.js";
 
 const READERS = ["supervisor", "executive", "auditor"];
@@ -81,8 +81,8 @@ function retire() {
   const { primary, reserve, overflow } = mine.accounts;
   askOrder({
     order: "retire",
-    view: signedView("retire", 1), // it is all of the meter
-    text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. What becomes of the money the rules of the place say.`,
+    view: signedView("retire", wholeUnits(primary, reserve, overflow)),
+    text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. What becomes of the money the rules of the place say. Who approves it is an executive too.`,
     parts: [reason.node],
     read: () => ({ reason: reason.read() }),
     preview: () => [element("p", { class: "fault" }, "No round and no award is open: it can be retired.")],

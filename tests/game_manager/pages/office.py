@@ -12,17 +12,19 @@ from tests.game_manager.house import Clock, House, house
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, consoles, sign_on
 
 EXECUTIVE = "vera"
+ANOTHER_EXECUTIVE = "nils"
 
 
 @asynccontextmanager
 async def office(folder: Path, now: str, **meter: Any) -> AsyncIterator[tuple[House, TableWithConsoles]]:
-    """A table on its first evening, and its consoles with an executive among the people."""
+    """A table on its first evening, and its consoles with two executives among the people."""
     clock = Clock("2000-01-01T00:00:00+00:00")
     clock.at(now)
     with clock.turned():
         async with consoles(folder, house(**meter)) as here:
             accounts = here.account()
-            accounts.add(EXECUTIVE, (Role.EXECUTIVE,), PASSWORD, "2026-01-01T00:00:00.000000+00:00")
+            for name in (EXECUTIVE, ANOTHER_EXECUTIVE):
+                accounts.add(name, (Role.EXECUTIVE,), PASSWORD, "2026-01-01T00:00:00.000000+00:00")
             accounts.close()
             yield House(here.table, clock, here.record), here
 

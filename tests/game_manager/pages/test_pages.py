@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.game_manager.house import QUARTER, Books, a_weekend
-from tests.game_manager.pages.office import EXECUTIVE, approve, manage, office, show
+from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approve, manage, office, show
 from tests.operators.pages.parts import at_work
 from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, faults_of
 from tests.service.table_in_this_process import rows
@@ -137,6 +137,32 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await confirm(page, "Enter the coins counted")
         await expect(page.locator("#reconcile-report")).to_contain_text("Counted by omar")
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
+
+
+async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_nothing_below(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00", approval_above=100_000) as (home, here):
+        await home.open()
+        await home.game([1])
+        await manage(page, here, EXECUTIVE)
+        form, second = page.locator("#adjust-form"), page.locator("dialog .second")
+        for amount, signatures in (("1000.01", 1), ("1,000", 0)):
+            await form.get_by_label("Amount").fill(amount)
+            await form.get_by_label("Reason").fill("a promotion")
+            await form.get_by_role("button").click()
+            await expect(page.locator("dialog")).to_contain_text("The meter will show")
+            await expect(second).to_have_count(signatures)
+            if signatures:
+                await page.keyboard.press("Escape")
+        await confirm(page, "Adjust the meter")
+
+        await page.get_by_role("button", name="Retire").click()
+        await page.get_by_role("button", name="The game is taken off the floor").click()
+        await expect(page.locator("dialog")).to_contain_text("never opened again")
+        await approve(page, ANOTHER_EXECUTIVE)
+        await confirm(page, "Retire the progressive")
+        await expect(page.locator("#phase")).to_have_text("Retired for good.")
+        await expect(form).to_be_hidden()
+        await expect(page.locator("#meter-list")).to_contain_text("dragon, retired")
 
 
 async def test_the_page_follows_the_table_and_tells_of_an_award_that_is_not_booked(page, tmp_path):
