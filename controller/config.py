@@ -671,12 +671,17 @@ def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
         written.keypad.key_map()
     except KeyMapError as error:
         return [file.problem(("keypad", "keys", error.keys), str(error))]
-    return [
+    seats = written.table.seats
+    problems = [
         file.problem(("keypad", "keys", keys), f"the table has no such seat: write hand 1 to {seats}")
-        for seats in [written.table.seats]
         for keys, meaning in written.keypad.keys.items()
         if meaning.startswith("hand ") and int(meaning.removeprefix("hand ")) > seats
     ]
+    aquarius = written.progressive is not None and written.progressive.procedure == "aquarius"
+    if written.keypad.key_switch and not aquarius:
+        message = "is of Aquarius, and this table does not play by it: leave it out"
+        problems.append(file.problem(("keypad", "key_switch"), message))
+    return problems
 
 
 def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:

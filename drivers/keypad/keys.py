@@ -197,6 +197,9 @@ class Keying:
         if len(pressed) > 1:
             return f"{' '.join(pressed)} means nothing: begin again"
         key = pressed[0]
-        if any(key in keys for keys in self._map.orders):
+        sequences = [order for keys, order in self._map.orders.items() if key in keys]
+        if any(order.card is not None for order in sequences):
             return f"{key} comes after another key: for a card the rank first, then the suit"
+        if sequences:
+            return f"{key} comes after another key: begin with that one"
         return f"{key} means nothing on this keypad"

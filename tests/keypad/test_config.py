@@ -121,6 +121,10 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
             '[keypad]\nport = "keypad"\n[keypad.keys]\nF13 = "hand 8"\n',
             "the table has no such seat: write hand 1 to 7",
         ),
+        (
+            '[keypad]\nport = "keypad"\nkey_switch = true\n',
+            "is of Aquarius, and this table does not play by it",
+        ),
         ('[keypad]\nport = "keypad"\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
     ],
 )

@@ -82,6 +82,12 @@ def test_the_time_out_counts_from_the_last_key():
     assert at.press("F9", 5.0) == KeyedOrder("reveal")
 
 
+def test_a_second_key_alone_says_that_it_is_one():
+    told = type_(keying(H__1="hand 1"), "1")
+
+    assert told == KeyAnswer("refused", "1 comes after another key: begin with that one")
+
+
 def test_a_wrong_second_key_is_refused_and_is_no_order_of_its_own():
     at = keying()
 

@@ -113,6 +113,7 @@ async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid
         await here.deal(NOTHING)
         await here.over()
         await here.recognised()
+        assert here.standing() == []  # long before they are called stuck
         here.sensors.take(5)
         here.sensors.put(5)
         await here.recognised(5)
@@ -187,6 +188,20 @@ async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_lat
             "sensors_lost",
             "start_unconfirmed",
         ]
+
+
+async def test_a_wager_that_was_latched_before_it_was_told_is_in_the_game(tmp_path, monkeypatch):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
+        starting = asyncio.create_task(here.start())
+        await here.until(lambda: here.spots.orders().round == 1, "the START is wanted")
+
+        await here.spots.take([WagersLatched(1, (2, 3))])
+
+        assert (await starting).refusal is None
+        assert here.hand.wagers == (2, 3)
 
 
 async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited_for(tmp_path, monkeypatch):

@@ -48,6 +48,16 @@ class OnAMachine:
         """What the service said last of the game and its meter."""
         return self.listener.last("progressive/dragon") or {"seq": 0}
 
+    def published(self) -> set[str]:
+        """The devices that are published as there, and have counters in the health message."""
+        health = self.listener.last("health") or {}
+        return {
+            device
+            for device in ("coin_spot", "keypad", "card_reader")
+            if (self.listener.last(f"devices/{device}") or {}).get("state") == "online"
+            and "frames" in health[f"{device}_link"]
+        }
+
     async def until(self, so: Callable[[], object], what: str) -> None:
         await eventually(so, what, 60)
 
@@ -209,6 +219,8 @@ async def test_a_service_that_is_killed_after_any_step_comes_back_to_exactly_tha
             await here.kill()
 
             await here.comes_back_to(before)
+        own = {"coin_spot", "keypad" if procedure == "aquarius" else "card_reader"}
+        await here.until(lambda: here.published() == own, f"{own} are published as there")
         assert won(here.progressive.books) == [(250_010, "booked")]
         assert here.progressive.books.shown == 750_030
     assert len(inputs(here.table.record, "service_started")) == len(steps) + 1
