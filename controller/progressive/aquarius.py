@@ -19,6 +19,8 @@ from controller.progressive.procedure import (
     HAND_NOT_OVER,
     NO_GAME,
     NO_HAND_YET,
+    OF_NO_ROUND,
+    AwardTakenBack,
     Hand,
     HandButton,
     HandDecided,
@@ -33,6 +35,7 @@ from controller.progressive.procedure import (
     place,
     press,
     start,
+    take_back,
 )
 from controller.progressive.refusal import RefusedError
 
@@ -69,7 +72,17 @@ class GameOver:
     kind: Literal["game_over"] = "game_over"
 
 
-Event = WagerPlaced | WagerLifted | StartGame | HandDecided | HandButton | TurnKey | Jpot | GameOver
+Event = (
+    WagerPlaced
+    | WagerLifted
+    | StartGame
+    | HandDecided
+    | AwardTakenBack
+    | HandButton
+    | TurnKey
+    | Jpot
+    | GameOver
+)
 Order = Contribute | ReopenRound | LockAward | BookAward | EndRound
 """What it asks of the progressive."""
 
@@ -92,6 +105,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         WagerLifted: frozenset({BETTING}),
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
+        AwardTakenBack: frozenset({BETTING, SETTLING}),
         TurnKey: frozenset({BETTING}),
     },
     PLAYING: {
@@ -102,6 +116,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     SETTLING: {
         WagerLifted: frozenset({SETTLING}),
         HandDecided: frozenset({SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
         TurnKey: frozenset({SETTLING}),
         Jpot: frozenset({LOGGED}),
@@ -114,6 +129,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     ADJUSTED: {
         WagerLifted: frozenset({ADJUSTED}),
         HandDecided: frozenset({ADJUSTED, SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
         TurnKey: frozenset({ADJUSTED}),
         GameOver: frozenset({BETTING}),
     },
@@ -129,6 +145,7 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
     PLAYING: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
+        AwardTakenBack: OF_NO_ROUND,
         HandButton: HAND_NOT_OVER,
         Jpot: NO_HAND_YET,
         GameOver: HAND_NOT_OVER,
@@ -144,6 +161,7 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
             "award_open",
             "an award is logged and the meter is not adjusted yet: turn the key to RUN, then correct the round",
         ),
+        AwardTakenBack: OF_NO_ROUND,
         HandButton: ALREADY_CONFIRMED,
         Jpot: ALREADY_CONFIRMED,
         GameOver: (
@@ -218,6 +236,8 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
             return replace(state, hand=started, step=PLAYING), [contribution]
         case HandDecided():
             return _decided(state, event)
+        case AwardTakenBack():
+            return _taken_back(state)
         case HandButton():
             return replace(state, hand=press(hand, event)), []
         case TurnKey(to=to):
@@ -240,6 +260,14 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
 def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
     hand = decide(state.hand, event)
     if state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won):
+        return replace(state, hand=hand), []
+    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
+    return replace(state, hand=hand, step=SETTLING), reopened
+
+
+def _taken_back(state: State) -> tuple[State, list[Order]]:
+    hand = take_back(state.hand)
+    if state.step is BETTING and hand.won is None:
         return replace(state, hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
     return replace(state, hand=hand, step=SETTLING), reopened

@@ -20,6 +20,8 @@ from controller.progressive.procedure import (
     HAND_NOT_OVER,
     NO_GAME,
     NO_HAND_YET,
+    OF_NO_ROUND,
+    AwardTakenBack,
     Hand,
     HandButton,
     HandDecided,
@@ -34,6 +36,7 @@ from controller.progressive.procedure import (
     place,
     press,
     start,
+    take_back,
 )
 from controller.progressive.refusal import RefusedError
 
@@ -63,7 +66,17 @@ class EndGame:
     kind: Literal["end_game"] = "end_game"
 
 
-Event = WagerPlaced | WagerLifted | StartGame | HandDecided | HandButton | Confirm | SwipeCard | EndGame
+Event = (
+    WagerPlaced
+    | WagerLifted
+    | StartGame
+    | HandDecided
+    | AwardTakenBack
+    | HandButton
+    | Confirm
+    | SwipeCard
+    | EndGame
+)
 Order = Contribute | ReopenRound | LockAward | EndRound
 """What it asks of the progressive."""
 
@@ -86,6 +99,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         WagerLifted: frozenset({BETTING}),
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
+        AwardTakenBack: frozenset({BETTING, SETTLING}),
     },
     PLAYING: {
         WagerLifted: frozenset({PLAYING}),
@@ -94,6 +108,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     SETTLING: {
         WagerLifted: frozenset({SETTLING}),
         HandDecided: frozenset({SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
         Confirm: frozenset({CONFIRMED}),
         EndGame: frozenset({BETTING}),
@@ -101,12 +116,14 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     CONFIRMED: {
         WagerLifted: frozenset({CONFIRMED}),
         HandDecided: frozenset({CONFIRMED, SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),  # a hand is taken back, and the confirmation with it
         SwipeCard: frozenset({ADJUSTED}),
     },
     ADJUSTED: {
         WagerLifted: frozenset({ADJUSTED}),
         HandDecided: frozenset({ADJUSTED, SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
         EndGame: frozenset({BETTING}),
     },
 }
@@ -127,6 +144,7 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
     PLAYING: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
+        AwardTakenBack: OF_NO_ROUND,
         HandButton: HAND_NOT_OVER,
         Confirm: NO_HAND_YET,
         SwipeCard: _NOT_CONFIRMED,
@@ -210,6 +228,8 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
             return State(hand=started, step=PLAYING), [contribution]
         case HandDecided():
             return _decided(state, event)
+        case AwardTakenBack():
+            return _taken_back(state)
         case HandButton():
             return State(hand=press(hand, event), step=SETTLING), []
         case Confirm():
@@ -232,3 +252,11 @@ def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
         return replace(state, hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
     return State(hand=hand, step=SETTLING), reopened
+
+
+def _taken_back(state: State) -> tuple[State, list[Order]]:
+    hand = take_back(state.hand)
+    if state.step is BETTING and hand.won is None:
+        return replace(state, hand=hand), []
+    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
+    return replace(state, hand=hand, step=SETTLING), reopened

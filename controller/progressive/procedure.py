@@ -8,6 +8,7 @@ that the progressive refuses was not confirmed at the table either.
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from controller.baccarat.coup import Side
 from controller.progressive.events import Contribute, EndRound, SeatWager
 from controller.progressive.refusal import RefusedError
 
@@ -24,6 +25,10 @@ HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: deal it
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
     "no hand is selected, for none is over: deal one to its end first",
+)
+OF_NO_ROUND: Final[Refusal] = (
+    "of_no_round",
+    "no award of the last round is booked that could be taken back",
 )
 ALREADY_CONFIRMED: Final[Refusal] = (
     "already_confirmed",
@@ -69,13 +74,21 @@ class HandDecided:
 
     `winners` may be any seats whose base wager won; those without a progressive wager win nothing. `rule` is None where
     the hand wins nothing of the meter, as of a misdeal. Where nobody recorded the base wagers it is not `certain` who of the
-    `winners` has one that won: the dealer sees it.
+    `winners` has one that won, on the hand `side`: the dealer sees it.
     """
 
     rule: str | None = None
     winners: tuple[int, ...] = ()
     certain: bool = True
+    side: Side | None = None
     kind: Literal["hand_decided"] = "hand_decided"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardTakenBack:
+    """The award of the last round was backed out at the Game Manager."""
+
+    kind: Literal["award_taken_back"] = "award_taken_back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +102,12 @@ class HandButton:
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The tier that a round's hand won of the meter, and the seats that won it; that can have won it if not `certain`."""
+    """The tier that the hand on `side` won of the meter, and the seats that won it; that can have won it if not `certain`."""
 
     rule: str
     seats: tuple[int, ...]
     certain: bool = True
+    side: Side | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,12 +136,14 @@ class Hand:
         won, awarded = self.won, self.awarded
         if won is None or awarded is None:
             return won is not None
-        return won.rule != awarded.rule or (won.certain and won.seats != awarded.seats)
+        return (won.rule, won.side) != (awarded.rule, awarded.side) or (
+            won.certain and won.seats != awarded.seats
+        )
 
     @property
-    def owes(self) -> bool:
-        """Whether it won for certain what has not been confirmed: the round cannot end so."""
-        return self.won is not None and self.open and (self.won.certain or self.awarded is not None)
+    def astray(self) -> bool:
+        """Whether what was confirmed is not what the cards give, as they are since corrected."""
+        return self.awarded is not None and (self.won is None or self.open)
 
 
 def place(hand: Hand, event: WagerPlaced) -> Hand:
@@ -153,8 +169,17 @@ def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
 def decide(hand: Hand, event: HandDecided) -> Hand:
     """The cards say who won what; a hand button stays on where its hand still wins."""
     seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
-    won = Won(event.rule, seats, event.certain) if event.rule is not None and seats else None
+    won = Won(event.rule, seats, event.certain, event.side) if event.rule is not None and seats else None
+    if not event.certain and hand.won is not None and won is not None:
+        confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
+        if confirmed_otherwise or won.side is not hand.won.side:
+            seats = ()  # whose hand won is for the dealer to say anew
     return replace(hand, won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
+
+
+def take_back(hand: Hand) -> Hand:
+    """What was confirmed was backed out at the Game Manager: it can be confirmed as it should have been."""
+    return replace(hand, awarded=None, selected=())
 
 
 def press(hand: Hand, event: HandButton) -> Hand:
@@ -198,13 +223,14 @@ def end(hand: Hand) -> tuple[Hand, EndRound]:
     """The round is over; it is kept, for its cards can still be corrected.
 
     Raises:
-        RefusedError: it won what has not been confirmed.
+        RefusedError: it won what has not been confirmed, by the cards or by a hand button.
     """
-    if hand.won is not None and hand.owes:
+    seats = hand.won.seats if hand.won is not None and hand.won.certain else hand.selected
+    if hand.won is not None and hand.open and seats:
         raise RefusedError(
             "award_unconfirmed",
-            f"the award {hand.won.rule} of seat {' and '.join(map(str, hand.won.seats))} is not confirmed: a supervisor "
-            "must confirm it",
+            f"the award {hand.won.rule} of seat {' and '.join(map(str, seats))} is not confirmed: a supervisor must "
+            "confirm it",
         )
     return replace(hand, selected=()), EndRound(hand.table, hand.round)
 

@@ -9,7 +9,14 @@ from controller.progressive.effects import AwardBooked, Effect, Posted
 from controller.progressive.events import Event, OpenMeter
 from controller.progressive.ledger import Cause, Posting
 from controller.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
-from controller.progressive.procedure import HandButton, HandDecided, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.procedure import (
+    AwardTakenBack,
+    HandButton,
+    HandDecided,
+    StartGame,
+    WagerLifted,
+    WagerPlaced,
+)
 from controller.progressive.progressive import Progressive
 from controller.progressive.refusal import RefusedError
 from controller.progressive.settings import LinkedTable, Settings
@@ -121,6 +128,7 @@ COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
         TIERS[words[0]], tuple(int(word) for word in words[1:]), certain=False
     ),
     "lost": lambda _, __: HandDecided(),
+    "back": lambda _, __: AwardTakenBack(),
     "press": lambda _, words: HandButton(int(words[0]), "ann"),
     # Aquarius
     "key": lambda _, words: TurnKey(Key(words[0]), "bob"),

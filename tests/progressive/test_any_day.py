@@ -39,6 +39,7 @@ TABLES: Final = ("t1", "t2")
 SEATS: Final = (1, 2, 3)
 DOWN: Final = {Cause.AWARD, Cause.MALFUNCTION, Cause.OVER_LIMIT, Cause.RECOVERY_OF_SEED, Cause.RETIREMENT}
 COMMON: Final = [
+    *("may quarter 1 2", "may all 2 3"),
     *(f"{verb} {seat}" for verb in ("place", "lift", "press") for seat in SEATS),
     *(f"won {tier} {seats}" for tier in TIERS for seats in ("1", "2 3", "1 2 3")),
     "start",
@@ -112,7 +113,7 @@ class House:
             return f"place {without[0]}" if without else "start"
         if step == "playing":
             return f"won {tier} {' '.join(map(str, seats))}"
-        if step == "settling" and hand.owes:
+        if step == "settling" and hand.open:
             missing = [seat for seat in hand.won.seats if seat not in hand.selected]
             if missing:
                 return f"press {missing[0]}"
@@ -129,7 +130,10 @@ class House:
         self.attempt(lambda: self.floor.order(Adjust(cause, minor_units, "test", "eve", approved_by)))
 
     def backs_out(self, number: int, approved_by: str | None) -> None:
-        self.attempt(lambda: self.floor.order(BackOut(number, "test", "eve", approved_by)))
+        if self.attempt(lambda: self.floor.order(BackOut(number, "test", "eve", approved_by))):
+            (award,) = (each for each in self.floor.state.awards if each.id == number)
+            if self.floor.tables[award.table].state.hand.round == award.round:
+                self.happens(award.table, "back")
 
     def changes(self, **changes: Any) -> None:
         other = replace(self.floor.state.settings, **changes)
@@ -213,7 +217,8 @@ class House:
             assert (step == "logged") is (name in locked)
             hand = machine.state.hand
             # what a round won of the meter was confirmed before it ended, whatever became of it since
-            assert step != "betting" or hand.won is None or (name, hand.round) in awarded
+            if step == "betting" and hand.won is not None and hand.won.certain:
+                assert (name, hand.round) in awarded
             assert (step == "betting") is ((last := self.floor.state.round_at(name)) is None or last.over)
 
 

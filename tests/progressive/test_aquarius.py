@@ -6,6 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
+from controller.baccarat.coup import Side
 from controller.progressive import aquarius
 from controller.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, Step, TurnKey
 from controller.progressive.effects import AwardBooked, AwardLocked
@@ -18,7 +19,7 @@ from controller.progressive.events import (
     ReopenRound,
     SeatWager,
 )
-from controller.progressive.procedure import StartGame
+from controller.progressive.procedure import HandDecided, StartGame
 from controller.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
 
@@ -38,12 +39,15 @@ SCENARIOS = [
     (["place 1"], "start", "betting", "playing"),
     (OVER, "won quarter 1 3", "betting", "betting"),
     ([*PLAY, "lost", "over"], "won quarter 1", "betting", "settling"),
+    ([], "back", "betting", "betting"),
+    (OVER, "back", "betting", "settling"),
     ([], "key jph", "betting", "betting"),
     (PLAY, "lift 1", "playing", "playing"),
     (PLAY, "won quarter 1", "playing", "settling"),
     (PLAY, "key jph", "playing", "playing"),
     (WON, "lift 1", "settling", "settling"),
     (WON, "won all 1", "settling", "settling"),
+    (WON, "back", "settling", "settling"),
     (WON, "press 1", "settling", "settling"),
     (WON, "key jph", "settling", "settling"),
     (LOGGED[:-1], "jpot", "settling", "logged"),
@@ -54,6 +58,7 @@ SCENARIOS = [
     (PAID, "lift 1", "adjusted", "adjusted"),
     (PAID, "won quarter 1 3", "adjusted", "adjusted"),
     (PAID, "won all 1 3", "adjusted", "settling"),
+    (PAID, "back", "adjusted", "settling"),
     (PAID, "key jph", "adjusted", "adjusted"),
     (PAID, "over", "adjusted", "betting"),
 ]
@@ -65,6 +70,7 @@ REFUSALS = [
     ([], "over", "not_started"),
     (PLAY, "place 2", "after_start"),
     (PLAY, "start", "already_started"),
+    (PLAY, "back", "of_no_round"),
     (PLAY, "press 1", "hand_not_over"),
     (PLAY, "jpot", "no_hand_selected"),
     (PLAY, "over", "hand_not_over"),
@@ -73,6 +79,7 @@ REFUSALS = [
     (LOGGED, "place 2", "after_start"),
     (LOGGED, "start", "already_started"),
     (LOGGED, "lost", "award_open"),
+    (LOGGED, "back", "of_no_round"),
     (LOGGED, "press 1", "already_confirmed"),
     (LOGGED, "jpot", "already_confirmed"),
     (LOGGED, "over", "key_in_jph"),
@@ -270,14 +277,40 @@ def test_where_the_base_wagers_are_unseen_a_round_may_end_with_no_hand_selected(
     assert (floor.step, floor.awards) == ("betting", [])
 
 
-def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_must_be_confirmed_anew():
+def test_where_the_base_wagers_are_unseen_a_hand_that_is_selected_is_confirmed_before_the_end():
+    floor = Floor().do(*PLAY, "may quarter 1 3", "press 3")
+
+    code, why = refusal(floor, lambda: floor.do("over"))
+    assert (code, "of seat 3 is not confirmed" in why) == ("award_unconfirmed", True)
+    floor.do("press 3", "over")
+
+
+def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the_round_and_may_have_no_winner():
     floor = Floor().do(*PLAY, "may quarter 1 3", "press 3", "key jph", "jpot", "key run")
     floor.do("may quarter 1 3")
     assert floor.step == "adjusted"
 
     floor.do("may all 1 3")
-    assert floor.step == "settling"
-    assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
+    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("settling", True)
+    floor.do("over")
+
+
+def test_where_the_base_wagers_are_unseen_a_correction_to_the_other_hand_asks_whose_anew():
+    floor = Floor().do(*PLAY)
+    floor.tell("t1", HandDecided(TIERS["quarter"], (1, 3), certain=False, side=Side.PLAYER))
+    floor.do("press 3")
+    floor.tell("t1", HandDecided(TIERS["quarter"], (1, 3), certain=False, side=Side.BANKER))
+
+    assert floor.tables["t1"].state.hand.selected == ()
+
+
+def test_after_a_back_out_the_right_hand_can_be_confirmed():
+    floor = Floor().do(*PLAY, "may quarter 1 3", "press 1", "key jph", "jpot", "key run", "over")
+    floor.order(BackOut(1, "of seat 3", "eve", "ann"))
+    floor.do("back", "press 3", "key jph", "jpot", "key run", "over")
+
+    assert [award.seats for award in floor.awards] == [(1,), (3,)]
+    assert floor.state.shown == 1_000_040 - floor.awards[1].amount
 
 
 def test_where_the_base_wagers_are_unseen_a_tier_found_after_the_end_opens_the_round_again():
