@@ -55,6 +55,7 @@ fonts: $(READY)
 screenshots: $(READY) system
 	$(BIN)/python -m tests.displays.page.screenshots
 	$(BIN)/python -m tests.operators.pages.screenshots
+	$(BIN)/python -m tests.service.demo_picture
 	$(BIN)/python -m tests.game_manager.pages.screenshots
 
 system:

@@ -140,8 +140,8 @@ class DealerOptions:
     """One dealer at one table.
 
     - `wager` is the progressive's, and `seats` how many the table has.
-    - `betting`: how long players have for their wagers, `think`: how long each press takes, `supervisor`: how long one is on the
-      way; in seconds.
+    - `betting`: how long players have for their wagers, `think`: how long each press takes, `supervisor`: how long what a
+      supervisor or paying an award takes; in seconds.
     - `slips`: how often something is done out of order; `seed` decides when.
     """
 
@@ -254,7 +254,8 @@ class TableDealer:
     def _pause_before(self, act: Act) -> float:
         if act.do == "start_game":
             return self._options.betting
-        if act.do in {"key_to_jph", "confirm", "change_shoe"}:
+        paying = act.do == "game_over" and self._seen.step == "adjusted"
+        if paying or act.do in {"key_to_jph", "key_to_run", "confirm", "change_shoe"}:
             return self._options.supervisor
         return self._options.think
 
