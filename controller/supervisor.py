@@ -161,6 +161,8 @@ def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None, cards: "CardDoor 
     if spots is not None:
         gives |= {"wager_placed", "wager_lifted"}
     fitted = Fitted(gives=frozenset(gives))
+    if config.keypad is not None:
+        fitted = replace(fitted, start_label=config.keypad.start_label)
     if spots is not None:
         fitted = replace(fitted, start_game=spots.start_game, late=spots.late)
     if cards is not None:

@@ -130,6 +130,7 @@ class Fitted:
       are sensors, `turn_key` where there is a key switch, `swipe_card` where there is a card reader.
     - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source; refuses, and has
       nothing on the record, where they do not answer.
+    - `start_label`: what is written on the keypad's key for START GAME.
     - `late`: the seats with a wager on their sensor that came after the start.
     - `password_of`: whose card was swiped and waits for its owner's password, None where none does.
     - `give_password`: takes it, given where and what checks it: `CardDoor.confirm`; None where there is no card reader.
@@ -137,6 +138,7 @@ class Fitted:
 
     gives: frozenset[str] = frozenset()
     start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
+    start_label: str = "START GAME"
     late: Callable[[], tuple[int, ...]] = tuple
     password_of: Callable[[], str | None] = lambda: None
     give_password: Callable[[str, str, Any], Awaitable[CardAnswer]] | None = None

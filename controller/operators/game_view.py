@@ -97,6 +97,7 @@ class GameView(_Part):
     - `seat_one`: the side of the dealer that seat 1 is on.
     - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
     - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
+    - `start_label`: what this table calls START GAME.
     - `by_device`: those that a device of this table gives.
     - `password_of`: whose card was swiped and waits for its owner's password, null where none does.
     """
@@ -117,6 +118,7 @@ class GameView(_Part):
     award: AwardInGame | None
     todo: Todo
     orders: dict[str, str | None]
+    start_label: str
     by_device: tuple[str, ...]
     password_of: str | None
 
@@ -147,8 +149,9 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         sensors=_sensors(state),
         seats=tuple(_seats(state, progressive, award, fitted)),
         award=award,
-        todo=_todo(state, progressive, award, expected, orders),
+        todo=_todo(state, progressive, award, expected, orders, fitted.start_label),
         orders=orders,
+        start_label=fitted.start_label,
         by_device=tuple(sorted(fitted.gives)),
         password_of=fitted.password_of(),
     )
@@ -326,12 +329,13 @@ def _todo(
     award: AwardInGame | None,
     expected: Award | RefusedError | None,
     orders: Mapping[str, str | None],
+    start_label: str,
 ) -> Todo:
     procedure = progressive.procedure
     end = _END[procedure.kind]
     match procedure.step.value:
         case "betting":
-            return _before_the_start(state, orders["start_game"])
+            return _before_the_start(state, orders["start_game"], start_label)
         case "playing":
             return Todo(code="deal", text=_deal(progressive))
         case "settling":
@@ -348,16 +352,16 @@ def _todo(
             return _pay(procedure, award, end)
 
 
-def _before_the_start(state: TableState, refused: str | None) -> Todo:
+def _before_the_start(state: TableState, refused: str | None, label: str) -> Todo:
     if StartGame not in TRANSITIONS[state.phase]:
         return Todo(code="wait", text="The next game can be started once betting is open")
     if refused is not None:
         return Todo(code="wait", text=refused)
     if state.sensors is None:
         return Todo(
-            code="start_game", text="Touch each seat that has a progressive wager, then press START GAME"
+            code="start_game", text=f"Touch each seat that has a progressive wager, then press {label}"
         )
-    return Todo(code="start_game", text="Press START GAME once the progressive wagers lie on their sensors")
+    return Todo(code="start_game", text=f"Press {label} once the progressive wagers lie on their sensors")
 
 
 def _deal(progressive: TablesProgressive) -> str:
@@ -407,7 +411,7 @@ def _pay(procedure: aquarius.State | nexus.State, award: AwardInGame | None, end
     if procedure.kind == "aquarius" and procedure.key is Key.JPH:
         return Todo(code="key_to_run", text="The key is in JPH: turn it to RUN")
     if award is None:
-        return Todo(code="end", text=f"The award was backed out: press {end}")
+        return Todo(code="end", text=f"Nothing is left to pay: press {end}")
     shares = [f"seat {each.seat} {written(each.amount)}" for each in award.shares]
     order = ", in this order" if len(shares) > 1 else ""
     return Todo(code="pay", text=f"Pay {_listed(shares)}{order}; then press {end}")

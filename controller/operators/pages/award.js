@@ -6,7 +6,6 @@ import { live } from "./service.js";
 import { moneyIn, sentence } from "./words.js";
 
 export const LABELS = {
-  start_game: "START GAME",
   game_over: "GAME OVER",
   end_game: "END GAME",
   confirm: "CONFIRM",

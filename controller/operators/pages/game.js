@@ -85,7 +85,7 @@ function nextOrder(view) {
   if (progressive.step === "betting") {
     const count = progressive.seats.filter(({ lit }) => lit).length;
     const again = `Press again: ${count === 0 ? "no wager" : `${count} ${count === 1 ? "wager" : "wagers"}`}`;
-    return { order: "start_game", label: LABELS.start_game, again, refused: progressive.orders.start_game };
+    return { order: "start_game", label: progressive.start_label, again, refused: progressive.orders.start_game };
   }
   const order = ENDS[progressive.procedure];
   return { order, label: LABELS[order], again: `Press again: ${LABELS[order]}`, refused: progressive.orders[order] };
