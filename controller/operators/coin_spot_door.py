@@ -98,7 +98,7 @@ class CoinSpotDoor:
         if self._start is not None:
             return SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
         lights = self._hand.wagers if self._started else self._hand.sensors
-        return SensorOrders(self._round if self._started else None, frozenset(lights))
+        return SensorOrders(self._round, frozenset(lights))
 
     async def start_game(self, order: StartGame, source: str) -> Handled:
         """Start a game with the wagers that the sensors latch; without their latch it is refused.

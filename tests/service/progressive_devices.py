@@ -44,7 +44,7 @@ SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING = "KS 2S 9H 3S"  # 9 over 5
 SEATS = 7
 PASSWORD = "correct horse"  # noqa: S105 - a test's
-STUCK_SECONDS = 1.0
+STUCK_SECONDS = 2.0
 
 
 def settings(**meter: Any) -> Settings:

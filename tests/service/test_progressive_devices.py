@@ -12,6 +12,7 @@ import pytest
 
 from controller import engine
 from controller.journal.recovery import replay
+from controller.operators.accounts import Account
 from controller.operators.gate import Gate, NotLetInError, Policy
 from controller.operators.keypad_door import KeypadDoor
 from controller.operators.roles import Role
@@ -252,6 +253,7 @@ async def test_a_service_that_comes_up_takes_the_wagers_from_the_sensors_and_not
             await here.open()
             await here.wager(2, 5)
         devices.sensors.take(2)
+        devices.sensors.lose_power()  # it does not know that a wager was there
         async with at_a_table(tmp_path, devices=devices) as here:
             await here.heard()
             await here.recognised(5)
@@ -268,12 +270,15 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
             await here.start()
             devices.sensors.put(3)
             await here.until(lambda: here.spots.late() == (3,), "the wager is late")
+            devices.sensors.take(2)
+            await here.until(lambda: here.hand.sensors == (5,), "the dealer takes a chip")
             before = here.hand
         async with at_a_table(tmp_path, devices=devices) as here:
             await here.heard()
             await here.until(lambda: here.spots.late() == (3,), "the wager is late")
             assert (here.step, here.hand) == ("playing", before)
             assert here.spots.orders().round == 1
+            assert [event["seat"] for event in here.record("wager_placed")] == [2, 5, 3, 3]
             await here.table.hello()
             await here.deal(SUITED)
             assert here.hand.won is not None
@@ -537,6 +542,14 @@ async def test_an_executive_award_asks_for_the_password_where_the_house_wants_it
         await here.give(HandButton(5, "ann"))
         assert waiting(here) is None  # the confirmation was taken back
         await here.give(HandButton(5, "ann"), Confirm("bob"))
+
+        async def at_last(owner: Account, *_: str) -> Account:
+            here.now += 30
+            return owner
+
+        await here.swipe(EVE)
+        assert (await here.cards.confirm(PASSWORD, "127.0.0.1", at_last)).result == "refused"
+        assert here.step == "confirmed"  # it took longer than a swipe waits
         await here.swipe(EVE)
 
         assert await password(PASSWORD) == "accepted"
