@@ -29,6 +29,7 @@ import structlog
 from amqtt.broker import Broker
 
 from controller import log
+from controller.commands.demo_telling import MeterTeller, round_line, tell_late
 from controller.commands.operator import ask
 from controller.commands.run import devices_of, messages_of
 from controller.config import ConsoleConfig, ServiceConfig, load_config
@@ -38,7 +39,6 @@ from controller.messages.building import timestamp
 from controller.operators.accounts import Accounts
 from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem, cut
-from controller.progressive.money import written
 from controller.progressive.settings import Procedure
 from controller.supervisor import serve
 from controller.table.turn import RefusedError
@@ -183,7 +183,7 @@ def _rounds(text: str) -> int:
 def main(args: argparse.Namespace) -> int:
     """Deal until Ctrl-C or until enough rounds were dealt; status 1 when the record is at fault."""
     log.set_up(human=True, quiet=True)
-    structlog.configure(processors=[_tell_late, *structlog.get_config()["processors"]])
+    structlog.configure(processors=[tell_late, *structlog.get_config()["processors"]])
     logging.getLogger("amqtt").setLevel(logging.ERROR)
     logging.getLogger("transitions").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
@@ -511,46 +511,6 @@ def _tell_act(act: Act, outcome: Outcome) -> None:
     print(f"    {who}: {what}: {'' if outcome.done else 'refused: '}{outcome.text}", flush=True)
 
 
-def _tell_late(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Tell of a coin that came too late as of all else: the players do it on purpose, so it is no warning here."""
-    if event["event"] != "wager after the start":
-        return event
-    print(f"    seat {event['seat']}: its coin came after START GAME: not counted, it goes back", flush=True)
-    raise structlog.DropEvent
-
-
-class _MeterTeller:
-    """Tells in words what a progressive does, from what it publishes."""
-
-    def __init__(self) -> None:
-        self._step = ""
-        self._award: tuple[int, str] | None = None
-
-    def lines(self, message: dict[str, Any]) -> list[str]:
-        """What is new in a message on `progressive/...`."""
-        told = []
-        step, award, meter = message["step"], message["award"], written(message["meter"])
-        if self._step == "betting" and step != "betting":
-            seats = " ".join(map(str, message["seats"]))
-            wagers = f"wagers of {seats} counted" if seats else "no wagers"
-            told.append(f"    START GAME: {wagers}, the meter shows {meter}")
-        known = None if award is None else (award["award"], award["state"])
-        if award is not None and known != self._award and self._step:
-            what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
-            if award["state"] == "locked":
-                told.append(f"*** {what}: {award['title']}; logged")
-            else:
-                told.append(
-                    f"*** {what}: {award['title']}; taken off the meter, which shows {meter}, and paid"
-                )
-        self._step, self._award = step, known
-        return told
-
-
-def _seats(seats: list[int]) -> str:
-    return f"seat{'s' * (len(seats) > 1)} {' and '.join(map(str, seats))}"
-
-
 # --- the people
 
 
@@ -607,7 +567,7 @@ async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
 
 async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
     """Print each round as it comes over MQTT, and what the progressive does."""
-    told, meter = 0, _MeterTeller()
+    told, meter = 0, MeterTeller()
     side = [wager.name for wager in game.wagers if not wager.base]
     # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
     async with aiomqtt.Client("127.0.0.1", broker_port, timeout=math.inf) as client:
@@ -619,29 +579,10 @@ async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
                     print(line, flush=True)
             if message.topic.value != topic or not isinstance(message.payload, bytes):
                 continue
-            print(_line(json.loads(message.payload)["round"], side), flush=True)
+            print(round_line(json.loads(message.payload)["round"], side), flush=True)
             told += 1
             if told == rounds:
                 raise _EnoughError
-
-
-def _line(record: dict[str, Any], side: list[str]) -> str:
-    """A round with what all its wagers came to, and what the seats won or lost by each side wager."""
-    paid = record["settlements"]
-    staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
-    hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
-    hands += f"Banker {' '.join(record['banker'])} = {record['banker_total']}"
-    result = record["status"] if record["winner"] is None else record["winner"].title()
-    line = f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
-    made = [(name, [each for each in paid if each["wager"] == name]) for name in side]
-    each_side = ", ".join(_came_to(name, settled) for name, settled in made if settled)
-    return f"{line}: {each_side}" if each_side else line
-
-
-def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
-    # What an award comes to is not settled with the round.
-    award = " and an award" if any(each["outcome"] == "award" for each in settled) else ""
-    return f"{name} {sum(each['net'] for each in settled) / 100:+.2f}{award}"
 
 
 # --- ports

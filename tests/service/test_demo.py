@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.commands.demo import _line
+from controller.commands.demo_telling import MeterTeller, round_line
 from controller.games import load_game, shipped_games
 from controller.journal.audit import audit
 from controller.journal.recovery import replay
@@ -232,7 +232,7 @@ def test_an_award_is_told_though_nothing_is_returned_for_it_yet():
     hands = {"player": ["9S", "KH"], "banker": ["KD", "KC"], "player_total": 9, "banker_total": 0}
     record = {"shoe": 1, "round": 7, **hands, "winner": "player", "settlements": settlements}
 
-    line = _line(record, ["dragon", "progressive", "other"])
+    line = round_line(record, ["dragon", "progressive", "other"])
 
     assert line.endswith(
         "4 wagers, staked 32.00, returned 70.00: dragon +15.00, progressive -2.00 and an award"
@@ -303,6 +303,43 @@ def paid(record: Path) -> list[tuple[str, int]]:
     """Each tier that the meter has paid, in order, and how much in minor units."""
     query = "SELECT tier, -primary_meter / 1000000 FROM postings WHERE cause = 'award' ORDER BY input, place"
     return [(str(tier), int(amount)) for tier, amount in rows(record, query)]
+
+
+def of_meter(step: str, meter: int, award: dict[str, object] | None = None) -> dict[str, object]:
+    return {"step": step, "seats": [1, 3], "meter": meter, "award": award}
+
+
+def test_a_progressive_is_told_once_whatever_is_published_again():
+    award = {"award": 7, "amount": 250_060, "seats": [1, 3], "title": "All diamonds"}
+    teller = MeterTeller()
+    told = [
+        teller.lines(message)
+        for message in (
+            of_meter("betting", 1_000_000),
+            of_meter("playing", 1_000_040),
+            of_meter("playing", 1_000_040),
+            of_meter("logged", 1_000_040, {**award, "state": "locked"}),
+            of_meter("adjusted", 749_980, {**award, "state": "booked"}),
+            of_meter("betting", 749_980, {**award, "state": "booked"}),
+        )
+    ]
+
+    assert told == [
+        [],
+        ["    START GAME: wagers of 1 3 counted, the meter shows 10,000.40"],
+        [],
+        ["*** award 7, 2,500.60 for seats 1 and 3: All diamonds; logged"],
+        [
+            "*** award 7, 2,500.60 for seats 1 and 3: All diamonds; taken off the meter, which shows 7,499.80, and paid"
+        ],
+        [],
+    ]
+
+
+def test_an_award_from_before_the_demo_is_no_news():
+    award = {"award": 7, "amount": 250_060, "seats": [1], "title": "All diamonds", "state": "booked"}
+
+    assert MeterTeller().lines(of_meter("betting", 749_980, award)) == []
 
 
 def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_are_seen_soon(tmp_path):

@@ -1,0 +1,41 @@
+"""Players at a table with a progressive."""
+
+from controller.games import load_game
+from controller.wagers.settlement import check_wagers
+from simulators.coin_spot import VirtualCoinSpot
+from simulators.players import Players, PlayersOptions, ProgressivePlayers
+
+GAME = load_game("progressive-2")
+
+
+def players() -> Players:
+    return Players(
+        PlayersOptions(
+            host="",
+            port=0,
+            base="punto",
+            table="t",
+            game=GAME,
+            seats=(1, 3),
+            regulars={3: "banker"},
+            progressive=ProgressivePlayers(id="dragon", wager="progressive", sensors=VirtualCoinSpot()),
+        )
+    )
+
+
+def test_a_regular_makes_its_wager_in_every_round_and_others_beside_it():
+    table = players()
+    made = [table._choose(3) for _ in range(300)]
+
+    for chosen in made:
+        assert chosen[0].wager == "banker"
+        check_wagers(GAME, chosen)
+    assert {placed.wager for chosen in made for placed in chosen} > {"banker", "dragon_bonus_banker"}
+
+
+def test_a_wager_on_the_meter_is_a_coin_and_never_a_message():
+    table = players()
+
+    assert {placed.wager for _ in range(300) for seat in (1, 3) for placed in table._choose(seat)} == {
+        wager.name for wager in GAME.wagers if wager.name != "progressive"
+    }
