@@ -11,7 +11,7 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from controller.journal import store
-from controller.journal.books import Row, rows_of
+from controller.journal.books import LOGGED, Row, rows_of
 from controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES, Entry
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.store import RecordError
@@ -60,7 +60,7 @@ def recover(connection: sqlite3.Connection) -> Table | None:
             store.add_book_rows(connection, step.book_rows)
         _check_end(connection, seq)
         connection.execute("COMMIT")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OverflowError) as error:  # the latter: a number beyond those that SQLite has
         raise store.damaged(error) from error
     return table
 
@@ -95,11 +95,19 @@ def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None
 
 def _check_end(connection: sqlite3.Connection, seq: int) -> None:
     """Refuse a record that was cut off: what it still holds followed from inputs after the last, `seq`."""
+    _refuse_stray_rows(connection, seq)
     ended = store.last_round_input(connection)
     if ended > seq:
         raise RecordError(
             f"input {ended} is missing from the record, and the round that it ended is there: restore a backup"
         )
+
+
+def _refuse_stray_rows(connection: sqlite3.Connection, last: int) -> None:
+    """Refuse a record with a row that follows from no input: somebody wrote it, or took its input away."""
+    stray = store.stray_row(connection, last)
+    if stray is not None:
+        raise RecordError(stray)
 
 
 def _add_rounds(connection: sqlite3.Connection, step: Step) -> None:
@@ -192,6 +200,7 @@ def replay(path: Path, see: Callable[[Step], None] | None = None) -> Replayed:
             if see is not None:
                 see(step)
         _compare_count(connection, rounds)
+        _refuse_stray_rows(connection, inputs)
     except RecordError as difference:
         return Replayed(inputs, rounds, waiting, str(difference))
     except sqlite3.Error as error:
@@ -236,11 +245,18 @@ def _compare_incidents(connection: sqlite3.Connection, step: Step) -> None:
 def _compare_book_rows(connection: sqlite3.Connection, step: Step) -> None:
     """Refuse another amount, reason or award than there was."""
     seq, expected = step.entry.seq, step.book_rows
-    found = store.book_rows(connection, seq)
+    found = [_row_as_now(row) for row in store.book_rows(connection, seq)]
     if found != expected:
         raise RecordError(
             f"what input {seq} did to the meter is recorded as {found} and derived as {expected}"
         )
+
+
+def _row_as_now(row: Row) -> Row:
+    """A row as this version would write it: an earlier one may lack what has its default."""
+    if row.table != "progressive_log":
+        return row
+    return Row(row.table, (*row.values[:-1], _as_now(LOGGED, str(row.values[-1]))))
 
 
 def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:

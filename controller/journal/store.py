@@ -121,7 +121,7 @@ def cannot_open(path: Path, error: Exception) -> RecordError:
     return RecordError(f"cannot open the record {path}: {reason}; check the path, its owner and the disk")
 
 
-def damaged(error: sqlite3.Error) -> RecordError:
+def damaged(error: sqlite3.Error | OverflowError) -> RecordError:
     """What to say of a record that was opened and cannot be read to its end."""
     return RecordError(f"the record cannot be read: {error}; it is damaged: restore a backup")
 
@@ -249,6 +249,20 @@ def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
         for row in connection.execute(f"SELECT * FROM {table} WHERE input = ?", (seq,))  # noqa: S608
     ]
     return sorted(found, key=lambda row: row.values[:2])
+
+
+def stray_row(connection: sqlite3.Connection, last: int) -> str | None:
+    """A row that follows from no input, where `last` is the last one: what is wrong with it, None if there is none."""
+    if not is_complete(connection):
+        return None
+    for table in ("incidents", *books.NEVER_EDITED):
+        row = connection.execute(
+            f"SELECT input FROM {table} WHERE input NOT BETWEEN 1 AND ? LIMIT 1",  # noqa: S608
+            (last,),
+        ).fetchone()
+        if row is not None:
+            return f"{table} has a row of input {row[0]}, which is not on the record: restore a backup"
+    return None
 
 
 def last_award_ts(connection: sqlite3.Connection) -> str | None:

@@ -8,8 +8,9 @@ cent), the seed, all of the reserve (sheet 000: "added on to any configured seed
 and as much of the overflow as the display limit lets it. So wagers that come between lock and booking feed the next
 meter, and another table's award of that moment is of a meter that has its seed.
 
-The overflow comes back only then. No sheet speaks of it; were it to fill the room that a smaller award makes, players
-would not see that award "deducted from the meter" (sheet 001, 7b).
+The overflow comes back only then, and for a fixed award that the meter does not hold without it. No sheet speaks of it;
+were it to fill the room that a smaller award makes, players would not see that award "deducted from the meter"
+(sheet 001, 7b).
 """
 
 from dataclasses import replace
@@ -66,8 +67,13 @@ def lock(turn: Turn, event: LockAward) -> None:
         who=event.who,
         card=event.card,
     )
-    _refuse_unpayable(award)
+    _refuse_unpayable(turn, award)
     _refuse_card(turn, award)
+    missing = amount(award.amount) - available
+    if missing > 0:
+        # What a display limit kept off the meter is the players' too. It comes in no other way before the next meter.
+        back = (Line(Account.OVERFLOW, -missing), Line(Account.PRIMARY, missing))
+        turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
     turn.say(AwardLocked(award))
     if award.whole_meter:
@@ -167,17 +173,18 @@ def _refuse_again(turn: Turn, event: LockAward) -> None:
             )
 
 
-def _refuse_unpayable(award: Award) -> None:
+def _refuse_unpayable(turn: Turn, award: Award) -> None:
     """An award that the meter does not hold: whoever won it is to be paid in full, so the house adds to the meter."""
+    held = whole(turn.state.available + turn.state.ledger.overflow)
     if not award.amount:
         raise RefusedError(
             "meter_dry", "the meter holds nothing to pay: add to it by a manual adjustment first"
         )
-    if award.amount > award.meter:
+    if award.amount > held:
         raise RefusedError(
             "meter_dry",
-            f"the meter holds {written(award.meter)} and the award is {written(award.amount)}: add at least "
-            f"{written(award.amount - award.meter)} to it by a manual adjustment first",
+            f"the meter holds {written(held)} and the award is {written(award.amount)}: add at least "
+            f"{written(award.amount - held)} to it by a manual adjustment first",
         )
 
 

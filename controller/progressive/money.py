@@ -14,6 +14,10 @@ MINOR_UNIT: Final = 1_000_000
 """An amount on a meter that is worth one minor unit, such as a cent."""
 
 
+MOST: Final = 10**12
+"""In minor units, more than any meter holds; millionths of it are still numbers that a database has."""
+
+
 def amount(minor_units: int) -> int:
     """So many whole minor units, as a meter counts them."""
     return minor_units * MINOR_UNIT

@@ -16,7 +16,7 @@ from controller.progressive.events import (
     Retire,
 )
 from controller.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
-from controller.progressive.money import amount, share, whole, written
+from controller.progressive.money import MOST, amount, share, whole, written
 from controller.progressive.refusal import RefusedError
 from controller.progressive.state import TableRound
 from controller.progressive.turn import Turn
@@ -121,6 +121,8 @@ def adjust(turn: Turn, event: Adjust) -> None:
         )
     if event.amount <= 0:
         raise RefusedError("no_amount", "say how much as more than nothing; the cause says which way")
+    if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
+        raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: write less")
     refuse_unreasoned(event.reason)
     refuse_unapproved(turn, event.amount, event.who, event.approved_by)
     moved, against = amount(event.amount), _AGAINST[event.cause]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Final, Literal
 
-from controller.progressive.money import amount, parts_per_million, written
+from controller.progressive.money import MOST, amount, parts_per_million, written
 from controller.progressive.shares import DealersSide
 from controller.wagers.definition import Progressive, Rule, Wager
 from controller.wagers.pay import Rounding
@@ -87,6 +87,12 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         _own(self.wager)
+        limits = self.wager.limits
+        if limits.minimum != limits.maximum:
+            raise ValueError(
+                f"a sensor tells no amounts, so {self.wager.name} is of one: write the same minimum and maximum in its "
+                f"limits, not {limits.minimum} and {'none' if limits.maximum is None else limits.maximum}"
+            )
         self._check_tables()
         for name, value in (
             ("seed", self.seed),
@@ -96,6 +102,8 @@ class Settings:
         ):
             if value is not None and value < 0:
                 raise ValueError(f"{name} must be 0 minor units or more, not {value}")
+            if value is not None and value > MOST:
+                raise ValueError(f"{name} must be at most {MOST} minor units, not {value}")
         for name, rate in (("contribution", self.contribution), ("reserve", self.reserve)):
             try:
                 parts_per_million(rate)
@@ -170,8 +178,8 @@ class Settings:
 
     @property
     def largest_fixed_award(self) -> int:
-        """The most that a rule pays that is not a percentage of the meter, for the largest wager that has a bound."""
-        stake = self.wager.limits.maximum or self.wager.limits.minimum
+        """The most that a rule pays that is not a percentage of the meter."""
+        stake = self.wager.limits.minimum
         fixed = [rule for rule in self.wager.rules if rule.wins and not rule.pay.meter]
         return max((self.fixed_award(rule, stake) for rule in fixed), default=0)
 

@@ -40,7 +40,7 @@ class TableRound:
 class Award:
     """An award, fixed when it was locked; amounts in minor units.
 
-    `meter` is what the meter held for it then, `seats` who won it, `shares` who gets what, in the order of paying.
+    `meter` is what the meter held for it then (and the overflow what a fixed award is more), `seats` who won it, `shares` who gets what, in the order of paying.
     `whole_meter` where it is all of the meter, so that the next one began.
     """
 

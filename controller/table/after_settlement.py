@@ -13,7 +13,7 @@ from controller.baccarat.coup import Coup, SurplusCardError
 from controller.table.dealing import return_wagers, road_round
 from controller.table.effects import RoundCorrected, RoundEnded
 from controller.table.events import CorrectRound, VoidRound
-from controller.table.progressive import hand_corrected, settle_coup
+from controller.table.progressive import hand_corrected, settle_again
 from controller.table.state import Phase, RoundRecord
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.settlement import Outcome, PlacedWager, Settlement, give_back
@@ -45,7 +45,7 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
             natural=coup.natural,
             player_pair=coup.player_pair,
             banker_pair=coup.banker_pair,
-            settlements=settle_coup(turn.state, coup, _wagers(last)),
+            settlements=settle_again(turn.state, coup, last.settlements, _wagers(last)),
         ),
     )
     if last.shoe == turn.state.shoe:

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from controller.baccarat.coup import Coup
+from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import Aquarius
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked
-from controller.progressive.events import ChangeSettings
+from controller.progressive.events import BackOut, ChangeSettings
 from controller.progressive.events import Event as BooksEvent
 from controller.progressive.nexus import Nexus
-from controller.progressive.procedure import HandDecided, StartGame
+from controller.progressive.procedure import AwardTakenBack, HandDecided, StartGame, WagerPlaced
 from controller.progressive.progressive import Progressive
 from controller.progressive.settings import Settings
 from controller.progressive.state import Phase as BooksPhase
@@ -31,6 +31,9 @@ from controller.table.state import Phase, TablesProgressive, TableState
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.definition import Game, Rule
 from controller.wagers.settlement import Outcome, PlacedWager, Settlement, settle
+
+_Internal = HandDecided | AwardTakenBack
+"""What the table tells the procedure, and nobody else."""
 
 _STEPS_IN_PLAY: Final = frozenset({aquarius.PLAYING, nexus.PLAYING})
 
@@ -52,11 +55,14 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
         RefusedError: it cannot be now.
     """
     progressive = _of(turn)
+    _refuse_seats(turn.state, event)
     if isinstance(event, StartGame):
         _refuse_start(turn.state, progressive, event)
     _tell(turn, event)
     if isinstance(event, StartGame):
         refuse_unlatched(turn.state, event)
+    if isinstance(event, StartGame) and turn.state.sensors is None:
+        _lift_all(turn)
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:
@@ -66,6 +72,8 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
         RefusedError: it cannot be now.
     """
     _order(turn, event)
+    if isinstance(event, BackOut):
+        _take_back(turn, event.award)
 
 
 def start(turn: Turn, configured: TableSettings) -> None:
@@ -82,6 +90,13 @@ def start(turn: Turn, configured: TableSettings) -> None:
                 "in_service",
                 f"the progressive {_name(before)} is in service and holds money: start with its configuration, retire it, "
                 "and then start with this one",
+            )
+        if before is not None and phase is BooksPhase.RETIRED:
+            turn.change(retired_progressives=(*turn.state.retired_progressives, _name(before)))
+        if settings is not None and settings.progressive in turn.state.retired_progressives:
+            raise RefusedError(
+                "retired",
+                f"the progressive {settings.progressive} is retired for good: give the next one another id",
             )
         turn.change(progressive=new(configured))
     elif phase is BooksPhase.NEW:
@@ -118,6 +133,20 @@ def settle_coup(state: TableState, coup: Coup, wagers: Sequence[PlacedWager]) ->
     )
 
 
+def settle_again(
+    state: TableState, coup: Coup, before: Sequence[Settlement], wagers: Sequence[PlacedWager]
+) -> tuple[Settlement, ...]:
+    """Settle a round by other cards. What the meter's wager was decided by before it is again, though settings have changed."""
+    after = settle_coup(state, coup, wagers)
+    if state.progressive is None:
+        return after
+    meters = state.progressive.books.settings.wager.name
+    return tuple(
+        was if (was.wager, was.rule) == (meters, now.rule) else now
+        for was, now in zip(before, after, strict=True)
+    )
+
+
 def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
     """The progressive wagers of the hand that is being dealt, where the seats' base wagers are on the record beside them."""
     progressive = state.progressive
@@ -147,23 +176,30 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     progressive = turn.state.progressive
     if progressive is None or progressive.decided != round_:
         return
-    if _is_played(progressive):
+    if _is_played(progressive) or progressive.books.phase is not BooksPhase.OPEN:
         turn.alarm(
             "progressive_not_corrected",
-            f"round {round_} was corrected after the next game of the progressive was started, so no award of it can be "
-            "confirmed or taken back at the table: if one is due or was wrong, see to it at the Game Manager",
+            f"round {round_} was corrected after the next game of the progressive was started, or the meter retired, so no "
+            "award of it can be confirmed or taken back at the table: if one is due or was wrong, see to it at the Game Manager",
         )
         return
     decided = HandDecided()
     if coup is not None:
         decided = _decision(turn.state.settings.game, progressive, coup, base)
     _tell(turn, decided)
+    hand = _of(turn).procedure.hand
+    if hand.astray:
+        turn.alarm(
+            "award_astray",
+            f"an award of round {hand.round} is booked, and by its corrected cards it is none, another or another seat's: "
+            "have it backed out at the Game Manager, and then confirm what is due",
+        )
 
 
 # --- both or neither
 
 
-def _tell(turn: Turn, event: GameOrder | Sensed | HandDecided) -> None:
+def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
     """Let the procedure take an event, and the progressive what it asks for."""
     progressive = _of(turn)
     after, orders = _handled(progressive.procedure, event)
@@ -173,7 +209,7 @@ def _tell(turn: Turn, event: GameOrder | Sensed | HandDecided) -> None:
 
 
 def _handled(
-    procedure: aquarius.State | nexus.State, event: GameOrder | Sensed | HandDecided
+    procedure: aquarius.State | nexus.State, event: GameOrder | Sensed | _Internal
 ) -> tuple[aquarius.State | nexus.State, Sequence[BooksEvent]]:
     if procedure.kind == "aquarius":
         keypad = Aquarius(procedure)
@@ -203,6 +239,25 @@ def _order(turn: Turn, event: BooksEvent) -> None:
             turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
 
 
+def _take_back(turn: Turn, number: int) -> None:
+    """Tell the procedure that its last game's award was backed out, while that game's hand can still be corrected."""
+    progressive, last = _of(turn), turn.state.last
+    hand = progressive.procedure.hand
+    of_the_game = any(
+        (award.id, award.table, award.round) == (number, turn.state.settings.table, hand.round)
+        for award in progressive.books.awards
+    )
+    if of_the_game and last is not None and progressive.decided == last.round and not _is_played(progressive):
+        _tell(turn, AwardTakenBack())
+
+
+def _lift_all(turn: Turn) -> None:
+    """Where no sensor sees them, wagers are said to lie there for one game, and for the next anew."""
+    progressive = _of(turn)
+    hand = replace(progressive.procedure.hand, sensors=())
+    turn.change(progressive=replace(progressive, procedure=replace(progressive.procedure, hand=hand)))
+
+
 # --- small
 
 
@@ -221,6 +276,17 @@ def _is_played(progressive: TablesProgressive) -> bool:
     return progressive.procedure.step in _STEPS_IN_PLAY
 
 
+def _refuse_seats(state: TableState, event: GameOrder | Sensed) -> None:
+    named = (event.seats or ()) if isinstance(event, StartGame) else ()
+    if isinstance(event, WagerPlaced):
+        named = (event.seat,)
+    for seat in named:
+        if not 1 <= seat <= state.settings.seats:
+            raise RefusedError(
+                "no_such_seat", f"there is no seat {seat}: seats are 1 to {state.settings.seats}"
+            )
+
+
 def _refuse_start(state: TableState, progressive: TablesProgressive, event: StartGame) -> None:
     if progressive.books.phase is not BooksPhase.OPEN:
         raise RefusedError(
@@ -230,7 +296,8 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: Star
         raise RefusedError(
             "wrong_round", f"the game is for round {event.round} and the table is at {state.round}"
         )
-    if state.phase is Phase.DEALING and not _is_played(progressive) and (state.coup and state.coup.cards):
+    begun = state.doubt is not None or (state.coup is not None and bool(state.coup.cards))
+    if state.phase is Phase.DEALING and begun and not _is_played(progressive):
         raise RefusedError(
             "hand_has_begun",
             "a card of this hand has been dealt: the progressive wagers that lie there are not in it, give them back or "
@@ -243,22 +310,25 @@ def _decision(
 ) -> HandDecided:
     """What the hand won of the meter, and who. One hand wins, so all who win, win the same tier."""
     settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
-    won = _won_by(settings, game, coup, base)
+    side = None if coup.winner is Winner.TIE else Side(coup.winner.value)
     if settings.base_wagers == "unseen":
         rule = settings.wager.deciding_rule(coup)
         tier = None if rule is None else settings.tier(rule.name)
-        return HandDecided(tier.name, seats, certain=False) if tier is not None else HandDecided()
-    tiers = {seat: won[seat] for seat in seats if seat in won}
-    if not tiers:
+        return HandDecided(tier.name, seats, False, side) if tier is not None else HandDecided()
+    won = _won_by(settings, game, coup, seats, base)
+    if not won:
         return HandDecided()
-    return HandDecided(next(iter(tiers.values())).name, tuple(tiers))
+    return HandDecided(next(iter(won.values())).name, tuple(won), side=side)
 
 
-def _won_by(settings: Settings, game: Game, coup: Coup, base: Iterable[PlacedWager]) -> Mapping[int, Rule]:
-    """The tier of the meter that each seat with base wagers wins, if it has a progressive wager."""
-    names: dict[int, list[str]] = {}
+def _won_by(
+    settings: Settings, game: Game, coup: Coup, seats: Sequence[int], base: Iterable[PlacedWager]
+) -> Mapping[int, Rule]:
+    """The tier of the meter that each of these seats wins, which have a progressive wager, by its base wagers."""
+    names: dict[int, list[str]] = {seat: [] for seat in seats}
     for placed in base:
-        names.setdefault(placed.seat, []).append(placed.wager)
+        if placed.seat in names:
+            names[placed.seat].append(placed.wager)
     won = {}
     for seat, of_seat in names.items():
         rule = settings.wager.beside(game.sides_of(of_seat)).deciding_rule(coup)

@@ -214,6 +214,7 @@ class TableState:
     configuration_keypad: str | None = None
     configured: Settings | None = None
     progressive: TablesProgressive | None = None
+    retired_progressives: tuple[str, ...] = ()
     sensors: Sensors | None = None
     happenings: int = 0
 

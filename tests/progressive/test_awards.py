@@ -7,6 +7,7 @@ import pytest
 
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
 from controller.progressive.events import (
+    Adjust,
     BackOut,
     BookAward,
     Contribute,
@@ -81,6 +82,18 @@ def test_the_postings_of_an_award_say_what_they_are_about():
         Reference(table="t1", round=1),
         *[Reference(table="t1", round=1, award=1, who="bob")] * 3,
     ]
+
+
+def test_a_fixed_award_that_the_display_limit_kept_off_the_meter_is_paid_of_the_overflow():
+    floor = opened(1, fixed_awards="meter", seed=50_000, display_limit=50_000)
+    code, why = refusal(floor, lambda: floor.order(lock("thousand", 1)))
+    assert (code, "add at least 499.80 to it" in why) == ("meter_dry", True)
+    floor.order(Adjust(Cause.INCREASE, 49_980, "for seat 1", "eve", "ann"))
+    floor.order(lock("thousand", 1))
+    floor.order(BookAward("t1"))
+
+    assert (floor.state.shown, floor.state.ledger.overflow) == (0, 0)
+    assert floor.state.ledger.given == floor.state.ledger.accounted
 
 
 def test_an_award_is_on_the_record_when_it_is_locked_and_when_it_is_booked():

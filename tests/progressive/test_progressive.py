@@ -21,7 +21,7 @@ from controller.progressive.events import (
     SeatWager,
 )
 from controller.progressive.ledger import Account, Cause, Line, Reference
-from controller.progressive.money import amount
+from controller.progressive.money import MOST, amount
 from controller.progressive.progressive import TRANSITIONS, Progressive
 from controller.progressive.refusal import RefusedError
 from controller.progressive.settings import LinkedTable
@@ -123,6 +123,13 @@ def test_retirement_is_approved_by_a_second_person_and_has_a_reason():
 
 def test_every_phase_is_in_the_transition_table():
     assert set(TRANSITIONS) == set(Phase)
+
+
+def test_nothing_is_added_beyond_what_a_meter_can_hold():
+    floor = Floor()
+
+    code, _ = refusal(floor, lambda: floor.order(adjusted(Cause.INCREASE, MOST)))
+    assert code == "too_much"
 
 
 # --- what was counted

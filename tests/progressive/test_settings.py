@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from controller.games import load_game
+from controller.progressive.money import MOST
 from controller.progressive.settings import LinkedTable, advice
 from tests.progressive.floor import PAY_TABLES, settings
 
@@ -127,13 +128,26 @@ def test_advice_is_in_the_sheets_own_words(changes):
         assert each.sheet in printed
 
 
-def test_the_largest_fixed_award_is_of_the_largest_wager():
-    wager = PAY_TABLES["progressive-2"]
-    unbounded = replace(wager, limits=replace(wager.limits, minimum=200, maximum=None))
-
+def test_the_largest_fixed_award_is_of_the_wager():
     assert settings().largest_fixed_award == 100_000
     assert settings("progressive-1-five-dollar").largest_fixed_award == 500_000
-    assert settings(wager=unbounded).largest_fixed_award == 200_000
+
+
+@pytest.mark.parametrize(("maximum", "said"), [(None, "none"), (500, "500")])
+def test_a_wager_of_several_amounts_is_none_that_a_sensor_can_see(maximum, said):
+    wager = PAY_TABLES["progressive-2"]
+    several = replace(wager, limits=replace(wager.limits, minimum=200, maximum=maximum))
+
+    with pytest.raises(
+        ValueError, match=f"write the same minimum and maximum in its limits, not 200 and {said}"
+    ):
+        settings(wager=several)
+
+
+@pytest.mark.parametrize("name", ["seed", "display_limit", "executive_from", "approval_above"])
+def test_no_amount_is_beyond_what_a_meter_can_hold(name):
+    with pytest.raises(ValueError, match=f"{name} must be at most 1000000000000 minor units"):
+        replace(settings(procedure="nexus"), **{name: MOST + 1})
 
 
 def test_a_pay_table_of_percentages_alone_needs_no_seed_for_fixed_awards():

@@ -10,6 +10,7 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.journal.recovery import replay
+from controller.journal.store import RecordError
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import CountCoins, OpenMeter
 from controller.progressive.procedure import HandButton, StartGame
@@ -175,4 +176,24 @@ async def test_a_meter_that_holds_money_is_not_left_behind_by_another_configurat
 
     with pytest.raises(Exception, match="in service and holds money"):
         async with table(path, without):
+            pass
+
+
+@pytest.mark.parametrize("place", ["0", "(SELECT max(seq) + 1000 FROM inputs)"])
+async def test_a_row_of_no_input_is_found_by_a_replay_and_by_a_start(tmp_path, place):
+    path = tmp_path / "t.db"
+    async with table(path, settings()) as here:
+        await to_the_win(here)
+        await give(here, *AWARD)
+    with sqlite3.connect(path) as connection:
+        connection.execute(
+            f"INSERT INTO postings SELECT {place}, 0, ts, progressive, 99, 'malfunction', 0, 0, 50000, -50000, 0, 0, 0, "  # noqa: S608 - one of two texts, above
+            "NULL, NULL, NULL, NULL, 'eve', 'nothing', NULL FROM postings LIMIT 1"
+        )
+
+    difference = replay(path).difference
+    assert difference is not None
+    assert "postings has a row of input" in difference
+    with pytest.raises(RecordError, match="postings has a row of input"):
+        async with table(path, settings()):
             pass

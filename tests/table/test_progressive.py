@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from controller.progressive.events import ChangeSettings
 from controller.progressive.procedure import StartGame
 from controller.progressive.state import AwardState
 from controller.progressive.state import Phase as BooksPhase
 from controller.table.effects import AwardChanged, MeterMoved
 from controller.table.events import ServiceStarted
 from controller.table.state import TablesProgressive
+from controller.table.table import Table
 from controller.table.turn import RefusedError
 from controller.wagers.settlement import Outcome, Settlement
 from tests.table.croupier import PLAYER_NATURAL, Croupier, game, settings
@@ -110,6 +112,23 @@ def test_a_table_without_a_progressive_says_so():
     assert refused(Croupier.at_betting(), "spot 2") == "no_progressive"
     assert refused(Croupier.at_betting(), "meter") == "no_progressive"
     assert refused(Croupier.at_betting(), "start game 2") == "no_progressive"
+
+
+@pytest.mark.parametrize("card", ["unread", "unsure 2H"])
+def test_a_game_is_not_started_when_a_card_has_left_the_shoe_that_nobody_knows_yet(card):
+    assert refused(metered(card), "start game 2") == "hand_has_begun"
+
+
+@pytest.mark.parametrize("command", ["start game 8", "start game 0", "spot 8"])
+def test_a_wager_before_no_seat_is_none(command):
+    assert refused(metered(), command) == "no_such_seat"
+
+
+def test_a_wager_that_no_sensor_sees_is_in_one_game_and_for_the_next_laid_anew():
+    croupier = metered("spot 2", "start game", f"draw {LOSES}", "game over", "start game")
+
+    assert progressive(croupier).procedure.hand.wagers == ()
+    assert progressive(croupier).books.shown == 1_000_020
 
 
 def test_a_wager_after_the_start_is_refused():
@@ -287,6 +306,78 @@ def test_a_round_that_is_taken_back_wins_nothing():
     assert won(played(QUARTER, "void round")) is None
 
 
+@pytest.mark.parametrize("over", [[], ["game over"]])
+@pytest.mark.parametrize("correction", ["void round", "correct round 2H 2D 5H over KC JC KD"])
+def test_an_award_whose_hand_is_taken_away_is_an_alarm(over, correction):
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run", *over, correction)
+
+    assert croupier.alarms == [("award_astray", False)]
+
+
+def test_where_the_base_wagers_are_unseen_another_hand_with_the_same_tier_is_another_award():
+    croupier = Croupier.at_betting(
+        game_name="progressive-2", meter={"base_wagers": "unseen", "fixed_awards": "meter"}
+    ).do("meter", "start game 2 3", "draw KS 2S 9H 3S", "hand 2", "turn jph", "j-pot", "turn run")
+    croupier.do("correct round 2S 3S over KS 9H")
+
+    assert croupier.alarms == [("award_astray", False)]
+    croupier.do("back out 1", "hand 3", "turn jph", "j-pot", "turn run", "game over")
+    assert progressive(croupier).books.awards[-1].seats == (3,)
+
+
+def test_after_a_back_out_the_right_award_can_be_confirmed():
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run", "game over", "back out 1")
+    assert step(croupier) == "settling"
+
+    croupier.do("hand 2 5", "turn jph", "j-pot", "turn run", "game over")
+    assert [award.state for award in progressive(croupier).books.awards] == [
+        AwardState.BACKED_OUT,
+        AwardState.BOOKED,
+    ]
+
+
+def test_a_back_out_of_an_earlier_game_leaves_the_one_at_the_table_alone():
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run", "game over", "start game 2")
+    croupier.do("back out 1")
+    assert step(croupier) == "playing"
+
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run", "game over", f"draw {LOSES}")
+    croupier.do("back out 1")
+    assert step(croupier) == "betting"
+
+
+def test_a_round_of_a_meter_that_was_retired_since_is_corrected_and_left_to_the_game_manager():
+    croupier = played(FORTY, "game over", "retire", "correct round 2H 3H 4H over KC JC KD")
+
+    assert croupier.alarms == [("progressive_not_corrected", False)]
+    assert croupier.rounds[-1].status == "correction"
+
+
+def test_a_correction_pays_by_the_settings_that_the_round_was_played_by():
+    croupier = played(FORTY, "game over")
+    changed = replace(progressive(croupier).books.settings, fixed_awards="meter")
+    croupier.handle(ChangeSettings(changed, "a trial", "eve"))
+    croupier.do("correct round 2H 2D 5S over KC JC KD")
+
+    assert of_the_meter(croupier) == []
+
+
+def test_a_seat_can_win_without_a_base_wager_where_the_pay_table_lets_it():
+    loose = replace(game("progressive-2").wager("progressive"), requires_base="none", requires_base_win=False)
+    own = replace(
+        game("progressive-2"),
+        wagers=tuple(loose if each.name == "progressive" else each for each in game("progressive-2").wagers),
+    )
+    base = settings(game_name="progressive-2", meter={})
+    assert base.progressive is not None
+    croupier = Croupier(game_name="progressive-2")
+    croupier.settings = replace(base, game=own, progressive=replace(base.progressive, wager=loose))
+    croupier.table = Table.new(croupier.settings)
+    croupier.do("hello", "sign on", "change shoe", "open", "meter", "start game 4", f"draw {QUARTER}")
+
+    assert won(croupier) == ("two_three_four_suited", (4,))
+
+
 def test_a_round_of_no_game_is_corrected_as_any_other():
     croupier = played(LOSES, "game over", f"draw {FORTY}", "correct round 2H 3H 4H over KC JC KD")
 
@@ -374,6 +465,13 @@ def test_a_retired_meter_stays_so_until_another_is_configured():
 
     croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
     assert croupier.state.progressive is None
+
+
+def test_a_retired_meter_never_comes_back():
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter", "retire")
+    croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
+    with pytest.raises(RefusedError, match="give the next one another id"):
+        start(croupier)
 
 
 def test_a_table_is_given_a_progressive_by_its_configuration():
