@@ -65,7 +65,8 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
         "controller.commands.edge_report", "draw each wager's exact edge over a shoe, coup by coup"
     ),
     "progressive": Subcommand(
-        "controller.commands.progressive", "report what a progressive took in, holds and has paid, and prove it"
+        "controller.commands.progressive",
+        "report what a progressive took in, holds and has paid, and prove it",
     ),
     "schema": Subcommand("controller.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
     "replay": Subcommand(
