@@ -339,7 +339,8 @@ class ProgressiveConfig(_Section):
 
     `wager` is the game's wager that it pays; it can be left out where only one has a meter. What is left out of seed and
     contribution the pay table says. `second_factor` asks whoever swipes an Executive card for their password.
-    A gaming day begins at `day_starts` in the time zone `zone`.
+    A gaming day begins at `day_starts` in the time zone `zone`, a gaming week with the day `week_starts`. `slip_printer` is a
+    device or host:port that prints win pages as slips, in the character set `slip_encoding`.
     """
 
     id: Annotated[str, Field(pattern="^[a-z0-9_-]+$")]
@@ -358,6 +359,11 @@ class ProgressiveConfig(_Section):
     second_factor: bool = False
     day_starts: Annotated[str, Field(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "06:00"
     zone: str = "UTC"
+    week_starts: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = (
+        "monday"
+    )
+    slip_printer: str | None = None
+    slip_encoding: Literal["cp437", "gb18030"] = "cp437"
 
     @field_validator("zone")
     @classmethod
@@ -377,7 +383,7 @@ class ProgressiveConfig(_Section):
             ValueError: the game has no such meter, or the settings cannot be.
         """
         given = self.model_dump(
-            exclude={"id", "wager", "second_factor", "day_starts", "zone"}, exclude_none=True
+            include=set(ProgressiveSettings.__dataclass_fields__), exclude={"wager"}, exclude_none=True
         )
         return ProgressiveSettings.by_pay_table(
             self.id, (LinkedTable(table, game.name),), self._pay_table(game), rounding=game.rounding, **given

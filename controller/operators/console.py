@@ -122,8 +122,10 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
         books = None if state.progressive is None else state.progressive.books
         return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
 
-    calendar = Calendar.of() if config is None else Calendar.of(config.day_starts, config.zone)
-    return House(record, now, calendar)
+    if config is None:
+        return House(record, now, Calendar.of())
+    calendar = Calendar.of(config.day_starts, config.zone, config.week_starts)
+    return House(record, now, calendar, config.slip_printer, config.slip_encoding)
 
 
 def _listen(host: str, port: int) -> socket.socket:

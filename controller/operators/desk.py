@@ -22,10 +22,9 @@ from controller.messages.building import public_round, state_message
 from controller.messages.models import State
 from controller.operators.games import game_names
 from controller.problems import ConfigError
-from controller.progressive.aquarius import GameOver
 from controller.progressive.events import ChangeSettings
-from controller.progressive.nexus import Confirm, EndGame
-from controller.progressive.procedure import StartGame, WagerLifted
+from controller.progressive.nexus import Confirm
+from controller.progressive.procedure import StartGame
 from controller.progressive.shares import DealersSide
 from controller.table.effects import Happened, Happening, RoundEnded
 from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, Sensed, VoidCoup
@@ -267,8 +266,6 @@ class Desk:
             return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=reason)
         if isinstance(order, Confirm):
             self._confirmed = _Confirmed(self._round_of_game, order.who)
-        if isinstance(order, GameOver | EndGame):
-            await self._clear_keyed_wagers(source)
         return Answer(accepted=True, seq=handled.seq)
 
     def _who_was_first(self, code: str) -> str:
@@ -288,13 +285,6 @@ class Desk:
     def _round_of_game(self) -> int:
         progressive = self._engine.state.progressive
         return 0 if progressive is None else progressive.procedure.hand.round
-
-    async def _clear_keyed_wagers(self, source: str) -> None:
-        """Take back the wagers that were keyed for the game that is over: no sensor sees that they are gone."""
-        progressive = self._engine.state.progressive
-        keyed = () if progressive is None else progressive.procedure.hand.sensors
-        if keyed and "wager_lifted" not in self.fitted.gives:
-            await self._engine.submit([WagerLifted(seat) for seat in keyed], source)
 
     def preview(self, order: Given) -> Preview:
         """What an order would do now. It changes nothing, and asks for no second person's approval."""

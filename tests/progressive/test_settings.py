@@ -9,7 +9,7 @@ import pytest
 
 from controller.games import load_game
 from controller.progressive.money import MOST
-from controller.progressive.settings import LinkedTable, advice
+from controller.progressive.settings import LinkedTable, Settings, advice
 from tests.progressive.floor import PAY_TABLES, settings
 
 
@@ -144,10 +144,14 @@ def test_a_wager_of_several_amounts_is_none_that_a_sensor_can_see(maximum, said)
         settings(wager=several)
 
 
+def changed(**changes: Any) -> Settings:
+    return replace(settings(procedure="nexus"), **changes)
+
+
 @pytest.mark.parametrize("name", ["seed", "display_limit", "executive_from", "approval_above"])
 def test_no_amount_is_beyond_what_a_meter_can_hold(name):
     with pytest.raises(ValueError, match=f"{name} must be at most 1000000000000 minor units"):
-        replace(settings(procedure="nexus"), **{name: MOST + 1})
+        changed(**{name: MOST + 1})
 
 
 def test_a_pay_table_of_percentages_alone_needs_no_seed_for_fixed_awards():
