@@ -142,6 +142,7 @@ class DealerOptions:
     - `wager` is the progressive's, and `seats` how many the table has.
     - `betting`: how long players have for their wagers, `think`: how long each press takes, `supervisor`: how long what a
       supervisor or paying an award takes; in seconds.
+    - `changes_shoe`: the supervisor changes a shoe that is over; else somebody else does.
     - `slips`: how often something is done out of order; `seed` decides when.
     """
 
@@ -155,6 +156,7 @@ class DealerOptions:
     betting: float = 4.0
     think: float = 0.5
     supervisor: float = 2.0
+    changes_shoe: bool = True
     slips: float = 0.0
     seed: int = 1
 
@@ -201,7 +203,8 @@ class TableDealer:
         before = self._seen
         match message.get("schema"):
             case "punto/state/1":
-                self._note(phase=message["phase"])
+                over = self._seen.shoe_over and message["phase"] != "shoe_change"
+                self._note(phase=message["phase"], shoe_over=over)
             case "punto/progressive/1":
                 self._note(step=message["step"], seats=tuple(message["seats"]))
             case "punto/round/1" if message["round"]["status"] == "played":
@@ -236,7 +239,7 @@ class TableDealer:
         slipped = False
         while True:
             act = right_act(self._seen, procedure)
-            if act is None:
+            if act is None or (act.do == "change_shoe" and not self._options.changes_shoe):
                 if not await self._until_news(_SEEN_SECONDS) and self._seen.step == "settling":
                     # Nobody knows who won, as after a start in mid-game: a hand button says so.
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
@@ -286,8 +289,6 @@ class TableDealer:
                 self._note(won=None, selected=frozenset())
             case "key_to_run":
                 self._note(key="run")
-            case "change_shoe":
-                self._note(shoe_over=False)
         shows = asyncio.get_running_loop().time() + _SEEN_SECONDS
         while (self._seen.phase, self._seen.step) == (seen.phase, seen.step):
             left = shows - asyncio.get_running_loop().time()

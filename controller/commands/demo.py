@@ -51,6 +51,7 @@ from simulators.coins import Habits
 from simulators.console import ConsoleRefusedError, ConsoleUser
 from simulators.hands import AquariusHands, NexusHands
 from simulators.keypad import VirtualKeypad
+from simulators.line import DeviceOnALine
 from simulators.players import Players, PlayersOptions, ProgressivePlayers
 from simulators.shoe.options import OptionError, ShoeOptions
 from simulators.shoe.order import shuffled
@@ -107,8 +108,13 @@ seats = [1, 2, 3, 4, 5, 6, 7]
 
 {device}
 """
-_KEYPAD: Final = "[keypad]\nport = {port}\nkey_switch = true\n"
-_CARD_READER: Final = "[card_reader]\nport = {port}\n"
+_COIN_SPOT, _KEYPAD, _CARD_READER = (
+    "coin-spot",
+    "keypad",
+    "card-reader",
+)  # the devices' links, in the demo's folder
+_KEYPAD_CONFIG: Final = "[keypad]\nport = {port}\nkey_switch = true\n"
+_CARD_READER_CONFIG: Final = "[card_reader]\nport = {port}\n"
 _PEOPLE: Final = {"dealer": Role.DEALER, "supervisor": Role.SUPERVISOR}
 _AT_THE_GAME_MANAGER: Final = {"executive": Role.EXECUTIVE, "auditor": Role.AUDITOR}
 # Accounts of those whom the demo plays: an account has one session, and the others are for who looks on.
@@ -381,13 +387,14 @@ def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, acco
 
 
 def _progressive_config(wager: str, procedure: Procedure, folder: Path) -> str:
-    name, section = ("keypad", _KEYPAD) if procedure == "aquarius" else ("card-reader", _CARD_READER)
+    aquarius = procedure == "aquarius"
+    link, section = (_KEYPAD, _KEYPAD_CONFIG) if aquarius else (_CARD_READER, _CARD_READER_CONFIG)
     return _PROGRESSIVE_CONFIG.format(
         id=_PROGRESSIVE,
         wager=json.dumps(wager),
         procedure=procedure,
-        coin_spot=json.dumps(str(folder / "coin-spot")),
-        device=section.format(port=json.dumps(str(folder / name))),
+        coin_spot=json.dumps(str(folder / _COIN_SPOT)),
+        device=section.format(port=json.dumps(str(folder / link))),
     )
 
 
@@ -450,27 +457,27 @@ class _ProgressiveTable:
         self, args: argparse.Namespace, config: ServiceConfig, broker_port: int, passing: _Secrets
     ) -> None:
         meter = config.settings().progressive
-        if config.coin_spot is None or config.console is None or meter is None:
+        if config.console is None or meter is None:
             raise AssertionError("the demo's own configuration has them")
         self._attended = args.attended
         self._door = config.operator.socket
         port, password = config.console.port, passing.password
         self._executive = ConsoleUser(port, _EXECUTIVE, password)
         self._dealer = ConsoleUser(port, _DEALER, password)
-        sensors = VirtualCoinSpot(Path(config.coin_spot.port))
+        sensors = VirtualCoinSpot(config.folder / _COIN_SPOT)
         self.players = ProgressivePlayers(
             id=_PROGRESSIVE, wager=meter.wager.name, sensors=sensors, habits=_HABITS
         )
-        keypad, reader = config.keypad, config.card_reader
-        self._keypad = None if keypad is None else VirtualKeypad(Path(str(keypad.port)), key="run")
-        self._reader = None if reader is None else VirtualCardReader(Path(str(reader.port)))
-        self.devices = [each for each in (sensors, self._keypad, self._reader) if each is not None]
+        self.devices: list[DeviceOnALine] = [sensors]
         hands: Hands
-        if self._keypad is not None:
-            hands = AquariusHands(self._keypad, self._supervise)
-        elif self._reader is not None:
-            supervisor = ConsoleUser(port, _SUPERVISOR, password)
-            hands = NexusHands(self._dealer, supervisor, self._reader, passing.card)
+        if meter.procedure == "aquarius":
+            keypad = VirtualKeypad(config.folder / _KEYPAD, key="run")
+            self.devices.append(keypad)
+            hands = AquariusHands(keypad, self._supervise)
+        else:
+            reader = VirtualCardReader(config.folder / _CARD_READER)
+            self.devices.append(reader)
+            hands = NexusHands(self._dealer, ConsoleUser(port, _SUPERVISOR, password), reader, passing.card)
         options = DealerOptions(
             host="127.0.0.1",
             port=broker_port,
@@ -483,6 +490,7 @@ class _ProgressiveTable:
             think=max(args.between / 8, _QUICKEST),
             supervisor=args.between / 2,
             slips=_SLIPS,
+            changes_shoe=not args.attended,
             seed=args.seed,
         )
         self._table_dealer = TableDealer(options, hands, _tell_act)
@@ -497,8 +505,6 @@ class _ProgressiveTable:
         await self._table_dealer.run()
 
     async def _supervise(self, order: str) -> Outcome:
-        if self._attended:
-            return Outcome(done=False, text="left to whoever attends")
         answer = await asyncio.to_thread(ask, self._door, {"order": order})
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
 

@@ -408,6 +408,23 @@ async def test_the_game_manager_is_there_for_who_may_read_it():
         process.communicate(timeout=30)
 
 
+async def test_whoever_attends_opens_the_meter_and_the_table_and_the_dealer_deals():
+    with demo("--attended", "--game", "progressive-2") as process:
+        assert process.stdout is not None
+        line = next(line for line in process.stdout if line.startswith("  consoles "))
+        port, password = int(line.partition("/ as ")[0].rpartition(":")[2]), line.split()[-1]
+        browser = Browser(port)
+        assert (await browser.sign_on("executive", password)).status == 200
+        assert (await browser.view())["progressive"]["phase"] == "new"
+        for order in ("open_meter", "change_shoe"):
+            assert (await browser.order(order)).status == 200
+        assert any(line.startswith("shoe 1 round ") for line in process.stdout)
+        process.send_signal(signal.SIGINT)
+        _, noise = process.communicate(timeout=30)
+
+    assert (process.returncode, noise) == (0, "")
+
+
 # --- the players
 
 
