@@ -58,22 +58,16 @@ def play(path: Path, settings: Settings, *, days: int, rounds_a_day: int, seed: 
     """Write the record of so many days; `settings` are of a table with a progressive by Aquarius, base wagers unseen."""
     with closing(store.open_for_writing(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
+        connection.execute("PRAGMA foreign_keys = OFF")  # what follows from inputs is written before they are
         year = _Year(connection, settings, Random(seed))
         for day in range(days):
-            _begin(connection)
+            connection.execute("BEGIN")
             if day == 0:
                 year.open()
             year.play_day(FIRST_DAY + timedelta(days=day), rounds_a_day)
             connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return Played(year.seq, year.rounds, year.progressive.books.next_award - 1)
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN")
-    connection.execute(
-        "PRAGMA defer_foreign_keys = ON"
-    )  # what follows from inputs is written before they are
 
 
 class _Year:
