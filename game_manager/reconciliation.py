@@ -61,12 +61,16 @@ class Reconciled(Part):
 
 
 class Reconciliation(Part):
-    """The reconciliation of a gaming day. `agrees` says whether nothing differs but perhaps the coins."""
+    """The reconciliation of a gaming day. `agrees` says whether nothing differs but perhaps the coins.
+
+    `elsewhere` counts the entries that bear a time of this day and are in another one's report.
+    """
 
     day: date
     begins: Timestamp
     ends: Timestamp
     state: DayState
+    elsewhere: int
     agrees: bool
     progressives: tuple[Reconciled, ...]
 
@@ -81,6 +85,7 @@ def reconcile(record: Record, day: date, calendar: Calendar, now: datetime) -> R
         begins=timestamp(begins),
         ends=timestamp(ends),
         state=state_of(begins, ends, now),
+        elsewhere=record.elsewhere(begins, ends, span),
         agrees=all(
             each.balanced
             and not each.differences

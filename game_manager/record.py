@@ -158,6 +158,17 @@ class Record:
         row = self._connection.execute(f"SELECT min(input) FROM ({_ENTRIES}) WHERE ts >= ?", (ts,)).fetchone()  # noqa: S608 - literals
         return END if row[0] is None else row[0]
 
+    def elsewhere(self, begins: datetime, ends: datetime, span: Span) -> int:
+        """How many entries bear a time between these two, and stand outside of the span that is theirs by the record's order.
+
+        There are some where a clock was set back, and many where it once was far ahead of its time.
+        """
+        found: int = self._connection.execute(
+            f"SELECT count(*) FROM ({_ENTRIES}) WHERE ts >= ? AND ts < ? AND (input < ? OR input >= ?)",  # noqa: S608 - literals
+            (timestamp(begins), timestamp(ends), *span),
+        ).fetchone()[0]
+        return found
+
     def balances(self, progressive: str, span: Span) -> Accounts:
         """How a progressive's accounts changed in a span; from the beginning on, its balances."""
         row = self._connection.execute(

@@ -229,12 +229,16 @@ class Accrual(Part):
 
 
 class Day(Part):
-    """The accrual report of a gaming day, which begins and ends by the house's clock."""
+    """The accrual report of a gaming day, which begins and ends by the house's clock.
+
+    `elsewhere` counts the entries that bear a time of this day and are in another one's report: the clock was changed.
+    """
 
     day: date
     begins: Timestamp
     ends: Timestamp
     state: DayState
+    elsewhere: int
     progressives: tuple[Accrual, ...]
 
 
@@ -247,6 +251,7 @@ def day_report(record: Record, day: date, calendar: Calendar, now: datetime) -> 
         begins=timestamp(begins),
         ends=timestamp(ends),
         state=state_of(begins, ends, now),
+        elsewhere=record.elsewhere(begins, ends, span),
         progressives=tuple(_accrual(record, name, span) for name in record.progressives(span.until)),
     )
 
@@ -345,13 +350,14 @@ class Deposit(Part):
 
 
 class Week(Part):
-    """The weekly deposit figure; the gaming week begins with the gaming day `first`."""
+    """The weekly deposit figure; the gaming week begins with the gaming day `first`. `elsewhere` is as of a day."""
 
     first: date
     last: date
     begins: Timestamp
     ends: Timestamp
     state: DayState
+    elsewhere: int
     progressives: tuple[Deposit, ...]
 
 
@@ -366,6 +372,7 @@ def week_report(record: Record, day: date, calendar: Calendar, now: datetime) ->
         begins=timestamp(begins),
         ends=timestamp(ends),
         state=state_of(begins, ends, now),
+        elsewhere=record.elsewhere(begins, ends, span),
         progressives=tuple(_deposit(record, name, span) for name in record.progressives(span.until)),
     )
 

@@ -39,8 +39,11 @@ const nothing = (what) => element("p", { class: "quiet" }, what);
 const scrolling = (label, made, kind = "") => element("div", { class: `scrolling ${kind}`, tabindex: 0, role: "group", "aria-label": label }, made);
 export const verdict = (good, yes, no) => element("p", { class: good ? "good" : "fault" }, good ? yes : no);
 
-const period = ({ begins, ends, state }) =>
-  element("p", { class: "quiet" }, `${dayAndClock(begins)} to ${dayAndClock(ends)}, ${STATES[state]}.`);
+const period = ({ begins, ends, state, elsewhere }) =>
+  element("div", {},
+    element("p", { class: "quiet" }, `${dayAndClock(begins)} to ${dayAndClock(ends)}, ${STATES[state]}.`),
+    ...(elsewhere === 0 ? [] : [element("p", { class: "fault" }, `The clock was changed: ${elsewhere} entries bear a time of this period and are in another one's report. Look for them in the postings.`)]),
+  );
 
 /** Every account of every progressive, and what each tier was paid. */
 export function metersTable(meters) {

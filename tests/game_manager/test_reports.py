@@ -8,6 +8,7 @@ import pytest
 
 from game_manager.amounts import exact
 from game_manager.days import Calendar
+from game_manager.reconciliation import reconcile
 from game_manager.record import END, Accounts, opened
 from game_manager.reports import awards, day_report, meters, week_report
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_weekend, at_the_house
@@ -147,10 +148,29 @@ async def test_what_came_after_midnight_by_a_clock_set_back_stays_in_the_day_tha
         await here.game([1, 2, 3, 4])
 
     with opened(here.record) as record:
-        days = [day_report(record, day, CALENDAR, LATER).progressives[0] for day in (FRIDAY, SATURDAY)]
+        reports = [day_report(record, day, CALENDAR, LATER) for day in (FRIDAY, SATURDAY)]
+    days = [report.progressives[0] for report in reports]
 
     assert [day.wagers for day in days] == [1, 2 + 3 + 4]
     assert days[0].end == days[1].start
+    assert [report.elsewhere for report in reports] == [2, 0]  # a START and its contribution
+
+
+async def test_after_a_clock_that_was_far_ahead_no_report_passes_for_one_of_a_quiet_day(tmp_path):
+    async with at_the_house(tmp_path, "2026-11-20 20:00") as here:
+        await here.open()
+        here.clock.at("2030-01-01 20:00")
+        await here.game([1])
+        here.clock.at("2026-11-21 20:00")
+        await here.game([1, 2])
+
+    with opened(here.record) as record:
+        day = day_report(record, SATURDAY, CALENDAR, LATER)
+        week = week_report(record, SATURDAY, CALENDAR, LATER)
+        found = reconcile(record, SATURDAY, CALENDAR, LATER)
+
+    assert day.progressives[0].wagers == 0
+    assert (day.elsewhere, week.elsewhere, found.elsewhere) == (2, 2, 2)
 
 
 async def test_what_came_in_the_moment_that_a_day_begins_is_of_it(tmp_path):
