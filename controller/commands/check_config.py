@@ -146,6 +146,13 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         )
     if config.console is not None:
         yield from _console_warnings(config.console)
+    if config.progressive is None:
+        for wager in config.game.wagers:
+            if wager.progressive is not None:
+                yield (
+                    f"warning: {wager.name} pays from a meter, and nobody keeps one: write [progressive], or an award is "
+                    "settled as one and is on no books"
+                )
     if config.mqtt is None:
         return
     for key, path in (("password_file", config.mqtt.password_file), ("ca_file", config.mqtt.ca_file)):

@@ -1,0 +1,106 @@
+"""`[progressive]`, `[coin_spot]` and `[card_reader]` of a table's configuration."""
+
+from pathlib import Path
+
+import pytest
+
+from controller.cli import main
+from controller.config import load_config
+from controller.problems import ConfigError
+
+TABLE = """version = 1
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "{game}"
+cards = "keyed"
+[record]
+path = "table-1.db"
+[operator]
+socket = "table-1.sock"
+"""
+PROGRESSIVE = '[progressive]\nid = "dragon"\nreserve = "1%"\n'
+CONSOLE = '[console]\naccounts = "operators.db"\n'
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(*sections: str, game: str = "progressive-2") -> Path:
+        path = tmp_path / "table.toml"
+        path.write_text(TABLE.format(game=game) + "".join(sections), encoding="utf-8")
+        return path
+
+    return write
+
+
+def problem(path: Path) -> str:
+    with pytest.raises(ConfigError) as error:
+        load_config(path)
+    (found,) = error.value.problems
+    return f"{found.key}: {found.message}"
+
+
+def test_the_pay_table_says_what_the_configuration_leaves_out(file):
+    settings = load_config(file(PROGRESSIVE)).settings().progressive
+
+    assert settings is not None
+    assert (settings.seed, settings.contribution, settings.reserve) == (1_000_000, "20%", "1%")
+    assert (settings.procedure, settings.split, settings.fixed_awards) == ("aquarius", "winners", "tray")
+    assert [(each.table, each.game) for each in settings.tables] == [("table-1", "progressive-2")]
+
+
+def test_a_table_without_the_section_has_none(file):
+    assert load_config(file()).settings().progressive is None
+
+
+@pytest.mark.parametrize(
+    ("sections", "game", "says"),
+    [
+        ([PROGRESSIVE], "mini-baccarat", "progressive.wager: Mini Baccarat pays nothing from a meter"),
+        ([PROGRESSIVE, 'wager = "tie"\n'], "progressive-2", "progressive.wager: Dragon Bonus Progressive 2 pays progressive from"),
+        ([PROGRESSIVE, "seed = -1\n"], "progressive-2", "progressive.seed: seed must be 0 minor units or more"),
+        ([PROGRESSIVE, "seed = 10000000000000\n"], "progressive-2", "progressive.seed: seed must be at most"),
+        ([PROGRESSIVE, 'contribution = "101%"\n'], "progressive-2", "progressive.contribution: "),
+        ([PROGRESSIVE, "display_limit = 5\n"], "progressive-2", "the display limit 0.05 is below the seed"),
+        ([PROGRESSIVE, 'zone = "Mars/Base"\n'], "progressive-2", "progressive.zone: "),
+        ([PROGRESSIVE, 'day_starts = "25:00"\n'], "progressive-2", "progressive.day_starts: "),
+        ([PROGRESSIVE, "executive_from = 100\n"], "progressive-2", "progressive.executive_from: "),
+        ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is for Nexus Command"),
+        (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: is for a progressive"),
+        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
+        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 is before seat 9"),
+        ([PROGRESSIVE.replace("dragon", "Dragon!")], "progressive-2", "progressive.id: "),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_said_at_its_key(sections, game, says, file):
+    assert says in problem(file(*sections, game=game))
+
+
+def test_a_card_reader_is_at_a_port_or_is_an_input(file):
+    nexus = PROGRESSIVE + 'procedure = "nexus"\n'
+
+    reader = '[card_reader]\nport = "reader"\n'
+    assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
+    assert "a card reader is at a port or is an input" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
+    assert "is for the cards of accounts" in problem(file(nexus, reader))
+
+
+def test_a_wager_of_several_amounts_has_no_meter(file):
+    own = "[limits.progressive]\n"
+    assert load_config(file(PROGRESSIVE, own + "minimum = 100\n")).settings().progressive is not None
+
+
+def test_check_config_sums_the_meter_up_and_quotes_the_sheets_advice(file, capsys):
+    path = file(PROGRESSIVE.replace("1%", "0%"), "seed = 0\n")
+    assert main(["check-config", str(path)]) == 0
+
+    said = capsys.readouterr().out
+    assert "meter     dragon, pays 'Dragon Bonus Progressive' by Aquarius: seed 0.00, takes in 20%" in said
+    assert 'WARNING: progressive: the meter starts with nothing. Sheet 000: "We do not recommend' in said
+    assert "warning: progressive: nothing goes to the reserve" in said
+
+
+def test_check_config_warns_of_a_meter_that_nobody_keeps(file, capsys):
+    assert main(["check-config", str(file())]) == 0
+
+    assert "warning: progressive pays from a meter, and nobody keeps one" in capsys.readouterr().out
