@@ -26,7 +26,7 @@ CONSOLE = '[console]\naccounts = "operators.db"\n'
 @pytest.fixture
 def file(tmp_path):
     def write(*sections: str, game: str = "progressive-2") -> Path:
-        path = tmp_path / "table.toml"
+        path: Path = tmp_path / "table.toml"
         path.write_text(TABLE.format(game=game) + "".join(sections), encoding="utf-8")
         return path
 
