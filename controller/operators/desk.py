@@ -196,7 +196,7 @@ class Desk:
         needed, optional = fields_of(kind)
         _check_fields(kind, fields, needed, optional)
         reason = fields.get("reason")
-        if "reason" in needed and not (isinstance(reason, str) and reason.strip()):
+        if "reason" in needed and isinstance(reason, str) and not reason.strip():
             raise UnreadableError(
                 f"{kind}: reason: write what happened, for it is all that the record will say"
             )
@@ -221,6 +221,8 @@ class Desk:
         progressive = self._engine.state.progressive
         if progressive is None:
             raise UnreadableError("change_settings: this table has no progressive: configure one first")
+        if not isinstance(fields["reason"], str):
+            raise UnreadableError("change_settings: reason: write what happened, as text")
         written = {name: value for name, value in fields.items() if name != "reason"}
         try:
             changes = MeterChanges.model_validate_json(json.dumps(written)).model_dump(exclude_unset=True)

@@ -34,7 +34,7 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=unpacked.parent,
-        env={**os.environ, "PYTHONPATH": str(unpacked)},
+        env={**os.environ, "PYTHONPATH": str(unpacked), "PYTHONDONTWRITEBYTECODE": "1"},
         input=source,
         check=False,
         capture_output=True,
