@@ -6,6 +6,7 @@ a spreadsheet would carry it out, so it gets an apostrophe before it.
 
 import csv
 import io
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -29,7 +30,11 @@ def csv_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 def said(text: str | None) -> str | None:
     """What somebody wrote, so that no spreadsheet takes it for a formula."""
-    return f"'{text}" if text is not None and text.lstrip(" ").startswith(_FORMULA) else text
+    if text is None:
+        return None
+    # As a spreadsheet may read it: full-width signs as signs, and nothing where nothing is seen.
+    plain = "".join(each for each in unicodedata.normalize("NFKC", text) if each.isprintable())
+    return f"'{text}" if plain.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def meters_sheet(meters: Iterable[Meter]) -> Rows:

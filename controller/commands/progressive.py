@@ -51,9 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     report.add_argument("--limit", type=int, default=AWARDS_A_PAGE, help="so many awards, 25 if left out")
     report.add_argument("--day-starts", metavar="HH:MM", help="when a gaming day begins, 06:00 if left out")
     report.add_argument("--zone", help="the time zone of that clock, UTC if left out")
-    report.add_argument(
-        "--week-starts", choices=WEEKDAYS, default=WEEKDAYS[0], metavar="DAY", help="monday if left out"
-    )
+    report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help="monday if left out")
     form = report.add_mutually_exclusive_group()
     form.add_argument(
         "--csv", action="store_true", help="as CSV, which is what is printed if nothing is said"
@@ -74,14 +72,15 @@ def main(args: argparse.Namespace) -> int:
         return progressive_audit.main(args)
     if args.action == "win-page":
         return progressive_win_page.main(args)
-    day_starts, zone, path = args.day_starts, args.zone, args.record
+    day_starts, zone, week_starts, path = args.day_starts, args.zone, args.week_starts, args.record
     if args.config is not None:
         config = load_config(args.config)
         path = config.record.path
         if config.progressive is not None:
             day_starts, zone = day_starts or config.progressive.day_starts, zone or config.progressive.zone
+            week_starts = week_starts or config.progressive.week_starts
     try:
-        calendar = Calendar.of(day_starts or "06:00", zone or "UTC", args.week_starts)
+        calendar = Calendar.of(day_starts or "06:00", zone or "UTC", week_starts or WEEKDAYS[0])
         with opened(path) as record:
             report, rows = _report(record, args, calendar)
             if args.json:

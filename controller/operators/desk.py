@@ -9,7 +9,7 @@ import difflib
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
@@ -196,6 +196,8 @@ class Desk:
         needed, optional = fields_of(kind)
         _check_fields(kind, fields, needed, optional)
         reason = fields.get("reason")
+        if isinstance(reason, str) and reason != sayable(reason):
+            raise UnreadableError(f"{kind}: reason: there is half of a character in it: write it anew")
         if "reason" in needed and isinstance(reason, str) and not reason.strip():
             raise UnreadableError(
                 f"{kind}: reason: write what happened, for it is all that the record will say"
@@ -210,6 +212,8 @@ class Desk:
         return order
 
     def _refuse_beyond_bounds(self, kind: str, fields: dict[str, Any]) -> None:
+        if kind == "count_coins":
+            _check_day(fields["day"])
         if fields.get("amount", 0) > MOST:
             raise UnreadableError(f"{kind}: amount: write at most {MOST} minor units")
         seats = self._engine.state.settings.seats
@@ -231,7 +235,7 @@ class Desk:
             raise UnreadableError(f"change_settings: {_first(error, 0)}") from error
         except ValueError as error:
             raise UnreadableError(f"change_settings: {error}") from error
-        return ChangeSettings(settings, fields["reason"], who)
+        return ChangeSettings(settings, fields["reason"], who, before=progressive.books.settings)
 
     def _change_game(self, fields: dict[str, Any], who: str) -> Order:
         """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
@@ -298,6 +302,8 @@ class Desk:
                 code="not_revealed",
                 reason="cards are on the table that have not been revealed: of them nothing is shown beforehand",
             )
+        if isinstance(order, ChangeSettings):
+            order = replace(order, before=None)  # below they are others, for nobody's approval is asked
         table = Table(_without_approval(state))
         try:
             effects = table.handle(order)
@@ -310,6 +316,13 @@ class Desk:
             meter=_meter_after(state.progressive, table.state.progressive),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
         )
+
+
+def _check_day(day: str) -> None:
+    try:
+        date.fromisoformat(day)
+    except ValueError:
+        raise UnreadableError(f"count_coins: day: {day[:20]!r} is no day: write it as 2026-11-21") from None
 
 
 def _hidden(state: TableState) -> bool:

@@ -3,7 +3,9 @@
 The reserve is hidden, and in none of it.
 """
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
@@ -92,6 +94,7 @@ class Todo(_Part):
 class GameView(_Part):
     """The progressive at this table; amounts in minor units.
 
+    - `settings`: a mark that is another one whenever the settings are.
     - `meter`: what displays show; `wager`: what one wager is, which `stays` on its sensor or is taken at the start.
     - `round`: the game's, 0 before the first.
     - `seat_one`: the side of the dealer that seat 1 is on.
@@ -105,6 +108,7 @@ class GameView(_Part):
     id: str
     title: str
     phase: Literal["new", "open", "retired"]
+    settings: str
     meter: int
     wager: int
     stays: bool
@@ -123,6 +127,11 @@ class GameView(_Part):
     password_of: str | None
 
 
+@lru_cache(maxsize=2)
+def _mark(settings: ProgressiveSettings) -> str:
+    return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+
+
 def game_view(state: TableState, fitted: Fitted) -> GameView | None:
     """The progressive's game at this table, None where there is no progressive; `fitted` is what its devices do."""
     progressive = state.progressive
@@ -138,6 +147,7 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         id=books.settings.progressive,
         title=books.settings.wager.title,
         phase=books.phase.value,
+        settings=_mark(books.settings),
         meter=books.shown,
         wager=procedure.hand.stake,
         stays=books.settings.wager_stays,

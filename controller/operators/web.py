@@ -42,7 +42,7 @@ from controller.operators.desk import (
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, NotLetInError, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
-from controller.operators.roles import Read, Role, card_level, may_read, orders_of
+from controller.operators.roles import AT_THE_TABLE, Read, Role, card_level, may_read, orders_of
 from controller.operators.view import Reader, View, view_of
 from controller.progressive.nexus import SwipeCard
 from game_manager.web import House, add_game_manager
@@ -518,7 +518,8 @@ async def _order_of(parts: Parts, session: Session, request: Request, *, preview
     """What a request orders, signed by all who must sign it; of a preview their names and passwords are not asked."""
     kind, fields = read_request(await _json_body(request))
     approval, by = fields.pop("approval", None), fields.pop("by", None)
-    if kind in KINDS and by is None and kind not in orders_of(session.roles):
+    at_the_table = not AT_THE_TABLE.isdisjoint(session.roles)  # where somebody else may sign for it
+    if kind in KINDS and kind not in orders_of(session.roles) and (by is None or not at_the_table):
         await parts.gate.refuse_role(session.name, kind, session.where)
         raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
     if kind == "swipe_card":

@@ -104,6 +104,12 @@ def back_out(turn: Turn, event: BackOut) -> None:
     Raises:
         RefusedError: there is no such award any more, it is not booked, or the order is not in order.
     """
+    if event.progressive not in {None, turn.state.settings.progressive}:
+        raise RefusedError(
+            "other_progressive",
+            f"award {event.award} is {event.progressive}'s, and this is {turn.state.settings.progressive}: a meter that is no "
+            "more is not adjusted",
+        )
     award = next((each for each in turn.state.awards if each.id == event.award), None)
     if award is None:
         raise RefusedError(

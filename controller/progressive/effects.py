@@ -59,6 +59,7 @@ class SettingsChanged:
     after: Settings
     reason: str
     who: str
+    approved_by: str | None = None
     kind: Literal["settings_changed"] = "settings_changed"
 
 

@@ -83,12 +83,16 @@ class BookAward:
 
 @dataclass(frozen=True, slots=True)
 class BackOut:
-    """A booked award is put back by manual adjustment (sheet 000, 7h; Nexus, 7g)."""
+    """A booked award is put back by manual adjustment (sheet 000, 7h; Nexus, 7g).
+
+    Each progressive numbers its awards from 1: `progressive` says whose it is, None that it is the one in service.
+    """
 
     award: int
     reason: str
     who: str
     approved_by: str | None = None
+    progressive: str | None = None
     kind: Literal["back_out"] = "back_out"
 
 
@@ -106,11 +110,16 @@ class Adjust:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSettings:
-    """Other settings are in force from now on; a seed from the next meter on."""
+    """Other settings are in force from now on; a seed from the next meter on.
+
+    `before` are those that whoever changes them saw, None if they look at none.
+    """
 
     settings: Settings
     reason: str
     who: str
+    approved_by: str | None = None
+    before: Settings | None = None
     kind: Literal["change_settings"] = "change_settings"
 
 

@@ -18,6 +18,7 @@ from controller.progressive.events import (
 from controller.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
 from controller.progressive.money import MOST, amount, share, whole, written
 from controller.progressive.refusal import RefusedError
+from controller.progressive.settings import Settings
 from controller.progressive.state import TableRound
 from controller.progressive.turn import Turn
 
@@ -166,6 +167,11 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
     _refuse_while_open(turn, "settings change")
     refuse_unreasoned(event.reason)
     before, after = turn.state.settings, event.settings
+    if event.before not in {None, before}:
+        raise RefusedError(
+            "settings_changed", "somebody has changed the settings meanwhile: look at them again"
+        )
+    _refuse_weaker(before, event)
     if after == before:
         raise RefusedError("same_settings", "these are the settings in force: nothing would change")
     if (before.progressive, before.wager, before.tables[0].game) != (
@@ -185,7 +191,20 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
-    turn.say(SettingsChanged(before, after, event.reason, event.who))
+    turn.say(SettingsChanged(before, after, event.reason, event.who, event.approved_by))
+
+
+def _refuse_weaker(before: Settings, event: ChangeSettings) -> None:
+    """Refuse that one person alone lets one person alone do more."""
+    for name in ("approval_above", "executive_from"):
+        was, is_now = getattr(before, name), getattr(event.settings, name)
+        weaker = was is not None and (is_now is None or is_now > was)
+        if weaker and before.approval_above is not None and event.approved_by in {None, event.who}:
+            raise RefusedError(
+                "needs_approval",
+                f"with another {name} more could be done by one person alone, and that needs a second person's approval: "
+                "let another one sign it",
+            )
 
 
 def retire(turn: Turn, event: Retire) -> None:

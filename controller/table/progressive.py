@@ -102,7 +102,7 @@ def start(turn: Turn, configured: TableSettings) -> None:
     elif phase is BooksPhase.NEW:
         turn.change(progressive=new(configured))
     elif phase is BooksPhase.OPEN and settings != before.books.settings:
-        _order(turn, ChangeSettings(settings, "the configuration was changed", "configuration"))
+        _order(turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file"))
         fresh = new(configured)
         if fresh is not None and settings.procedure != before.procedure.kind:
             turn.change(progressive=replace(_of(turn), procedure=fresh.procedure))

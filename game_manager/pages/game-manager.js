@@ -29,9 +29,15 @@ const own = () => overview?.own ?? null;
 /** The view for an order's dialog: with a second person where the settings ask for one about so much money. */
 function signedView(order, units) {
   const above = own().settings.approval_above;
-  const needed = above !== null && units > above;
-  return { ...view, approval: needed ? [...view.approval, order] : view.approval.filter((each) => each !== order) };
+  return signed(order, above !== null && units > above);
 }
+
+const signed = (order, needed) =>
+  ({ ...view, approval: needed ? [...view.approval, order] : view.approval.filter((each) => each !== order) });
+
+/** Whether with these settings one person alone could do more: that needs a second person too. */
+const letsOnePersonDoMore = (before, changes) => before.approval_above !== null && ["approval_above", "executive_from"].some((name) =>
+  name in changes && before[name] !== null && (changes[name] === null || changes[name] > before[name]));
 
 // --- meters
 
@@ -78,7 +84,8 @@ function openMeter() {
 function retire() {
   const reason = reasonField(["The game is taken off the floor", "Another progressive takes its place"]);
   const mine = overview.meters.find(({ progressive }) => progressive === own().progressive);
-  const { primary, reserve, overflow } = mine.accounts;
+  const nothing = "0.00000000"; // of a meter that has moved no money yet
+  const { primary, reserve, overflow } = mine?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
   askOrder({
     order: "retire",
     view: signedView("retire", wholeUnits(primary, reserve, overflow)),
@@ -180,7 +187,7 @@ submitted(byId("settings-form"), async (form) => {
   const told = (name, setting) => (setting === null ? "none" : MONEY.includes(name) ? minor(setting) : setting);
   const { dialog } = askOrder({
     order: "change_settings",
-    view,
+    view: signed("change_settings", letsOnePersonDoMore(settings, found)),
     text: `In force at once, a seed from the next meter on. Reason: ${reason}`,
     parts: [
       table("What changes", ["Setting", "Now", "Then"], Object.entries(found).map(([name, next]) => [plain(name), told(name, settings[name]), told(name, next)])),
@@ -251,7 +258,7 @@ function moneyBag(award) {
   const page = element("a", { class: "button", href: `/api/progressive/awards/${award.input}/win-page`, target: "_blank", rel: "noopener", "aria-label": `Print the win page ${words}` }, bag(), element("span", {}, "Print"));
   const made = [page];
   if (overview?.slip_printer) made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${words}` }));
-  if (award.state === "booked") made.push(button("Back out", () => backOut(award), { disabled: !may("back_out"), "aria-label": `Back out award ${award.number}` }));
+  if (award.state === "booked" && award.progressive === own()?.progressive) made.push(button("Back out", () => backOut(award), { disabled: !may("back_out"), "aria-label": `Back out award ${award.number}` }));
   return made;
 }
 
@@ -270,7 +277,7 @@ function backOut(award) {
     title: `Back out award ${award.number}`,
     text: `The amount of ${minor(units)} goes back on the meter, and the award stays on the record as backed out. What was paid for it is the house's to recover. A seed that began the next meter is taken back by an adjustment of its own.`,
     parts: [reason.node],
-    read: () => ({ award: award.number, reason: reason.read() }),
+    read: () => ({ award: award.number, progressive: award.progressive, reason: reason.read() }),
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
   });
   dialog.addEventListener("close", loadAwards);

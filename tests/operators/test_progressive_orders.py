@@ -85,7 +85,7 @@ async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_
 
 
 async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_path):
-    async with consoles(tmp_path, house(reserve="2%", executive_from=500_000)) as here:
+    async with consoles(tmp_path, house(reserve="2%", executive_from=500_000, approval_above=None)) as here:
         browser = await executive(here)
         for changes in ({"seed": 2_000_000}, {"executive_from": None, "split": "participants"}):
             answer = await browser.order("change_settings", reason="a new year", **changes)
@@ -291,3 +291,36 @@ async def test_the_socket_takes_them_too_and_a_card_with_its_level(tmp_path):
         assert await say("swipe_card", level="supervisor") == "not_confirmed"
         assert await say("adjust", cause="increase", amount=5, reason="r") == "needs_approval"
         assert progressive(here).procedure.hand.sensors == (3,)
+
+
+async def test_half_of_a_character_in_a_reason_is_told_and_ends_nothing(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        answer = await browser.order("change_settings", reserve="3%", reason="x \ud800")
+
+        assert "half of a character" in answer.text
+        assert (await browser.order("change_settings", reserve="3%", reason="x")).status == 200
+
+
+async def test_of_two_executives_at_once_neither_takes_the_others_change_back(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        answers = await asyncio.gather(
+            browser.order("change_settings", reserve="3%", reason="one"),
+            browser.order("change_settings", seed=2_000_000, reason="other"),
+        )
+        after = progressive(here).books.settings
+
+        accepted = [answer.status == 200 for answer in answers]
+        assert any(accepted)
+        assert (after.reserve == "3%", after.seed == 2_000_000) == tuple(accepted)
+
+
+async def test_who_is_not_of_the_table_gives_nothing_that_another_signs(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        await executive(here)
+        here.account("aud", "auditor")
+        auditor = await here.signed_on("aud")
+        answer = await auditor.order("turn_key", to="jph", by=BY_EVE)
+
+        assert (answer.status, answer.json["code"]) == (403, "not_of_role")

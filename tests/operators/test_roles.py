@@ -84,7 +84,12 @@ def test_every_order_is_somebodys():
 
 
 def test_what_a_house_may_want_approved_is_what_can_be_approved():
-    of_the_meter = {"adjust", "back_out", "retire"}  # where its settings ask for it, by the amount
+    of_the_meter = {
+        "adjust",
+        "back_out",
+        "change_settings",
+        "retire",
+    }  # where its settings ask for it, by the amount
     assert set(get_args(ApprovedOrder)) | of_the_meter == APPROVABLE
 
 

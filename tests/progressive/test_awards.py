@@ -568,3 +568,14 @@ def test_displays_never_show_more_than_the_limit():
 
     assert floor.state.ledger.primary == amount(SEED + 60)
     assert floor.state.shown == SEED + 20
+
+
+def test_an_award_of_another_progressive_is_not_put_back_on_this_meter():
+    floor = opened(1)
+    floor.order(lock("quarter", 1))
+    floor.order(BookAward("t1"))
+
+    order = BackOut(1, "a mistake", "eve", "ann", "the one before")
+    assert refusal(floor, lambda: floor.order(order))[0] == "other_progressive"
+    floor.order(replace(order, progressive="dragon"))
+    assert floor.state.awards[-1].state is AwardState.BACKED_OUT

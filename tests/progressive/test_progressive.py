@@ -373,6 +373,50 @@ def test_a_change_of_settings_is_on_the_record_with_before_and_after():
     assert floor.state.settings == after
 
 
+def test_settings_that_somebody_has_changed_meanwhile_are_not_put_back():
+    floor = Floor()
+    seen = floor.state.settings
+    floor.order(ChangeSettings(replace(seen, reserve="2%"), "test", "eve", before=seen))
+
+    order = ChangeSettings(replace(seen, seed=5), "test", "ann", before=seen)
+    assert refusal(floor, lambda: floor.order(order))[0] == "settings_changed"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({"approval_above": 0}, {"approval_above": 1}),
+        ({"approval_above": 0}, {"approval_above": None}),
+        ({"executive_from": 500}, {"executive_from": 501}),
+        ({"executive_from": 500}, {"executive_from": None}),
+    ],
+)
+def test_nobody_alone_lets_one_person_alone_do_more(before, after):
+    floor = Floor(procedure="nexus", **before)
+    other = replace(floor.state.settings, **after)
+    alone, signed_twice = (ChangeSettings(other, "test", "eve", second) for second in (None, "eve"))
+    assert refusal(floor, lambda: floor.order(alone))[0] == "needs_approval"
+    assert refusal(floor, lambda: floor.order(signed_twice))[0] == "needs_approval"
+
+    (changed,) = floor.order(ChangeSettings(other, "test", "eve", "ann"))
+    assert isinstance(changed, SettingsChanged)
+    assert changed.approved_by == "ann"
+
+
+def test_one_person_alone_may_ask_for_more_approval():
+    floor = Floor(approval_above=500)
+    floor.order(ChangeSettings(replace(floor.state.settings, approval_above=100), "test", "eve"))
+
+    assert floor.state.settings.approval_above == 100
+
+
+def test_where_nothing_is_approved_settings_are_not_either():
+    floor = Floor(approval_above=None, procedure="nexus", executive_from=500)
+    floor.order(ChangeSettings(replace(floor.state.settings, executive_from=None), "test", "eve"))
+
+    assert floor.state.settings.executive_from is None
+
+
 def test_another_seed_is_the_next_meters():
     floor = Floor()
     floor.order(ChangeSettings(settings(seed=2 * SEED), "more", "eve"))
