@@ -28,6 +28,7 @@ BLOCK = 50
 GAP_SECONDS = 0.008
 DAYS = 15
 ROUNDS_A_DAY = 822
+FAR = 10**9  # above every number of an input
 COPIES = 25  # of fifteen days: a year and some days
 
 
@@ -156,4 +157,24 @@ def _fill_up(path: Path, inputs: int, rounds: int) -> None:
                     f"INSERT INTO {table} SELECT {', '.join(shifted)} FROM {table} WHERE {key} > 0"  # noqa: S608
                 )
             connection.execute("COMMIT")
+        _renumber(connection, inputs * (COPIES - 1))
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _renumber(connection: sqlite3.Connection, by: int) -> None:
+    """Number the inputs from 1 again, and chain those after the last snapshot anew: their hashes have their numbers in them."""
+    triggers = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    connection.execute("BEGIN")
+    for (name,) in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for table, column in (
+        *(("inputs", "seq"), ("snapshots", "seq"), ("rounds", "input"), ("incidents", "input")),
+        *(("postings", "input"), ("progressive_rounds", "input"), ("progressive_log", "input")),
+    ):
+        for shift in (FAR, by - FAR):  # in two steps, or one number would be met on the way to another
+            connection.execute(f"UPDATE {table} SET {column} = {column} + {shift}")  # noqa: S608
+    at, link = connection.execute("SELECT seq, hash FROM snapshots ORDER BY seq DESC LIMIT 1").fetchone()
+    for entry, _ in list(store.entries_after(connection, at)):
+        link = entry.chained_to(link)
+        connection.execute("UPDATE inputs SET hash = ? WHERE seq = ?", (link, entry.seq))
+    connection.execute("COMMIT")
