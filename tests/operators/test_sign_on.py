@@ -345,7 +345,7 @@ async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobod
             await asyncio.sleep(0.5)
             begun = time.monotonic()
             assert (await ann.order("change_shoe")).status == 200
-            assert time.monotonic() - begun < 2.5  # the accounts are waited for for five seconds
+            assert time.monotonic() - begun < 0.5
             assert not coming.done()
             writing.execute("ROLLBACK")
         assert (await coming).status == 200
