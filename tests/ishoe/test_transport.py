@@ -416,7 +416,7 @@ async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(cable, tab
     for _ in range(20_000):
         port.write(frame)
 
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 1
     assert UNSENT_BYTES - len(frame) < len(port._unsent) <= UNSENT_BYTES
     asyncio.get_running_loop().add_reader(cable._master, cable._read)
     await until(lambda: not port._unsent)
