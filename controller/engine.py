@@ -120,6 +120,14 @@ class Engine:
                 moment, source, payloads, lambda: self._handle(first, moment, events)
             )
 
+    async def written(self) -> None:
+        """Wait until what the state shows is on the record too: a round that has just ended is written after it shows.
+
+        Raises:
+            RecordError: the record could not be written.
+        """
+        await self._journal.written()
+
     @property
     def meter_topics(self) -> tuple[str, ...]:
         """The topic of the table's meter; none where it has no progressive."""

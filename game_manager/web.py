@@ -4,7 +4,7 @@ Orders are not given here: the pages give them as every console does, and the de
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -55,10 +55,14 @@ class AtTable(NamedTuple):
 
 @dataclass(frozen=True)
 class House:
-    """What the Game Manager of one table works with; `printer` is its slip printer, as `slip.send` takes it."""
+    """What the Game Manager of one table works with.
+
+    `written` waits until what `now` shows is on the record; `printer` is the slip printer, as `slip.send` takes it.
+    """
 
     record: Path
     now: Callable[[], AtTable]
+    written: Callable[[], Awaitable[None]]
     calendar: Calendar
     printer: str | None = None
     encoding: Encoding = "cp437"
@@ -142,12 +146,13 @@ def add_game_manager(
 
 
 async def _read(house: House, report: Callable[[Record], _Read]) -> _Read:
-    """A report of the record, made in a thread."""
+    """A report, made in a thread, that has all that whoever asks for it has seen at the table."""
 
     def made() -> _Read:
         with opened(house.record) as record:
             return report(record)
 
+    await house.written()
     return await asyncio.to_thread(made)
 
 

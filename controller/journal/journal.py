@@ -162,6 +162,14 @@ class Journal:
         """At most `limit` committed rounds after the one of this number: time, game's name, record."""
         return await self._put(lambda connection: store.rounds_after(connection, number, limit))
 
+    async def written(self) -> None:
+        """Wait until all that was given is on the record, for who then reads it through a connection of their own.
+
+        Raises:
+            RecordError: it could not be put there.
+        """
+        await self._put(lambda _: None)
+
     # --- the writer
 
     def _put(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:

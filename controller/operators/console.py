@@ -123,9 +123,9 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
         return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
 
     if config is None:
-        return House(record, now, Calendar.of())
+        return House(record, now, engine.written, Calendar.of())
     calendar = Calendar.of(config.day_starts, config.zone, config.week_starts)
-    return House(record, now, calendar, config.slip_printer, config.slip_encoding)
+    return House(record, now, engine.written, calendar, config.slip_printer, config.slip_encoding)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import compare_digest
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
@@ -56,6 +56,8 @@ A browser opens six connections to a service. What is more are streams of a netw
 keep out the page that comes back; a refusal would.
 """
 _SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
+_Asked = ParamSpec("_Asked")
+_Report = TypeVar("_Report")
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
 _SIGNED: Final = frozenset({"confirm", "jpot", "turn_key", "swipe_card"})
 """A supervisor's orders at the dealer's own page: whoever gives one there signs it, in the request's `by`."""
@@ -650,7 +652,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
         limit: Annotated[int, Query(ge=1, le=100)] = 10,
     ) -> Response:
-        return _json(await asyncio.to_thread(parts.reports.rounds, before, limit))
+        return _json(await _read(parts, parts.reports.rounds, before, limit))
 
     @app.get(
         "/api/rounds/{number}",
@@ -662,7 +664,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         number: Annotated[int, InPath(ge=1, le=_NUMBER)],
     ) -> Response:
         sure = parts.engine.state.settings.minimum_confidence
-        found = await asyncio.to_thread(parts.reports.round, number, sure=sure)
+        found = await _read(parts, parts.reports.round, number, sure=sure)
         if found is None:
             raise _RefusedError(404, "no_such_round", f"there is no round {number} on the record")
         return _json(found)
@@ -672,7 +674,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
     ) -> Response:
-        return _json(await asyncio.to_thread(parts.reports.shift, hours, datetime.now(UTC)))
+        return _json(await _read(parts, parts.reports.shift, hours, datetime.now(UTC)))
 
     @app.get(
         "/api/games",
@@ -682,6 +684,14 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> Response:
         offered = await asyncio.to_thread(_offered, parts.folder)
         return Response(_GAMES.dump_json(offered), media_type="application/json")
+
+
+async def _read(
+    parts: Parts, report: Callable[_Asked, _Report], *asked: _Asked.args, **by: _Asked.kwargs
+) -> _Report:
+    """A report, made in a thread, that has all that whoever asks for it has seen at the table."""
+    await parts.engine.written()
+    return await asyncio.to_thread(report, *asked, **by)
 
 
 def _offered(folder: Path) -> tuple[GameOnOffer, ...]:

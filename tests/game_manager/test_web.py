@@ -5,16 +5,20 @@ import io
 import socket
 import sys
 import threading
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from controller.journal import store
 from controller.operators import console
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords
-from tests.operators.consoles import Here, consoles
+from tests.operators.consoles import PASSWORD, Here, consoles
 
 __all__ = ["cheap_passwords"]
 
@@ -92,6 +96,29 @@ async def test_the_overview_has_the_settings_in_force_with_the_sheets_advice_and
         )
         assert (found["day_starts"], found["zone"], found["week_starts"]) == ("06:00", "UTC", "monday")
         assert found["today"] <= datetime.now(UTC).date().isoformat()
+
+
+async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp_path, monkeypatch):
+    await played(tmp_path)
+    add_book_rows = store.add_book_rows
+
+    def late(*args: Any) -> None:
+        time.sleep(0.3)
+        add_book_rows(*args)
+
+    monkeypatch.setattr(store, "add_book_rows", late)
+    async with consoles(tmp_path, house()) as here:
+        here.account("eve", "executive")
+        here.account("ida", "executive")
+        browser = await here.signed_on("eve")
+        approval = {"name": "ida", "password": PASSWORD}
+        (before,) = (await browser.get("/api/progressive")).json["meters"]
+        done = await browser.order("adjust", cause="increase", amount=2500, reason="r", approval=approval)
+        (after,) = (await browser.get("/api/progressive")).json["meters"]
+
+        assert done.status == 200
+        was, now = (Decimal(meter["accounts"]["adjustments"]) for meter in (before, after))
+        assert now - was == 25
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,6 @@ async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_
         assert (await browser.order("confirm", by=BY_EVE)).json["code"] == "no_hand_selected"
         assert (await browser.order("wager_lifted", seat=1)).status == 200
         await browser.order("adjust", cause="retirement", amount=1, reason="r", approval=BY_EVE)
-        await here.table.journal.rounds_after(0, 1)  # what follows from an input is written after it
         told = (await browser.get("/api/shift")).json["alarms"]
 
         assert [(each["kind"], each["who"], each["source"]) for each in told[1:]] == [

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from controller.baccarat.cards import Card
+from controller.journal import store
 from controller.journal.store import RecordError
 from controller.operators import reports
 from controller.operators.reports import MOST_TOLD, Reports
@@ -44,12 +46,6 @@ async def deal(here: Here, *hands: str, seats: int = 0) -> None:
             await here.table.order(SetWager("w", seat, "player", 1000, here.table.state.round))
         for code in hand.split():
             await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(code), 99))
-    await written(here)
-
-
-async def written(here: Here) -> None:
-    """Wait until what follows from the inputs is on the record too."""
-    await here.table.journal.rounds_after(0, 1)
 
 
 async def opened(here: Here) -> Browser:
@@ -85,6 +81,24 @@ async def test_rounds_are_read_newest_first_and_page_by_page(tmp_path):
         assert (
             json.loads(rows(here.record, "SELECT record FROM rounds WHERE round = 5")[0][0]) == last["round"]
         )
+
+
+async def test_what_the_table_shows_is_read_however_slow_the_disk_is(tmp_path, monkeypatch):
+    add_round = store.add_round
+
+    def late(*args: Any) -> None:
+        time.sleep(0.3)
+        add_round(*args)
+
+    monkeypatch.setattr(store, "add_round", late)
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await deal(here, PLAYER_NATURAL)
+        assert await pages(browser, 2) == [[1]]
+        await deal(here, LONG)
+        assert (await browser.get("/api/rounds/2")).json["round"]["round"] == 2
+        await deal(here, LONG)
+        assert (await browser.get("/api/shift")).json["rounds"] == {"played": 3}
 
 
 async def test_a_round_is_shown_with_every_input_from_its_first_to_its_last(tmp_path):
@@ -137,7 +151,6 @@ async def test_inputs_tell_no_card_that_the_round_does_not_show(overdraw, comman
             verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
             for event in COMMANDS[verb](croupier, command.removeprefix(verb).split()):
                 await here.table.engine.submit([event], "test")
-        await written(here)
         inputs = (await browser.get(f"/api/rounds/{number}")).json["inputs"]
 
         found = [each["event"]["card"] or "?" for each in inputs if "card" in each["event"]]
@@ -188,7 +201,6 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
         await browser.order("void_round", round=last, reason="wrong shoe")
         await browser.order("call_supervisor", reason="a dispute at seat 3")
         await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))
-        await written(here)
         shift = (await browser.get("/api/shift?hours=1")).json
 
         assert shift["rounds"] == {"played": 3, "void": 1, "correction": 1}
@@ -229,7 +241,6 @@ async def test_a_card_corrected_before_settlement_is_among_the_shifts_correction
         await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("KS"), 99))
         await browser.order("correct_card", position=1, card="QS", reason="misread")
         await browser.order("void_coup", reason="a card fell")
-        await written(here)
         shift = (await browser.get("/api/shift?hours=1")).json
 
         assert [
@@ -317,7 +328,6 @@ async def test_a_refusal_that_cannot_be_recorded_ends_the_service(tmp_path):
 
 async def alarms_of(here: Here, browser: Browser) -> list[tuple[str, str | None, str]]:
     """The alarms of the shift, but the service's start: code, who and text."""
-    await written(here)
     found = (await browser.get("/api/shift?hours=1")).json["alarms"]
     return [(each["kind"], each["who"], each["text"]) for each in found if each["kind"] != "service_started"]
 
@@ -452,10 +462,8 @@ async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(tmp_pat
     async with consoles(tmp_path) as here:
         browser = await opened(here)
         await here.table.engine.submit([CallSupervisor("mei", str(n)) for n in range(MOST_TOLD - 1)], "test")
-        await written(here)
         all_told = (await browser.get("/api/shift")).json
         await here.table.order(CallSupervisor("mei", "the last"))
-        await written(here)
         shift = (await browser.get("/api/shift")).json
 
         assert (len(all_told["alarms"]), all_told["more"]) == (MOST_TOLD, [])
