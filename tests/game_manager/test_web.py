@@ -106,12 +106,12 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
         time.sleep(0.3)
         add_book_rows(*args)
 
-    monkeypatch.setattr(store, "add_book_rows", late)
     async with consoles(tmp_path, house()) as here:
         here.account("eve", "executive")
         here.account("ida", "executive")
         browser = await here.signed_on("eve")
         approval = {"name": "ida", "password": PASSWORD}
+        monkeypatch.setattr(store, "add_book_rows", late)
         (before,) = (await browser.get("/api/progressive")).json["meters"]
         done = await browser.order("adjust", cause="increase", amount=2500, reason="r", approval=approval)
         (after,) = (await browser.get("/api/progressive")).json["meters"]
