@@ -85,11 +85,12 @@ class Row:
 
 def rows_of(seq: int, ts: str, state: TableState, effects: Iterable[TableEffect]) -> list[Row]:
     """What the input `seq` did to the progressive of a table, which is in `state` after it, as rows."""
-    entries = [effect.entry for effect in effects if isinstance(effect, MeterMoved)]
-    if not entries or state.progressive is None:
+    moved = [effect for effect in effects if isinstance(effect, MeterMoved)]
+    if not moved:
         return []
-    name = state.progressive.books.settings.progressive
-    return [_row(seq, place, ts, name, entry) for place, entry in enumerate(entries)]
+    # A table that has none can still count the coins of one that is retired.
+    own = "" if state.progressive is None else state.progressive.books.settings.progressive
+    return [_row(seq, place, ts, each.progressive or own, each.entry) for place, each in enumerate(moved)]
 
 
 def _row(seq: int, place: int, ts: str, progressive: str, entry: Effect) -> Row:

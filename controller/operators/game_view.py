@@ -171,7 +171,7 @@ def possible_of_progressive(state: TableState) -> frozenset[str]:
     """The kinds of orders of the progressive that would be carried out now, given what they need."""
     progressive = state.progressive
     if progressive is None:
-        return frozenset()
+        return frozenset({"count_coins"} if state.retired_progressives else ())
     hand = progressive.procedure.hand
     events: list[Event] = [
         *_of_game(state, progressive),
@@ -183,7 +183,7 @@ def possible_of_progressive(state: TableState) -> frozenset[str]:
     possible = {each.kind for each in events if _why_not(state, each) is None}
     if progressive.books.phase is BooksPhase.OPEN:
         possible |= {"adjust", "back_out"}
-    if progressive.books.phase is not BooksPhase.NEW:
+    if progressive.books.phase is not BooksPhase.NEW or state.retired_progressives:
         possible.add("count_coins")
     if "retire" in possible:  # like a change, only while no round and no award is open
         possible.add("change_settings")

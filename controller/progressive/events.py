@@ -137,12 +137,14 @@ class Retire:
 class CountCoins:
     """The wagers that were taken on the gaming day `day`, such as "2026-11-21", were counted: so much, in minor units.
 
-    It moves no money: it is what the books are reconciled with.
+    It moves no money: it is what the books are reconciled with. `progressive` says whose wagers they were, which may be
+    retired since; None that they were those of the one at the table.
     """
 
     day: str
     amount: int
     who: str
+    progressive: str | None = None
     kind: Literal["count_coins"] = "count_coins"
 
 

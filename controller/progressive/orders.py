@@ -144,8 +144,8 @@ def adjust(turn: Turn, event: Adjust) -> None:
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
 
-def count_coins(turn: Turn, event: CountCoins) -> None:
-    """Put on the record what the wagers of a gaming day came to when they were counted.
+def counted(event: CountCoins) -> CoinsCounted:
+    """What the wagers of a gaming day came to when they were counted, as it goes on the record.
 
     Raises:
         RefusedError: it is no day, or no amount.
@@ -154,7 +154,7 @@ def count_coins(turn: Turn, event: CountCoins) -> None:
         raise RefusedError("no_day", f"{event.day!r} is no day: write it as 2026-11-21")
     if event.amount < 0:
         raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: write 0 or more")
-    turn.say(CoinsCounted(event.day, event.amount, event.who))
+    return CoinsCounted(event.day, event.amount, event.who)
 
 
 def change_settings(turn: Turn, event: ChangeSettings) -> None:

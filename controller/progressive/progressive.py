@@ -27,7 +27,7 @@ from controller.progressive.orders import (
     adjust,
     change_settings,
     contribute,
-    count_coins,
+    counted,
     end_round,
     open_meter,
     reopen_round,
@@ -119,6 +119,6 @@ def _carry_out(turn: Turn, event: Event) -> None:  # noqa: C901 - flat: one case
         case ChangeSettings():
             change_settings(turn, event)
         case CountCoins():
-            count_coins(turn, event)
+            turn.say(counted(event))
         case _:
             retire(turn, event)

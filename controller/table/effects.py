@@ -239,9 +239,10 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class MeterMoved:
-    """Something goes into the progressive's books."""
+    """Something goes into the progressive's books: those of the table's own, unless a retired one is named."""
 
     entry: MeterEntry
+    progressive: str | None = None
 
 
 Effect = Happened | CardHeld | RoundEnded | MeterMoved

@@ -16,9 +16,10 @@ from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import Aquarius
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked
-from controller.progressive.events import BackOut, ChangeSettings
+from controller.progressive.events import BackOut, ChangeSettings, CountCoins
 from controller.progressive.events import Event as BooksEvent
 from controller.progressive.nexus import Nexus
+from controller.progressive.orders import counted
 from controller.progressive.procedure import AwardTakenBack, HandDecided, StartGame, WagerPlaced
 from controller.progressive.progressive import Progressive
 from controller.progressive.settings import Settings
@@ -71,6 +72,12 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
     Raises:
         RefusedError: it cannot be now.
     """
+    if isinstance(event, CountCoins) and event.progressive is not None:
+        _refuse_unknown(turn.state, event.progressive)
+        if event.progressive in turn.state.retired_progressives:
+            # What was taken on its last day may be counted when the next one is at the table.
+            turn.move_meter(MeterMoved(counted(event), event.progressive))
+            return
     _order(turn, event)
     if isinstance(event, BackOut):
         _take_back(turn, event.award)
@@ -274,6 +281,18 @@ def _name(progressive: TablesProgressive) -> str:
 def _is_played(progressive: TablesProgressive) -> bool:
     """Whether a game is started whose hand has not been dealt to its end."""
     return progressive.procedure.step in _STEPS_IN_PLAY
+
+
+def _refuse_unknown(state: TableState, progressive: str) -> None:
+    own = () if state.progressive is None else (_name(state.progressive),)
+    known = (*state.retired_progressives, *own)
+    if progressive not in known:
+        raise RefusedError(
+            "unknown_progressive",
+            f"this table has and had no progressive {progressive[:60]}: it is {' or '.join(known)}"
+            if known
+            else "this table has no progressive and had none",
+        )
 
 
 def _refuse_seats(state: TableState, event: GameOrder | Sensed) -> None:

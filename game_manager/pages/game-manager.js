@@ -312,25 +312,34 @@ async function loadReport(form) {
   const found = await get(`/${path}/${day}`);
   if (found === null) return;
   refresh(byId(`${name}-report`), found, draw);
-  if (name === "reconcile") {
-    byId("coins-form").hidden = !session.roles.some((role) => role !== "auditor") || found.progressives.every(({ coins }) => coins.taken === null);
-    byId("coins-form").querySelector("[type=submit]").disabled = !may("count_coins");
-  }
+  if (name === "reconcile") offerCount(found);
+}
+
+/** The form for the coins: of the progressives that have some to count, the one that was played and waits for its count comes first. */
+function offerCount({ day, progressives }) {
+  const form = byId("coins-form");
+  const dropped = progressives.filter(({ coins }) => coins.taken !== null);
+  form.hidden = !session.roles.some((role) => role !== "auditor") || dropped.length === 0;
+  form.querySelector("[type=submit]").disabled = !may("count_coins");
+  const waits = dropped.find(({ coins }) => coins.taken !== "0.00" && coins.counted === null) ?? dropped.at(-1);
+  refresh(field(form, "progressive"), [day, dropped.map(({ progressive }) => progressive)], ([, names]) =>
+    names.map((name) => element("option", { value: name, selected: name === waits.progressive }, name)));
 }
 
 submitted(byId("coins-form"), (form) => {
   const when = document.querySelector('[data-of="reconciliations"]');
   const day = field(when, "day").value;
   const amount = read(written(form, "amount", "Amount: say what was counted."), "Amount");
+  const progressive = field(form, "progressive").value;
   const { dialog } = askOrder({
     order: "count_coins",
     view,
-    text: `${minor(amount)} was counted for the gaming day ${day}. It moves no money; the last count of a day is the one that counts.`,
-    read: () => ({ day, amount }),
+    text: `${minor(amount)} was counted for the gaming day ${day}, of ${progressive}. It moves no money; the last count of a day is the one that counts.`,
+    read: () => ({ day, amount, progressive }),
     preview: () => [],
   });
   dialog.addEventListener("close", () => {
-    form.reset();
+    field(form, "amount").value = "";
     loadReport(when);
   });
 });

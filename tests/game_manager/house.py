@@ -6,6 +6,7 @@ The second books know nothing of postings: they go through the inputs that the r
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import ROUND_DOWN, Decimal
 from pathlib import Path
@@ -15,10 +16,10 @@ from zoneinfo import ZoneInfo
 
 from controller.baccarat.cards import Card
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter
+from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
 from controller.progressive.ledger import Cause
 from controller.progressive.procedure import HandButton, StartGame
-from controller.table.events import CardDrawn, Event, OpenBetting
+from controller.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
 from controller.table.settings import Settings
 from game_manager.days import Calendar
 from tests.service.table_in_this_process import Table, rows, table
@@ -34,6 +35,13 @@ WHOLE = "2D KC 3D JC 4D KD"  # of diamonds: all of it
 def house(game: str = "progressive-2", **meter: Any) -> Settings:
     """A table with pay table #2 at $1: 20% to the meter from $10,000, a third of a percent to the reserve."""
     return table_settings(game_name=game, meter={"reserve": "0.3333%", "base_wagers": "unseen", **meter})
+
+
+def another(progressive: str, **meter: Any) -> Settings:
+    """The same table with another progressive of this name."""
+    own = house(**meter)
+    assert own.progressive is not None
+    return replace(own, progressive=replace(own.progressive, progressive=progressive))
 
 
 class Clock:
@@ -71,6 +79,12 @@ class House:
         """Orders, none of which is refused."""
         for event in events:
             await self.table.order(event)
+
+    async def start_again(self, own: Settings) -> None:
+        """The table is closed, and the service comes up with another configuration."""
+        await self.give(CloseTable("ann"))
+        (handled,) = await self.table.engine.submit([ServiceStarted("0.1.0", own)], "service")
+        assert handled.refusal is None, handled.refusal
 
     async def open(self) -> None:
         """The meter is put into service, and a shoe is loaded."""
@@ -124,6 +138,18 @@ async def a_weekend(here: House) -> None:
     )
     await here.game([1, 2, 3, 4, 5, 6, 7], WHOLE, winners=[3])
     await here.game([7])
+
+
+async def a_change_of_meter(here: House) -> None:
+    """Friday: the first progressive is played and retired, and the next one, dragon-2, is put up and played too."""
+    here.clock.at("2026-11-20 20:00")
+    await here.open()
+    await here.game([1, 3, 5])
+    await here.give(Retire("its time was over", "eve", "vera"))
+    here.clock.at("2026-11-21 02:00")
+    await here.start_again(another("dragon-2"))
+    await here.open()
+    await here.game([2])
 
 
 # --- the books by hand

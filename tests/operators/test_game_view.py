@@ -1,6 +1,7 @@
 """What a console shows of a progressive's game: at every step what to do, whose hand won, and what may be pressed."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from controller.operators.desk import Fitted
 from controller.operators.game_view import GameView, game_view, possible_of_progressive
 from controller.operators.roles import Role
 from controller.operators.view import Reader, view_of
+from controller.table.events import ServiceStarted
 from tests.operators.test_view import NOW
-from tests.table.croupier import Croupier
+from tests.table.croupier import Croupier, settings
 
 SUITED = "draw 2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "draw 4H KC 3H JC KD 6D"
@@ -155,6 +157,17 @@ def test_a_table_without_a_progressive_shows_none():
 
     assert game_view(at.state, Fitted()) is None
     assert possible_of_progressive(at.state) == frozenset()
+
+
+@pytest.mark.parametrize("own", [None, {"procedure": "nexus"}])
+def test_the_coins_of_a_retired_meter_can_be_counted_whatever_the_table_has_since(own):
+    at = Croupier(game_name="progressive-2", meter={}).do("meter", "retire")
+    following = settings(game_name="progressive-2", meter=own)
+    if following.progressive is not None:
+        following = replace(following, progressive=replace(following.progressive, progressive="dragon-2"))
+    at.handle(ServiceStarted("0.1.0", following))
+
+    assert "count_coins" in possible_of_progressive(at.state)
 
 
 def test_sensors_that_are_away_let_no_game_be_started():

@@ -136,6 +136,21 @@ async def test_a_preview_of_an_adjustment_says_what_the_displays_would_show_and_
         assert here.inputs() == inputs
 
 
+async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_of_the_tables(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        browser = await executive(here)
+        answers = [
+            await browser.order("count_coins", day="2026-11-21", amount=100, **named)
+            for named in ({}, {"progressive": "dragon"}, {"progressive": "tiger"}, {"progressive": 1})
+        ]
+
+        assert [answer.status for answer in answers] == [200, 200, 409, 422]
+        assert answers[2].json["code"] == "unknown_progressive"
+        assert "no progressive tiger: it is dragon" in answers[2].json["reason"]
+        counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
+        assert counted == [("dragon",)] * 2
+
+
 async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_with_where_it_came_from(
     tmp_path,
 ):

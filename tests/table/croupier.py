@@ -283,7 +283,9 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "add": lambda _, words: [Adjust(Cause.INCREASE, int(words[0]), "test", "eve", "bob")],
     "back out": lambda _, words: [BackOut(int(words[0]), "a mistake", "eve", "bob")],
     "retire": lambda _, __: [Retire("the end", "eve", "bob")],
-    "count": lambda _, words: [CountCoins("2026-11-21", int(words[0]), "eve")],
+    "count": lambda _, words: [
+        CountCoins("2026-11-21", int(words[0]), "eve", words[1] if words[1:] else None)
+    ],
     "game": lambda _, words: [ChangeGame("bob", game(words[0]))],
     # who came in
     "come in": lambda _, __: [SessionBegun("ann", ("dealer",), "192.0.2.7")],

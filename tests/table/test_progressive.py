@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from controller.progressive.effects import CoinsCounted
 from controller.progressive.events import ChangeSettings
 from controller.progressive.procedure import StartGame
 from controller.progressive.state import AwardState
@@ -472,6 +473,34 @@ def test_a_retired_meter_never_comes_back():
     croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
     with pytest.raises(RefusedError, match="give the next one another id"):
         start(croupier)
+
+
+@pytest.mark.parametrize("own", [None, {}])
+def test_what_a_retired_meter_took_is_counted_whatever_the_table_has_by_then(own):
+    croupier = Croupier(game_name="progressive-2", meter={}).do("meter", "retire", "count 100 dragon")
+    assert croupier.new == [MeterMoved(CoinsCounted("2026-11-21", 100, "eve"))]
+
+    following = settings(game_name="progressive-2", meter=own)
+    if following.progressive is not None:
+        following = replace(
+            following, progressive=replace(following.progressive, progressive="dragon-2", procedure="nexus")
+        )
+    croupier.handle(ServiceStarted("0.1.0", following))
+    before = croupier.state
+
+    croupier.do("count 100 dragon")
+    assert croupier.new == [MeterMoved(CoinsCounted("2026-11-21", 100, "eve"), "dragon")]
+    assert croupier.state == before
+    assert refused(croupier, "count -1 dragon") == "no_amount"
+    assert refused(croupier, "count 100 tiger") == "unknown_progressive"
+
+
+def test_nothing_is_counted_of_a_meter_that_never_was_in_service():
+    croupier = Croupier(game_name="progressive-2", meter={})
+    assert refused(croupier, "count 100 dragon") == "not_open"
+
+    croupier = Croupier(game_name="progressive-2")
+    assert refused(croupier, "count 100 dragon") == "unknown_progressive"
 
 
 def test_a_table_is_given_a_progressive_by_its_configuration():

@@ -7,7 +7,7 @@ import pypdf
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.game_manager.house import QUARTER, Books, a_weekend
+from tests.game_manager.house import QUARTER, Books, a_change_of_meter, a_weekend
 from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approve, manage, office, show
 from tests.operators.pages.parts import at_work
 from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, faults_of
@@ -137,6 +137,28 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await confirm(page, "Enter the coins counted")
         await expect(page.locator("#reconcile-report")).to_contain_text("Counted by omar")
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
+
+
+async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, tmp_path):
+    async with office(tmp_path, "2026-11-20 19:00") as (home, here):
+        await a_change_of_meter(home)
+        await manage(page, here, "omar", "reconcile")
+        await of_day(page, "reconcile", "2026-11-20")
+        report, dialog = page.locator("#reconcile-report"), page.locator("dialog")
+        of = page.locator("#coins-form").get_by_label("Progressive")
+        await expect(of).to_have_value("dragon")  # which was played on that day and waits for its count
+        for progressive, amount in (("dragon", "3"), ("dragon-2", "0.50")):
+            await of.select_option(progressive)
+            await page.get_by_label("Coins counted").fill(amount)
+            await page.locator("#coins-form").get_by_role("button").click()
+            await expect(dialog).to_contain_text(f"for the gaming day 2026-11-20, of {progressive}.")
+            await confirm(page, "Enter the coins counted")
+        coins = report.locator(".coins")
+        await expect(coins).to_have_count(2)
+        await expect(coins.first).to_contain_text(
+            "Nothing: what was counted is what the record says was taken."
+        )
+        await expect(coins.last).to_contain_text("0.50 is still missing")
 
 
 async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_nothing_below(page, tmp_path):
