@@ -1,7 +1,7 @@
 """Gaming days and weeks: when they begin by the clock of the house, whatever daylight saving does to that clock."""
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
@@ -55,6 +55,11 @@ class Calendar:
     def week_of(self, day: date) -> date:
         """The first day of the gaming week that a day is in."""
         return day - timedelta(days=(day.weekday() - WEEKDAYS.index(self.week_starts)) % 7)
+
+
+def by_the_clock(ts: str, zone: tzinfo) -> datetime:
+    """A time of the record, which is in UTC, by the clock of a zone."""
+    return datetime.fromisoformat(ts).astimezone(zone)
 
 
 def read_day(text: str) -> date:

@@ -1,6 +1,6 @@
 """Every report as a sheet of rows, and a sheet as CSV (RFC 4180), for whoever reckons on with it.
 
-Amounts are exact decimals of the currency's unit, times are as on the record. What a person wrote may begin as a formula does;
+Amounts are exact decimals of the currency's unit, times are by the house's clock and say how far it is from UTC. What a person wrote may begin as a formula does;
 a spreadsheet would carry it out, so it gets an apostrophe before it.
 """
 
@@ -8,9 +8,11 @@ import csv
 import io
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import tzinfo
 from typing import Final
 
 from game_manager.amounts import cents, exact
+from game_manager.days import by_the_clock
 from game_manager.reconciliation import Reconciliation
 from game_manager.record import ACCOUNTS, Accounts, Posting
 from game_manager.reports import Award, Change, Day, Meter, Week
@@ -37,11 +39,12 @@ def said(text: str | None) -> str | None:
     return f"'{text}" if plain.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
-def meters_sheet(meters: Iterable[Meter]) -> Rows:
+def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
     """A progressive a row, and a row for what it has paid of each tier."""
     yield ("progressive", "retired", "since", "until", *ACCOUNTS, "promised", "awards", "balanced", "tier")
     for each in meters:
-        about = (each.progressive, _yes(each.retired), each.since, each.until)
+        lasted = (_ts(each.since, zone), _ts(each.until, zone))
+        about = (each.progressive, _yes(each.retired), *lasted)
         yield (
             *about,
             *_accounts(each.accounts),
@@ -54,7 +57,7 @@ def meters_sheet(meters: Iterable[Meter]) -> Rows:
             yield (*about, *(None,) * (len(ACCOUNTS) - 1), exact(paid), None, None, None, said(tier))
 
 
-def awards_sheet(awards: Iterable[Award]) -> Rows:
+def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
     """A share of an award a row, in the order of paying."""
     yield (
         *(
@@ -79,16 +82,16 @@ def awards_sheet(awards: Iterable[Award]) -> Rows:
             yield (
                 *(each.input, each.progressive, each.number, said(each.tier), said(each.table), each.round),
                 *(cents(each.meter), cents(each.amount), share.seat, cents(share.amount), said(each.who)),
-                *(each.card, each.state, each.locked, each.booked),
+                *(each.card, each.state, _ts(each.locked, zone), _ts(each.booked, zone)),
                 *(
                     (None,) * 4
                     if back is None
-                    else (back.ts, *map(said, (back.who, back.approved_by, back.reason)))
+                    else (_ts(back.ts, zone), *map(said, (back.who, back.approved_by, back.reason)))
                 ),
             )
 
 
-def day_sheet(day: Day) -> Rows:
+def day_sheet(day: Day, zone: tzinfo) -> Rows:
     """The day's start, each change and its end: the rows between sum to what is between the first and the last."""
     yield (
         *(
@@ -109,11 +112,18 @@ def day_sheet(day: Day) -> Rows:
     for each in day.progressives:
         about = (each.progressive, day.day.isoformat())
         nobody = (None,) * 7
-        yield (*about, "start", day.begins, None, None, None, *_accounts(each.start), *nobody)
+        yield (*about, "start", _ts(day.begins, zone), None, None, None, *_accounts(each.start), *nobody)
         for change in each.changes:
             counted = change.ts is None  # all contributions of the day
             wagers = (each.rounds, each.wagers, cents(each.staked)) if counted else (None,) * 3
-            yield (*about, change.cause, change.ts, *wagers, *_accounts(change.moved), *_about(change))
+            yield (
+                *about,
+                change.cause,
+                _ts(change.ts, zone),
+                *wagers,
+                *_accounts(change.moved),
+                *_about(change),
+            )
         for other in each.settings:
             words = "; ".join(
                 f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
@@ -122,13 +132,13 @@ def day_sheet(day: Day) -> Rows:
             yield (
                 *about,
                 "settings",
-                other.ts,
+                _ts(other.ts, zone),
                 *whole,
                 said(other.who),
                 said(f"{other.reason} ({words})"),
                 None,
             )
-        yield (*about, "end", day.ends, None, None, None, *_accounts(each.end), *nobody)
+        yield (*about, "end", _ts(day.ends, zone), None, None, None, *_accounts(each.end), *nobody)
 
 
 def week_sheet(week: Week) -> Rows:
@@ -161,7 +171,7 @@ def reconciliation_sheet(found: Reconciliation) -> Rows:
             yield (*about, "posting", None, None, None, other.input, said(other.text))
 
 
-def postings_sheet(postings: Iterable[Posting]) -> Rows:
+def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Rows:
     """The ledger: a posting a row, what each account got."""
     yield (
         *(
@@ -184,7 +194,8 @@ def postings_sheet(postings: Iterable[Posting]) -> Rows:
             *(each.seed_money, each.contributions, each.adjustments),
             *(each.primary_meter, each.reserve, each.overflow, each.paid),
         )
-        place: tuple[Cell, ...] = (each.input, each.place, each.ts, each.progressive, each.number, each.cause)
+        ts = _ts(each.ts, zone)
+        place: tuple[Cell, ...] = (each.input, each.place, ts, each.progressive, each.number, each.cause)
         yield (
             *place,
             *map(exact, got),
@@ -204,6 +215,10 @@ def _about(change: Change) -> tuple[Cell, ...]:
 
 def _cents(minor_units: int | None) -> str | None:
     return None if minor_units is None else cents(minor_units)
+
+
+def _ts(ts: str | None, zone: tzinfo) -> str | None:
+    return None if ts is None else by_the_clock(ts, zone).isoformat(timespec="microseconds")
 
 
 def _yes(so: bool) -> str:

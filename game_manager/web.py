@@ -292,21 +292,28 @@ def _add_downloads(reads: APIRouter, house: House) -> None:
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
-        return await download("meters", lambda record: sheets.meters_sheet(meters(record)))
+        return await download(
+            "meters", lambda record: sheets.meters_sheet(meters(record), house.calendar.zone)
+        )
 
     @reads.get("/csv/awards")
     async def awards_file() -> Response:
         return await download(
-            "awards", lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards)
+            "awards",
+            lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards, house.calendar.zone),
         )
 
     @reads.get("/csv/postings")
     async def postings_file() -> Response:
-        return await download("postings", lambda record: sheets.postings_sheet(record.postings()))
+        return await download(
+            "postings", lambda record: sheets.postings_sheet(record.postings(), house.calendar.zone)
+        )
 
     @reads.get("/csv/days/{day}")
     async def day_file(day: _Day) -> Response:
-        return await download(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day)))
+        return await download(
+            f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), house.calendar.zone)
+        )
 
     @reads.get("/csv/weeks/{day}")
     async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
@@ -331,7 +338,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
         if found is None:
             raise HTTPException(404, f"no award was locked with the input {number} of the record")
         at = house.now()
-        return win_page(found, at.name, at.currency)
+        return win_page(found, at.name, at.currency, house.calendar.zone)
 
     @reads.get("/awards/{number}/win-page")
     async def sheet(number: _Award) -> Response:

@@ -1,9 +1,12 @@
 """What is printed of an award, on a sheet or on a slip: what, where, how much, to whom, and who signs for it."""
 
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from controller.progressive.money import written
+from game_manager.days import by_the_clock
 from game_manager.reports import Award
 
 _UNITS: Final = (
@@ -49,8 +52,8 @@ class WinPage:
     number: str
 
 
-def win_page(award: Award, table: str, currency: str) -> WinPage:
-    """The page of an award at a table of this name."""
+def win_page(award: Award, table: str, currency: str, zone: ZoneInfo) -> WinPage:
+    """The page of an award at a table of this name, its times by the clock of the house's zone."""
     facts = (
         ("Progressive", award.progressive),
         ("Award", f"{award.number}"),
@@ -59,8 +62,9 @@ def win_page(award: Award, table: str, currency: str) -> WinPage:
         ("Round", f"{award.round}"),
         ("Meter", written(award.meter)),
         ("Confirmed by", award.who if award.card is None else f"{award.who}, {award.card} card"),
-        ("Confirmed", clock(award.locked)),
-        ("Booked", "not yet" if award.booked is None else clock(award.booked)),
+        ("Confirmed", clock(award.locked, zone)),
+        ("Booked", "not yet" if award.booked is None else clock(award.booked, zone)),
+        ("Time zone", zone.key),
     )
     return WinPage(
         title="Progressive award",
@@ -78,9 +82,9 @@ def plain(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-def clock(ts: str) -> str:
-    """A time of the record to the second."""
-    return f"{ts[:10]} {ts[11:19]} UTC"
+def clock(ts: str, zone: tzinfo) -> str:
+    """A time of the record by the clock of a zone, to the second, with how far that is from UTC."""
+    return by_the_clock(ts, zone).isoformat(" ", "seconds")
 
 
 def in_words(minor_units: int) -> str:

@@ -108,7 +108,7 @@ def _report(
     now = datetime.now(UTC)
     if args.day is not None:
         day = day_report(record, args.day, calendar, now)
-        return day, sheets.day_sheet(day)
+        return day, sheets.day_sheet(day, calendar.zone)
     if args.week is not None:
         week = week_report(record, args.week, calendar, now)
         return week, sheets.week_sheet(week)
@@ -117,9 +117,9 @@ def _report(
         return found, sheets.reconciliation_sheet(found)
     if args.awards:
         last = awards(record, limit=max(1, args.limit))
-        return last, sheets.awards_sheet(last.awards)
+        return last, sheets.awards_sheet(last.awards, calendar.zone)
     if args.postings:
-        names, *rows = sheets.postings_sheet(record.postings())
+        names, *rows = sheets.postings_sheet(record.postings(), UTC if args.json else calendar.zone)
         return _Postings(tuple(dict(zip(map(str, names), row, strict=True)) for row in rows)), [names, *rows]
     every = meters(record)
-    return _Meters(every), sheets.meters_sheet(every)
+    return _Meters(every), sheets.meters_sheet(every, calendar.zone)

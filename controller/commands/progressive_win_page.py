@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from controller.config import load_config
 from controller.journal.store import RecordError
@@ -50,7 +51,8 @@ def main(args: argparse.Namespace) -> int:
         return _said(str(error), 2)
     if found is None:
         return _said(f"no award was locked with the input {args.input} of the record", 2)
-    page = win_page(found, config.table.name, config.table.currency)
+    zone = ZoneInfo("UTC" if config.progressive is None else config.progressive.zone)
+    page = win_page(found, config.table.name, config.table.currency, zone)
     try:
         _print(page, args)
     except (OSError, PrinterError) as error:

@@ -4,9 +4,10 @@ import { askOrder, reasonField, say } from "/static/dialogs.js";
 import { byId, button, element, put, refresh, svg, table } from "/static/elements.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, showTop } from "/static/top.js";
-import { dayAndClock, plain, sentence } from "/static/words.js";
+import { plain, sentence } from "/static/words.js";
 import { exact, minor, read, wholeUnits } from "./money.js";
 import { dayReport, metersTable, reconciliation, verdict, weekReport } from "./reports.js";
+import { dayAndClock, tellTimesBy } from "./times.js";
 
 const READERS = ["supervisor", "executive", "auditor"];
 const session = await begin();
@@ -45,6 +46,7 @@ async function loadOverview() {
   const found = await get("");
   if (found === null) return;
   overview = found;
+  put("zone", `The house's clock: ${tellTimesBy(found.zone)}`);
   showOwn();
   refresh(byId("meter-list"), overview.meters, metersTable);
 }

@@ -1,8 +1,9 @@
 // How the reports are drawn. What they say comes from the record alone.
 
 import { element, table } from "/static/elements.js";
-import { dayAndClock, plain, sentence } from "/static/words.js";
+import { plain, sentence } from "/static/words.js";
 import { change, exact } from "./money.js";
+import { dayAndClock } from "./times.js";
 
 export const ACCOUNTS = {
   primary: "Meter",

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -75,12 +77,28 @@ async def test_every_report_is_printed_as_csv_and_as_json_with_the_same_exact_fi
     assert {row["difference"] for row in rows} == {"0.00000000", "0.00"}
 
     rows, postings = printed("--postings")
-    assert rows == [
+    assert [{**row, "ts": each["ts"]} for row, each in zip(rows, postings, strict=True)] == [
         {name: str(cell or "") if cell != 0 else "0" for name, cell in each.items()} for each in postings
     ]
     assert sum(Decimal(row["primary"]) for row in rows) == by_hand.meter
     with opened(here.record) as record:
-        assert [row["ts"] for row in rows] == [posting.ts for posting in record.postings()]
+        assert [posting["ts"] for posting in postings] == [posting.ts for posting in record.postings()]
+    assert rows[0]["ts"].startswith("2026-11-20T20:00:")
+    assert {row["ts"][-6:] for row in rows} == {"+08:00"}  # the house's clock
+    assert [datetime.fromisoformat(row["ts"]) for row in rows] == [
+        datetime.fromisoformat(posting["ts"]) for posting in postings
+    ]
+
+
+async def test_every_time_in_a_sheet_is_by_the_houses_clock(tmp_path, capsys):
+    async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
+        await a_weekend(here)
+
+    for asked in ((), ("--awards",), ("--day", "2026-11-22"), ("--postings",)):
+        assert main(["progressive", "report", "--record", str(here.record), *ZONE, *asked]) == 0
+        times = re.findall(r"\b2026-11-\d\dT[^,\r]*", capsys.readouterr().out)
+        assert times
+        assert {time[-6:] for time in times} == {"+08:00"}
 
 
 @pytest.mark.parametrize(

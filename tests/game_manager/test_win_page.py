@@ -8,6 +8,7 @@ import threading
 import tty
 from functools import cache
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pypdf
 import pytest
@@ -35,7 +36,8 @@ AWARD = Award(
     backed_out=None,
     input=4711,
 )
-PAGE = win_page(AWARD, "百家樂 Baccarat 8", "HKD")
+MACAU, UTC = ZoneInfo("Asia/Macau"), ZoneInfo("UTC")
+PAGE = win_page(AWARD, "百家樂 Baccarat 8", "HKD", MACAU)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,8 @@ def test_the_pdf_says_all_there_is_to_pay_and_to_sign_chinese_names_too():
         "Verified by",
         "Received by",
         "Record 4711",
-        "2026-11-20 12:00:01 UTC",
+        "2026-11-20 20:00:01+08:00",
+        "Time zone Asia/Macau",
     ):
         assert words in said
 
@@ -104,7 +107,7 @@ def test_every_font_of_the_pdf_is_in_it():
     [("locked", "CONFIRMED, NOT YET TAKEN OFF THE METER"), ("backed_out", "BACKED OUT: DO NOT PAY")],
 )
 def test_a_page_of_an_award_that_is_not_to_be_paid_says_so(state, warning):
-    page = win_page(AWARD.model_copy(update={"state": state, "who": "eve"}), "Baccarat 8", "HKD")
+    page = win_page(AWARD.model_copy(update={"state": state, "who": "eve"}), "Baccarat 8", "HKD", UTC)
 
     assert warning in words_of(page)
     assert warning.encode() in slip(page)
@@ -116,14 +119,14 @@ def test_a_page_has_room_for_every_seat():
 
     backed_out = AWARD.model_copy(update={"shares": shares, "state": "backed_out", "who": "eve"})
 
-    assert "15. Seat 15 0.01" in words_of(win_page(backed_out, "t", ""))
+    assert "15. Seat 15 0.01" in words_of(win_page(backed_out, "t", "", UTC))
 
 
 # --- the slip
 
 
 def test_a_slip_is_made_of_the_few_commands_that_every_printer_has():
-    printed = slip(win_page(AWARD.model_copy(update={"who": "eve"}), "Baccarat 8", "HKD"))
+    printed = slip(win_page(AWARD.model_copy(update={"who": "eve"}), "Baccarat 8", "HKD", UTC))
 
     assert printed.startswith(
         b"\x1b@\x1ba\x01\x1bE\x01Progressive award\n\x1d!\x11HKD 2,500.10\n\x1d!\x00\x1bE\x00"
@@ -136,7 +139,7 @@ def test_names_are_printed_in_the_printers_own_characters_and_are_no_commands():
     assert "陳大文".encode("gb18030") in slip(PAGE, "gb18030")
     assert b"??? Baccarat 8" in slip(PAGE)
     sly = slip(
-        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), "t", "")
+        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), "t", "", UTC)
     )  # which would open a cash drawer
     assert b"\x1bp" not in sly
 

@@ -1,13 +1,16 @@
 """The Game Manager's pages as people meet them: what they show, what they order, and who may."""
 
 import io
+import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pypdf
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.game_manager.house import QUARTER, Books, a_change_of_meter, a_weekend
+from controller.operators import console
+from tests.game_manager.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
 from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approve, manage, office, show
 from tests.operators.pages.parts import at_work
 from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, faults_of
@@ -159,6 +162,28 @@ async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, t
             "Nothing: what was counted is what the record says was taken."
         )
         await expect(coins.last).to_contain_text("0.50 is still missing")
+
+
+async def test_times_are_by_the_houses_clock_wherever_the_screen_is(browser, monkeypatch, tmp_path):
+    real = console._house
+    monkeypatch.setattr(console, "_house", lambda *given: replace(real(*given), calendar=CALENDAR))
+    async with office(tmp_path, "2026-11-20 19:00") as (home, here):
+        await a_weekend(home)
+        context = await browser.new_context(timezone_id="America/New_York")
+        page = await context.new_page()
+        await manage(page, here, "ike", "day")
+        await expect(page.locator("#zone")).to_have_text("The house's clock: Asia/Macau")
+        await of_day(page, "day", "2026-11-20")
+        report = page.locator("#day-report")
+        await expect(report).to_contain_text("20 Nov 2026, 06:00:00 GMT+8 to 21 Nov 2026, 06:00:00 GMT+8")
+        await expect(report.locator("tbody tr", has_text="Seed")).to_contain_text("20 Nov 2026, 20:00:")
+        await show(page, here, "awards")
+        await expect(page.locator("#award-list tbody tr").last).to_contain_text(
+            re.compile(r"22 Nov 2026, 12:00:\d\d GMT\+8, eve, approved by omar")
+        )
+        unknown = "import('/game-manager/static/times.js').then(times => times.tellTimesBy('Nowhere'))"
+        assert await page.evaluate(unknown) == "UTC"
+        await context.close()
 
 
 async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_nothing_below(page, tmp_path):
