@@ -101,7 +101,7 @@ async def _run(
     if spots is not None:
         await spots.begin()
     cards = _card_door(config, engine, outbox, devices)
-    desk = Desk(engine, config.folder, _fitted(config, spots, cards))
+    desk = Desk(engine, config.folder, _fitted(config, devices, spots, cards))
     console = _console(config, engine, desk)
     door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
     async with asyncio.TaskGroup() as tasks:
@@ -151,16 +151,23 @@ def _attend(
         broker.retain(topic, message)
 
 
-def _fitted(config: ServiceConfig, spots: CoinSpotDoor | None, cards: "CardDoor | None") -> Fitted:
+def _fitted(
+    config: ServiceConfig, devices: Devices, spots: CoinSpotDoor | None, cards: "CardDoor | None"
+) -> Fitted:
     """What the table's devices do for its progressive."""
-    gives = set()
-    if config.keypad is not None and config.keypad.key_switch:
-        gives.add("turn_key")
-    if config.card_reader is not None:
-        gives.add("swipe_card")
-    if spots is not None:
-        gives |= {"wager_placed", "wager_lifted"}
-    fitted = Fitted(gives=frozenset(gives))
+
+    def gives() -> frozenset[str]:
+        kinds = set()
+        if has_switch and devices.keypad is not None and devices.keypad.health().connected:
+            kinds.add("turn_key")
+        if devices.card_reader is not None and devices.card_reader.health().connected:
+            kinds.add("swipe_card")
+        if spots is not None:
+            kinds |= {"wager_placed", "wager_lifted"}
+        return frozenset(kinds)
+
+    has_switch = config.keypad is not None and config.keypad.key_switch
+    fitted = Fitted(gives=gives)
     if config.keypad is not None:
         fitted = replace(fitted, start_label=config.keypad.start_label)
     if spots is not None:
@@ -227,10 +234,13 @@ def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: D
     if devices.card_reader is None or config.console is None or config.progressive is None:
         return None
     # As with the consoles: a table without cards does not load what their owners' passwords are checked with.
-    from controller.operators.accounts import Accounts  # noqa: PLC0415
+    from controller.operators.accounts import Accounts, AccountsError  # noqa: PLC0415
     from controller.operators.card_door import CardDoor  # noqa: PLC0415
 
-    accounts = Accounts.open(config.console.accounts)
+    try:
+        accounts = Accounts.open(config.console.accounts)
+    except AccountsError as error:
+        raise ConfigError([Problem(str(error), key="console.accounts")]) from error
     return CardDoor(
         engine, outbox, devices.card_reader, accounts, second_factor=config.progressive.second_factor
     )

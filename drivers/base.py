@@ -162,21 +162,20 @@ class SensorMended:
 
 
 @dataclass(frozen=True, slots=True)
-class SensorsRestarted:
-    """The sensors had lost their power, or are others: what was said to lie there is void, and is said anew.
+class SensorsFound:
+    """The first picture since the host's start or the sensors' own: what was known to lie there before may not be so.
 
-    A round whose wagers were latched keeps them, and a fault stands until it is mended.
+    On `empty` seats lies nothing. On those in `lying` is what can be a wager in a coming round, and each is told again. Of
+    all others nothing can be said, or what lies there has had its START. A round whose wagers were latched keeps them, and
+    a fault stands until it is mended.
     """
+
+    empty: tuple[int, ...]
+    lying: tuple[int, ...]
 
 
 SensorEvent = (
-    WagerPlaced
-    | WagerLifted
-    | WagersLatched
-    | StartUnconfirmed
-    | SensorFailed
-    | SensorMended
-    | SensorsRestarted
+    WagerPlaced | WagerLifted | WagersLatched | StartUnconfirmed | SensorFailed | SensorMended | SensorsFound
 )
 
 

@@ -24,6 +24,7 @@ from controller.outbox import Outbox
 from controller.progressive import nexus
 from controller.progressive.events import CardLevel
 from controller.progressive.nexus import SwipeCard
+from controller.progressive.procedure import Won
 from controller.table.events import AccessRefused
 from controller.table.table import Table
 from controller.table.turn import RefusedError
@@ -52,10 +53,11 @@ _log = structlog.get_logger("controller.operators")
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A swipe whose owner must give the password too, `until` then by the door's clock."""
+    """A swipe whose owner must give the password too, `until` then by the door's clock, for this award and no other."""
 
     owner: Account
     until: float
+    award: tuple[int, Won | None, tuple[int, ...]]
 
 
 class CardDoor:
@@ -118,7 +120,7 @@ class CardDoor:
             return _UNKNOWN
         level = card_level(owner.roles)
         if self._second_factor and level == "executive" and self._needs_executive(owner.name):
-            self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS)
+            self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
             return _PASSWORD
         return await self._complete(owner, level)
 
@@ -140,9 +142,20 @@ class CardDoor:
     @property
     def pending(self) -> Pending | None:
         """The swipe that waits for its owner's password, None where none does."""
-        if self._pending is not None and (self._clock() >= self._pending.until or not self.awaited()):
+        waits = self._pending
+        if waits is not None and (
+            self._clock() >= waits.until or not self.awaited() or waits.award != self._award()
+        ):
             self._pending = None
         return self._pending
+
+    def _award(self) -> tuple[int, Won | None, tuple[int, ...]]:
+        """What a card would complete now: the game, what its hand won, and whose hands are selected."""
+        progressive = self._engine.state.progressive
+        if progressive is None:
+            return (0, None, ())
+        hand = progressive.procedure.hand
+        return (hand.round, hand.won, hand.selected)
 
     def password_of(self) -> str | None:
         """Whose card was swiped and waits for its owner's password, None where none does."""

@@ -30,7 +30,7 @@ from drivers.base import (
     SensorFailed,
     SensorMended,
     SensorOrders,
-    SensorsRestarted,
+    SensorsFound,
     StartUnconfirmed,
     WagerLifted,
     WagerPlaced,
@@ -114,11 +114,10 @@ class CoinSpotDoor:
                 return await self._submit(order, source)
             start = self._start = _Start(order, source, asyncio.get_running_loop().create_future())
             await asyncio.wait([start.handled], timeout=CONFIRM_SECONDS)
-            if self._start is start:
-                self._start = None
-            elif (handled := await start.handled) is not None:
-                return handled
-            return await self._submit(order, source)
+            async with self._telling:
+                if self._start is start:
+                    await self._unconfirmed(start)
+            return await start.handled or await self._submit(order, source)
 
     def _would_refuse(self, order: StartGame) -> bool:
         """Whether the game would be refused whatever the sensors latch, so that they need not be told."""
@@ -140,66 +139,78 @@ class CoinSpotDoor:
             for event in events:
                 await self._take(event)
 
-    async def _take(self, event: SensorEvent) -> None:  # noqa: C901 - flat: one case an event
+    async def _take(self, event: SensorEvent) -> None:
         match event:
             case WagerPlaced(seat=seat):
-                await self._placed(seat, late=event.late_for is not None)
+                await self._placed(seat)
             case WagerLifted(seat=seat):
-                self._late.discard(seat)
-                if seat in self._hand.sensors:
-                    await self._tell(procedure.WagerLifted(seat))
+                await self._lifted(seat)
             case WagersLatched():
                 await self._latched(event)
             case StartUnconfirmed(round=round_):
-                start = self._start
-                if start is not None and start.order.round == round_:
-                    self._start = None
-                    start.handled.set_result(None)
+                if self._start is not None and self._start.order.round == round_:
+                    await self._unconfirmed(self._start)
             case SensorFailed(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=True))
-                if fault == "stuck" and seat is not None:
+                if seat is not None:
                     await self._void(seat)
             case SensorMended(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=False))
-            case SensorsRestarted():
-                await self._void_all()
+            case SensorsFound():
+                await self._found(event)
 
-    async def _placed(self, seat: int, *, late: bool) -> None:
-        if self._started and not late and self._round is not None:
-            return  # it lay there at the start: the sensors say it again, to a service that has come up since
-        if not late and seat in self._hand.sensors:
-            return
+    async def _placed(self, seat: int) -> None:
+        hand = self._hand
+        if seat in {*hand.sensors, *hand.spent, *self._late}:
+            return  # it is known, or not known to be another than the one that has had its game
         handled = await self._tell(procedure.WagerPlaced(seat))
         if handled.refusal is not None:
             self._late.add(seat)
-            _log.warning("wager after the start", seat=seat, round=self._hand.round)
+            _log.warning("wager after the start", seat=seat, round=hand.round)
+
+    async def _lifted(self, seat: int) -> None:
+        self._late.discard(seat)
+        if seat in {*self._hand.sensors, *self._hand.spent}:
+            await self._tell(procedure.WagerLifted(seat))
+
+    async def _found(self, found: SensorsFound) -> None:
+        """Have the record say no more than the sensors do, which were not heard for a while or lost their power."""
+        for seat in found.empty:
+            await self._lifted(seat)
+        await self._void(*(seat for seat in self._hand.sensors if seat not in found.lying))
 
     async def _latched(self, latched: WagersLatched) -> None:
         """Start the game that waits for this; one that nobody waits for any more was refused, and the sensors are told its end."""
         start = self._start
         if start is None or start.order.round != latched.round:
             return
-        self._start = None
         left_out = [seat for seat in self._hand.sensors if seat not in latched.seats]
         if left_out:
             # They lit, and the sensors do not count them: a START before this one, that nobody knows of, has had them.
             _log.warning("sensors left wagers out", seats=left_out, round=latched.round)
-            start.handled.set_result(None)
+            await self._unconfirmed(start)
             return
-        handled = await self._submit(replace(start.order, seats=latched.seats), start.source)
+        self._start = None
+        # What does not light is in no game, though the sensors do not know that: a loss of power lets them forget.
+        seats = tuple(seat for seat in latched.seats if seat in self._hand.sensors)
+        handled = await self._submit(replace(start.order, seats=seats), start.source)
         if handled.refusal is None:
             self._round = latched.round
+        else:
+            await self._void(*self._hand.sensors)
         start.handled.set_result(handled)
 
-    async def _void(self, *seats: int) -> None:
-        """Have these seats' wagers, which are not those of a coming game any more, be none."""
-        for seat in seats:
-            if not self._started and seat in self._hand.sensors:
-                await self._tell(procedure.WagerLifted(seat))
-
-    async def _void_all(self) -> None:
-        self._late.clear()
+    async def _unconfirmed(self, start: _Start) -> None:
+        """Give it up: whether the sensors have had what lies there nobody knows, so it is in no game until it is laid anew."""
+        self._start = None
         await self._void(*self._hand.sensors)
+        start.handled.set_result(None)
+
+    async def _void(self, *seats: int) -> None:
+        for seat in seats:
+            if seat in {*self._hand.sensors, *self._late}:
+                self._late.discard(seat)
+                await self._tell(procedure.WagerVoided(seat))
 
     async def _tell(self, event: Event) -> Handled:
         return await self._submit(event, SOURCE)
@@ -220,13 +231,12 @@ class CoinSpotDoor:
             self._news.set()
 
     async def begin(self) -> None:
-        """Take up the record before orders are taken: of what lies there nothing is known until they say it.
+        """Put on the record that nothing is heard of them yet, before orders are taken.
 
         Raises:
             RecordError: it could not be put on the record.
         """
         await self._tell_link()
-        await self._void_all()
 
     async def run(self) -> None:
         """Serve the sensors until cancelled.
@@ -258,16 +268,14 @@ class CoinSpotDoor:
         return not self._started and (self._round is not None or bool(self._late))
 
     async def _see_to_the_last_game(self) -> None:
-        """What still lies there has had its game, and what was late for it is in the next."""
+        """The sensors are told that it is over, and what was late for it is in the next."""
         if not self._is_over:
             return
-        late, round_ = self.late(), self._round
+        late = self.late()
         self._late.clear()
         self._round = None
-        if round_ is not None:
-            await self._void(*self._hand.sensors)
         for seat in late:
-            await self._placed(seat, late=False)
+            await self._placed(seat)
 
     def message(self, now: datetime) -> Device:
         """The sensors as a device: there or not, and which."""

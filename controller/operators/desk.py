@@ -22,18 +22,19 @@ from controller.messages.building import public_round, state_message
 from controller.messages.models import State
 from controller.operators.games import game_names
 from controller.problems import ConfigError
+from controller.progressive.aquarius import TurnKey
 from controller.progressive.events import ChangeSettings
 from controller.progressive.nexus import Confirm
-from controller.progressive.procedure import StartGame
+from controller.progressive.procedure import StartGame, WagerLifted, WagerPlaced
 from controller.progressive.shares import DealersSide
 from controller.table.effects import Happened, Happening, RoundEnded
-from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, Sensed, VoidCoup
+from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, VoidCoup
 from controller.table.state import RoundRecord, TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
 from drivers.base import CardAnswer
 
-Given = Order | GameOrder | BooksOrder | Sensed
+Given = Order | GameOrder | BooksOrder | WagerPlaced | WagerLifted | TurnKey
 """What people order at a desk, of the table or of its progressive; and what they see there in place of a sensor."""
 
 _GIVEN: Final[TypeAdapter[Given]] = TypeAdapter(Annotated[Given, Field(discriminator="kind")])
@@ -125,8 +126,9 @@ class UnreadableError(ValueError):
 class Fitted:
     """What a table's devices do for its progressive, so that nobody need do it at a desk.
 
-    - `gives`: the kinds of orders that a device gives, and no desk takes: `wager_placed` and `wager_lifted` where there
-      are sensors, `turn_key` where there is a key switch, `swipe_card` where there is a card reader.
+    - `gives`: the kinds of orders that a device gives now, and no desk takes: `wager_placed` and `wager_lifted` where there
+      are sensors, `turn_key` while there is a key switch, `swipe_card` while there is a card reader. A keypad or a reader
+      that is away must not keep an award that is confirmed from its end.
     - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source; refuses, and has
       nothing on the record, where they do not answer.
     - `start_label`: what is written on the keypad's key for START GAME.
@@ -135,7 +137,7 @@ class Fitted:
     - `give_password`: takes it, given where and what checks it: `CardDoor.confirm`; None where there is no card reader.
     """
 
-    gives: frozenset[str] = frozenset()
+    gives: Callable[[], frozenset[str]] = frozenset
     start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None
     start_label: str = "START GAME"
     late: Callable[[], tuple[int, ...]] = tuple
@@ -189,7 +191,7 @@ class Desk:
             raise UnreadableError(
                 f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
             )
-        if kind in self.fitted.gives:
+        if kind in self.fitted.gives():
             raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
         if kind == "change_game":
             return self._change_game(fields, who)

@@ -43,6 +43,7 @@ class SeatInGame(_Part):
 
     - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
     - `late`: a wager lies there that came after the start, and is in no game.
+    - `spent`: one lies there that has had its game or was voided: it must be laid anew to be one.
     - `won`: its hand won of the meter, or may have; `selected`: its hand button is on.
     - `share`: what it gets of the award, in minor units, as far as that is known.
     - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
@@ -52,6 +53,7 @@ class SeatInGame(_Part):
     lit: bool
     wagered: bool
     late: bool
+    spent: bool
     won: bool
     selected: bool
     share: int | None
@@ -101,7 +103,7 @@ class GameView(_Part):
     - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
     - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
     - `start_label`: what this table calls START GAME.
-    - `by_device`: those that a device of this table gives.
+    - `by_device`: those that a device of this table gives now.
     - `password_of`: whose card was swiped and waits for its owner's password, null where none does.
     """
 
@@ -162,7 +164,7 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         todo=_todo(state, progressive, award, expected, orders, fitted.start_label),
         orders=orders,
         start_label=fitted.start_label,
-        by_device=tuple(sorted(fitted.gives)),
+        by_device=tuple(sorted(fitted.gives())),
         password_of=fitted.password_of(),
     )
 
@@ -323,6 +325,7 @@ def _seats(
             lit=wagered if started else seat in hand.sensors,
             wagered=wagered,
             late=seat in late,
+            spent=not started and seat in hand.spent,
             won=seat in won,
             selected=seat in hand.selected,
             share=shares.get(seat),

@@ -87,7 +87,7 @@ class KeypadDoor:
         self._keying = Keying(keys, seconds)
         self._who: str | None = None
         self._start_game = start_game or self._submit
-        self._key_unknown = key_switch
+        self._key_switch = self._key_unknown = key_switch
         self._start_label = start_label
 
     async def press(self, key: str) -> KeyAnswer:
@@ -153,7 +153,9 @@ class KeypadDoor:
         )
 
     def link_changed(self) -> None:
-        """Have the keypad's state published."""
+        """Have the keypad's state published. Where its key stands while it is away is not known."""
+        if self._key_switch and not self._driver.health().connected:
+            self._key_unknown = True
         self._outbox.snapshot_due(topics.DEVICE_KEYPAD)
 
     def message(self, now: datetime) -> Device:

@@ -152,7 +152,7 @@ def view_of(
 ) -> View:
     """The table as of the input `seq`, for this reader; `fitted` is what its devices do."""
     allowed = orders_of(reader.roles)
-    of_progressive = possible_of_progressive(state) - fitted.gives
+    of_progressive = possible_of_progressive(state) - fitted.gives()
     return View(
         seq=seq,
         ts=timestamp(now),

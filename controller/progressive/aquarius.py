@@ -28,6 +28,7 @@ from controller.progressive.procedure import (
     StartGame,
     WagerLifted,
     WagerPlaced,
+    WagerVoided,
     confirm,
     decide,
     end,
@@ -36,6 +37,7 @@ from controller.progressive.procedure import (
     press,
     start,
     take_back,
+    void,
 )
 from controller.progressive.refusal import RefusedError
 
@@ -75,6 +77,7 @@ class GameOver:
 Event = (
     WagerPlaced
     | WagerLifted
+    | WagerVoided
     | StartGame
     | HandDecided
     | AwardTakenBack
@@ -103,6 +106,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     BETTING: {
         WagerPlaced: frozenset({BETTING}),
         WagerLifted: frozenset({BETTING}),
+        WagerVoided: frozenset({BETTING}),
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
         AwardTakenBack: frozenset({BETTING, SETTLING}),
@@ -110,11 +114,13 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     },
     PLAYING: {
         WagerLifted: frozenset({PLAYING}),
+        WagerVoided: frozenset({PLAYING}),
         HandDecided: frozenset({SETTLING}),
         TurnKey: frozenset({PLAYING}),
     },
     SETTLING: {
         WagerLifted: frozenset({SETTLING}),
+        WagerVoided: frozenset({SETTLING}),
         HandDecided: frozenset({SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
@@ -124,10 +130,12 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     },
     LOGGED: {
         WagerLifted: frozenset({LOGGED}),
+        WagerVoided: frozenset({LOGGED}),
         TurnKey: frozenset({LOGGED, ADJUSTED}),
     },
     ADJUSTED: {
         WagerLifted: frozenset({ADJUSTED}),
+        WagerVoided: frozenset({ADJUSTED}),
         HandDecided: frozenset({ADJUSTED, SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         TurnKey: frozenset({ADJUSTED}),
@@ -224,13 +232,15 @@ class Aquarius:
         return orders
 
 
-def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: C901, PLR0911 - flat: one case an event
+def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: C901, PLR0911, PLR0912 - flat: one case an event
     hand = state.hand
     match event:
         case WagerPlaced():
             return replace(state, hand=place(hand, event)), []
         case WagerLifted():
             return replace(state, hand=lift(hand, event)), []
+        case WagerVoided():
+            return replace(state, hand=void(hand, event)), []
         case StartGame():
             started, contribution = start(hand, event)
             return replace(state, hand=started, step=PLAYING), [contribution]

@@ -29,6 +29,7 @@ from controller.progressive.procedure import (
     StartGame,
     WagerLifted,
     WagerPlaced,
+    WagerVoided,
     confirm,
     decide,
     end,
@@ -37,6 +38,7 @@ from controller.progressive.procedure import (
     press,
     start,
     take_back,
+    void,
 )
 from controller.progressive.refusal import RefusedError
 
@@ -69,6 +71,7 @@ class EndGame:
 Event = (
     WagerPlaced
     | WagerLifted
+    | WagerVoided
     | StartGame
     | HandDecided
     | AwardTakenBack
@@ -97,16 +100,19 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     BETTING: {
         WagerPlaced: frozenset({BETTING}),
         WagerLifted: frozenset({BETTING}),
+        WagerVoided: frozenset({BETTING}),
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
         AwardTakenBack: frozenset({BETTING, SETTLING}),
     },
     PLAYING: {
         WagerLifted: frozenset({PLAYING}),
+        WagerVoided: frozenset({PLAYING}),
         HandDecided: frozenset({SETTLING}),
     },
     SETTLING: {
         WagerLifted: frozenset({SETTLING}),
+        WagerVoided: frozenset({SETTLING}),
         HandDecided: frozenset({SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
@@ -115,6 +121,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     },
     CONFIRMED: {
         WagerLifted: frozenset({CONFIRMED}),
+        WagerVoided: frozenset({CONFIRMED}),
         HandDecided: frozenset({CONFIRMED, SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),  # a hand is taken back, and the confirmation with it
@@ -122,6 +129,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
     },
     ADJUSTED: {
         WagerLifted: frozenset({ADJUSTED}),
+        WagerVoided: frozenset({ADJUSTED}),
         HandDecided: frozenset({ADJUSTED, SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         EndGame: frozenset({BETTING}),
@@ -223,6 +231,8 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
             return replace(state, hand=place(hand, event)), []
         case WagerLifted():
             return replace(state, hand=lift(hand, event)), []
+        case WagerVoided():
+            return replace(state, hand=void(hand, event)), []
         case StartGame():
             started, contribution = start(hand, event)
             return State(hand=started, step=PLAYING), [contribution]

@@ -55,6 +55,14 @@ class WagerLifted:
 
 
 @dataclass(frozen=True, slots=True)
+class WagerVoided:
+    """What lies on a sensor is no wager of the coming game, for nobody can say that it is one: it must be laid anew."""
+
+    seat: int
+    kind: Literal["wager_voided"] = "wager_voided"
+
+
+@dataclass(frozen=True, slots=True)
 class StartGame:
     """The dealer presses START GAME (COIN IN on older keypads) for this round.
 
@@ -116,6 +124,7 @@ class Hand:
 
     - `stake`: what a wager on a sensor is worth, in minor units.
     - `sensors`: the seats with a wager on their sensor, as far as it was recognised.
+    - `spent`: those where one lies that sensors latched, or that was voided: it must go, and one come, to be a wager again.
     - `round`: the last one started, 0 before the first; `wagers`: the seats with a wager in it.
     - `won`: what it won of the meter by its cards; `selected`: whose hand buttons are on.
     - `awarded`: what was last confirmed of it, which a correction of the cards can make another thing than `won`.
@@ -124,6 +133,7 @@ class Hand:
     table: str
     stake: int
     sensors: tuple[int, ...] = ()
+    spent: tuple[int, ...] = ()
     round: int = 0
     wagers: tuple[int, ...] = ()
     won: Won | None = None
@@ -148,19 +158,32 @@ class Hand:
 
 def place(hand: Hand, event: WagerPlaced) -> Hand:
     """A wager on a sensor before the start."""
-    return replace(hand, sensors=_with(hand.sensors, event.seat))
+    return replace(hand, sensors=_with(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
 
 
 def lift(hand: Hand, event: WagerLifted) -> Hand:
     """A sensor is empty: before the start there is no wager then, after it the wager stands as it was counted."""
-    return replace(hand, sensors=_without(hand.sensors, event.seat))
+    return replace(hand, sensors=_without(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
+
+
+def void(hand: Hand, event: WagerVoided) -> Hand:
+    """What lies on a sensor is in no game until it was laid anew."""
+    return replace(hand, sensors=_without(hand.sensors, event.seat), spent=_with(hand.spent, event.seat))
 
 
 def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
-    """The wagers on the sensors are those of the round."""
-    seats = hand.sensors if event.seats is None else event.seats
+    """The wagers on the sensors are those of this round, and of no other: each is laid anew for the next."""
+    latched = event.seats or ()
+    seats = hand.sensors if event.seats is None else latched
     started = replace(
-        hand, sensors=seats, round=event.round, wagers=seats, won=None, selected=(), awarded=None
+        hand,
+        sensors=(),
+        spent=tuple(sorted({*hand.spent, *latched})),
+        round=event.round,
+        wagers=seats,
+        won=None,
+        selected=(),
+        awarded=None,
     )
     wagers = tuple(SeatWager(seat, hand.stake) for seat in seats)
     return started, Contribute(hand.table, event.round, wagers)

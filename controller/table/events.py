@@ -428,7 +428,7 @@ class SensorFault:
 
 # --- the progressive
 
-Sensed = procedure.WagerPlaced | procedure.WagerLifted | aquarius.TurnKey
+Sensed = procedure.WagerPlaced | procedure.WagerLifted | procedure.WagerVoided | aquarius.TurnKey
 """What a wager sensor or the key switch saw."""
 GameOrder = (
     procedure.StartGame

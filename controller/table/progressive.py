@@ -62,8 +62,6 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
     _tell(turn, event)
     if isinstance(event, StartGame):
         refuse_unlatched(turn.state, event)
-    if isinstance(event, StartGame) and turn.state.sensors is None:
-        _lift_all(turn)
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:
@@ -256,13 +254,6 @@ def _take_back(turn: Turn, number: int) -> None:
     )
     if of_the_game and last is not None and progressive.decided == last.round and not _is_played(progressive):
         _tell(turn, AwardTakenBack())
-
-
-def _lift_all(turn: Turn) -> None:
-    """Where no sensor sees them, wagers are said to lie there for one game, and for the next anew."""
-    progressive = _of(turn)
-    hand = replace(progressive.procedure.hand, sensors=())
-    turn.change(progressive=replace(progressive, procedure=replace(progressive.procedure, hand=hand)))
 
 
 # --- small

@@ -65,7 +65,7 @@ class Here(Frame):
     def __post_init__(self) -> None:
         within("token", self.token, 1, HIGHEST)
         within("boot", self.boot, 1, HIGHEST)
-        within("taken", self.taken, 0, HIGHEST)
+        within("taken", self.taken, 0, HIGHEST - 1)  # so that orders can be numbered above it
         check_serial(self.serial)
 
     def payload(self) -> bytes:
@@ -100,7 +100,7 @@ class Report(Frame):
         within("number", self.number, 0, HIGHEST)
         within("token", self.token, 1, HIGHEST)
         within("boot", self.boot, 1, HIGHEST)
-        within("taken", self.taken, 0, HIGHEST)
+        within("taken", self.taken, 0, HIGHEST - 1)  # so that orders can be numbered above it
         within("round", self.round, 0, KEEP - 1)
         within("start", self.start, 1 if self.round else 0, self.number)
         within("the number of positions", len(self.spots), 1, POSITIONS)

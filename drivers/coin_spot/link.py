@@ -22,7 +22,7 @@ from drivers.base import (
     SensorFault,
     SensorMended,
     SensorOrders,
-    SensorsRestarted,
+    SensorsFound,
     StartUnconfirmed,
     WagerLifted,
     WagerPlaced,
@@ -50,7 +50,7 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromDevice]]] = {
     Here.TYPE: Here.parse,
     Report.TYPE: Report.parse,
 }
-_NEVER_SEEN: Final = Spot()
+_NEVER_SEEN: Final = Spot(answers=0)
 
 _Place = tuple[int, int]
 """An event's place in the order of the device's changes: a number, and which comes first of two that have it."""
@@ -111,6 +111,7 @@ class CoinSpotLink:
         self._faults: frozenset[_Fault] = frozenset()
         # Wagers that have had their round, and were not seen to go since.
         self._kept: frozenset[int] = frozenset()  # over a loss of power, of which the device knows nothing
+        self._unread: set[int] = set()  # positions of which the first picture could say nothing
         self._stuck: frozenset[int] = frozenset()
         self._open_since = inf
         # What the table wants, and what the device was told.
@@ -192,10 +193,7 @@ class CoinSpotLink:
             for position in self._spent() | self._kept
             if _may_be_the_same(_spot(before, position), _spot(report, position), restarted=restarted)
         )
-        events: list[SensorEvent] = []
-        if restarted:
-            self.counters.restarts += 1
-            events.append(SensorsRestarted())
+        self.counters.restarts += restarted
         known = None if restarted else before
         self.counters.changes += known is None or report.number > known.number
         if report.round:
@@ -204,8 +202,12 @@ class CoinSpotLink:
             self._open_since = now
         self._device, self._picture = device, report
         self._kept = still if restarted else self._kept & still
-        told = [*self._wagers(known), *self._latch(still)]
-        return [*events, *(event for _, event in sorted(told, key=lambda each: each[0])), *self._judge(now)]
+        latched = list(self._latch(still))
+        if known is None:
+            told = [*self._found(self._kept if latched else self._spent()), *latched]
+        else:
+            told = [*self._wagers(known), *latched]
+        return [*(event for _, event in sorted(told, key=lambda each: each[0])), *self._judge(now)]
 
     def _spent(self) -> frozenset[int]:
         """The positions whose wager has had its round: the device latches it no more until it goes and comes again."""
@@ -219,17 +221,35 @@ class CoinSpotLink:
             and (_spot(picture, position).came <= picture.start or position in self._kept)
         )
 
-    def _wagers(self, known: Report | None) -> Iterable[tuple[_Place, SensorEvent]]:
+    def _found(self, spent: frozenset[int]) -> Iterable[tuple[_Place, SensorEvent]]:
+        """What the first picture shows, of whose sensors nothing is known yet; `spent` have had their round."""
+        spots = {position: _spot(self._picture, position) for position in self._seats.by_position}
+        empty = frozenset(each for each, spot in spots.items() if spot.answers == 1 and not spot.holds)
+        lying = frozenset(each for each, spot in spots.items() if spot.holds) - spent
+        self._unread = {each for each, spot in spots.items() if spot.answers != 1 and not spot.holds}
+        yield (0, 0), SensorsFound(self._seats.seats(empty), self._seats.seats(lying))
+        for position in lying:
+            yield self._placed(position)
+
+    def _wagers(self, known: Report) -> Iterable[tuple[_Place, SensorEvent]]:
         """What came and what went since the picture `known`, each with its place in the order of changes."""
         for position, seat in self._seats.by_position.items():
             was, spot = _spot(known, position), _spot(self._picture, position)
             came = spot.came > was.came
+            read = position in self._unread and spot.answers == 1
+            if read:
+                self._unread.discard(position)
             if came and was.holds:
                 yield (spot.came, 0), WagerLifted(seat)  # by then at the latest
-            if came:
-                yield (spot.came, 1), WagerPlaced(seat, spot.came, self._late_for(position, spot))
-            if not spot.holds and (came or was.holds):
+            if came and not (read and position in self._kept):
+                yield self._placed(position)
+            if not spot.holds and (came or was.holds or read):
                 yield (spot.went, 1), WagerLifted(seat)
+
+    def _placed(self, position: int) -> tuple[_Place, SensorEvent]:
+        spot = _spot(self._picture, position)
+        late_for = self._late_for(position, spot)
+        return (spot.came, 1), WagerPlaced(self._seats.by_position[position], spot.came, late_for)
 
     def _late_for(self, position: int, spot: Spot) -> int | None:
         picture, latched = self._picture, self._latched
@@ -299,7 +319,7 @@ class CoinSpotLink:
             return
         for position in range(1, POSITIONS + 1):
             assigned = position in self._seats.by_position
-            answers = self._picture.spots[position - 1].answers if position <= len(self._picture.spots) else 0
+            answers = _spot(self._picture, position).answers
             if assigned and not answers:
                 yield _Fault(position, "missing")
             if answers > 1:

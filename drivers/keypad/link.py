@@ -127,14 +127,16 @@ class KeypadLink:
             if self._answer is not None and self._answer.number == press.number:
                 self._out += encode(self._answer)
             return False
-        if press.age > STALE_MILLISECONDS:
-            self.counters.late += 1
-            self.answer(press, TOO_LATE)
-            return False
-        if self._contact.bounced(press.key, now - press.age / 1000):
+        if self._contact.bounced(
+            press.key, now - press.age / 1000
+        ):  # and has the answer of the one that it is
             self.counters.bounces += 1
             if self._answer is not None:  # else it comes again
                 self._say(replace(self._answer, number=press.number))
+            return False
+        if press.age > STALE_MILLISECONDS:
+            self.counters.late += 1
+            self.answer(press, TOO_LATE)
             return False
         self.counters.presses += 1
         self._taken, self._answer = press.number, None
@@ -153,6 +155,7 @@ class KeypadLink:
         self.here = None
         self._out = b""
         self._said_at = -inf
+        self._turned = 0  # where the key stands is told anew on each connection
 
     # --- what goes out
 

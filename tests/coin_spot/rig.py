@@ -8,7 +8,7 @@ from drivers.base import (
     SensorFailed,
     SensorMended,
     SensorOrders,
-    SensorsRestarted,
+    SensorsFound,
     StartUnconfirmed,
     WagerLifted,
     WagerPlaced,
@@ -26,24 +26,32 @@ TURN = 0.05
 class Picture:
     """What a user knows who believes every event; one that does not fit what came before is an error."""
 
+    seats: tuple[int, ...] = ()
     wagers: set[int] = field(default_factory=set)
+    unsure: set[int] = field(
+        default_factory=set
+    )  # of these the first picture could not tell, or their round was before
     late: dict[int, int] = field(default_factory=dict)
     rounds: dict[int, tuple[int, ...]] = field(default_factory=dict)
     unconfirmed: list[int] = field(default_factory=list)
     faults: set[tuple[int, str]] = field(default_factory=set)
-    restarts: int = 0
+    found: list[SensorsFound] = field(default_factory=list)
     told: list[SensorEvent] = field(default_factory=list)
 
-    def take(self, events: Sequence[SensorEvent]) -> None:
+    def take(self, events: Sequence[SensorEvent]) -> None:  # noqa: C901 - flat: one case an event
         for event in events:
             self.told.append(event)
             match event:
                 case WagerPlaced():
-                    assert event.seat not in self.wagers
+                    assert event.seat not in self.wagers - self.unsure
+                    self.unsure.discard(event.seat)
                     self.wagers.add(event.seat)
                     if event.late_for is not None:
                         self.late[event.seat] = event.late_for
                 case WagerLifted():
+                    if event.seat in self.unsure:
+                        self.wagers.add(event.seat)
+                        self.unsure.remove(event.seat)
                     self.wagers.remove(event.seat)
                     self.late.pop(event.seat, None)
                 case WagersLatched():
@@ -56,10 +64,12 @@ class Picture:
                     self.faults.add((event.position, event.fault))
                 case SensorMended():
                     self.faults.remove((event.position, event.fault))
-                case SensorsRestarted():
-                    self.wagers.clear()
+                case SensorsFound():
+                    said = {*event.empty, *event.lying}
+                    self.wagers -= said
+                    self.unsure = set(self.seats) - said
                     self.late.clear()
-                    self.restarts += 1
+                    self.found.append(event)
 
 
 @dataclass
@@ -85,7 +95,7 @@ class Rig:
         self.now = 100.0
         self.token = 6
         self.orders = SensorOrders()
-        self.user = Picture()
+        self.user = Picture(self.seats.seats(range(1, 16)))
         self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
         self.connect()
 
@@ -99,7 +109,7 @@ class Rig:
 
     def new_host(self) -> None:
         self.link = CoinSpotLink(self.seats, STUCK_SECONDS)
-        self.user = Picture()
+        self.user = Picture(self.seats.seats(range(1, 16)))
         self.connect()
 
     def put(self, *positions: int) -> None:

@@ -15,6 +15,7 @@ from drivers.keypad.frames import Here as KeypadHere
 ALL = (Here, Report, Ask, Orders)
 NUMBER = st.integers(1, HIGHEST)
 FROM_0 = st.integers(0, HIGHEST)
+TAKEN = st.integers(0, HIGHEST - 1)  # so that orders can be numbered above it
 
 
 @st.composite
@@ -31,11 +32,11 @@ def reports(draw: st.DrawFn) -> Report:
     start = draw(st.integers(1 if round_ else 0, number))
     latched = draw(st.frozensets(st.integers(1, length))) if round_ else frozenset[int]()
     where = tuple(draw(spots(number)) for _ in range(length))
-    return Report(number, draw(NUMBER), draw(NUMBER), draw(FROM_0), round_, start, latched, where)
+    return Report(number, draw(NUMBER), draw(NUMBER), draw(TAKEN), round_, start, latched, where)
 
 
 FRAMES: st.SearchStrategy[FromDevice | FromHost] = st.one_of(
-    st.builds(Here, NUMBER, NUMBER, FROM_0, st.from_regex(r"[!-~]{1,32}", fullmatch=True)),
+    st.builds(Here, NUMBER, NUMBER, TAKEN, st.from_regex(r"[!-~]{1,32}", fullmatch=True)),
     reports(),
     st.builds(Ask, NUMBER),
     st.builds(Orders, NUMBER, NUMBER, NUMBER, FROM_0, FROM_0, st.frozensets(st.integers(1, POSITIONS))),

@@ -49,7 +49,7 @@ async def test_a_round_by_typing(tmp_path):
     typed.write(b"plug\n")
     await until(lambda: driver.health().connected and not user.faults)
     typed.write(b"power\n")
-    await until(lambda: user.restarts == 1)
+    await until(lambda: len(user.found) == 2)
     typed.write(b"stuck 3\ntake 3\n")
     user.round = None
     await until(lambda: user.faults == {(3, "stuck")})

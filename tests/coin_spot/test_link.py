@@ -10,7 +10,7 @@ from drivers import framing
 from drivers.base import (
     SensorFailed,
     SensorMended,
-    SensorsRestarted,
+    SensorsFound,
     StartUnconfirmed,
     WagerLifted,
     WagerPlaced,
@@ -29,7 +29,8 @@ from tests.coin_spot.rig import STUCK_SECONDS, Picture, Rig
 def rig():
     rig = Rig()
     rig.settle()
-    assert rig.user.told == []
+    assert rig.user.told == [SensorsFound((10, 20, 30), ())]
+    rig.user.told.clear()
     return rig
 
 
@@ -237,7 +238,7 @@ def test_a_lost_line_changes_nothing_and_what_happened_meanwhile_is_told(rig):
     rig.connect()
 
     assert rig.settle() == [WagerLifted(10), WagerPlaced(30, 5, late_for=5)]
-    assert rig.user.restarts == 0
+    assert len(rig.user.found) == 1
 
 
 def test_a_device_that_lost_its_power_gives_the_whole_picture_anew(rig):
@@ -246,7 +247,7 @@ def test_a_device_that_lost_its_power_gives_the_whole_picture_anew(rig):
     rig.take(1)
     rig.power()
 
-    assert rig.settle() == [SensorsRestarted(), WagerPlaced(20, 1)]
+    assert rig.settle() == [SensorsFound((10, 30), (20,)), WagerPlaced(20, 1)]
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
@@ -258,7 +259,7 @@ def test_a_round_keeps_its_wagers_when_the_device_loses_its_power(rig, seconds):
     rig.put(2)
     events = rig.settle()
 
-    assert events == [SensorsRestarted(), WagerPlaced(10, 1), WagerPlaced(20, 2, late_for=5)]
+    assert events == [SensorsFound((30,), (20,)), WagerPlaced(20, 2, late_for=5)]
     rig.put(3)
     assert rig.settle() == [WagerPlaced(30, 3, late_for=5)]
     assert rig.user.rounds == {5: (10,)}
@@ -329,7 +330,12 @@ def test_a_host_that_begins_anew_in_mid_round_is_told_it_whole(rig):
     rig.settle()
     rig.new_host()
 
-    assert rig.settle() == [WagerPlaced(10, 1), WagersLatched(5, (10,)), WagerPlaced(20, 3, late_for=5)]
+    assert rig.settle() == [
+        SensorsFound((30,), (10, 20)),
+        WagerPlaced(10, 1),
+        WagersLatched(5, (10,)),
+        WagerPlaced(20, 3, late_for=5),
+    ]
 
 
 def test_a_host_that_begins_anew_starts_no_round_that_its_record_left_off_in(rig):
@@ -339,7 +345,7 @@ def test_a_host_that_begins_anew_starts_no_round_that_its_record_left_off_in(rig
     rig.new_host()
     events = rig.settle(1.2)
 
-    assert events == [WagerPlaced(10, 1), StartUnconfirmed(5)]
+    assert events == [SensorsFound((20, 30), (10,)), WagerPlaced(10, 1), StartUnconfirmed(5)]
     assert rig.device.round == 0
 
 
@@ -358,13 +364,42 @@ def test_a_start_while_the_device_is_not_there_is_not_for_it(rig):
     assert rig.user.unconfirmed == [5]
 
 
+def test_a_host_that_begins_anew_is_not_told_of_a_coin_that_has_had_its_round(rig):
+    rig.put(1)
+    rig.want(5)
+    rig.settle()
+    rig.want(None)
+    rig.put(2)
+    rig.settle()
+    rig.new_host()
+
+    assert rig.settle() == [SensorsFound((30,), (20,)), WagerPlaced(20, 3)]
+
+
+@pytest.mark.parametrize("coin", [False, True])
+def test_a_position_that_could_not_be_read_at_first_is_told_when_it_can(rig, coin):
+    rig.put(1)
+    rig.settle()
+    rig.break_(1, "missing")
+    rig.power()
+    assert rig.settle() == [SensorsFound((20, 30), ()), SensorFailed(1, 10, "missing")]
+    if not coin:
+        rig.take(1)
+    rig.mend(1)
+
+    here = WagerPlaced(10, 3) if coin else WagerLifted(10)
+    assert rig.settle() == [here, SensorMended(1, 10, "missing")]
+    rig.take(1)
+    assert rig.settle() == ([WagerLifted(10)] if coin else [])
+
+
 def test_another_device_is_a_new_beginning(rig):
     rig.put(1)
     rig.settle()
     rig.device = Concentrator("VC-2", 1, rig.sensors)
     rig.connect()
 
-    assert rig.settle() == [SensorsRestarted(), WagerPlaced(10, 1)]
+    assert rig.settle() == [SensorsFound((20, 30), (10,)), WagerPlaced(10, 1)]
 
 
 def test_a_device_whose_count_of_power_ons_was_lost_is_taken_when_it_was_silent(rig):
@@ -421,7 +456,7 @@ def test_what_was_said_before_the_power_was_off_is_no_restart(rig):
     rig.host_hears(old)
     rig.settle()
 
-    assert rig.user.restarts == 1
+    assert len(rig.user.found) == 2
     assert rig.user.wagers == set()
 
 
@@ -435,7 +470,7 @@ def test_a_report_that_comes_before_its_power_on_has_introduced_itself_waits(rig
 
     assert rig.host_hears(report) == []
     assert rig.link.counters.held_back == 1
-    assert rig.settle() == [SensorsRestarted(), WagerPlaced(10, 1)]
+    assert rig.settle() == [SensorsFound((20, 30), (10,)), WagerPlaced(10, 1)]
 
 
 def test_a_report_for_the_host_before_is_not_taken(rig):
@@ -541,7 +576,11 @@ def test_a_position_beyond_the_chain_is_missing():
     rig.link = CoinSpotLink(Seats.of([(1, 1), (3, 2)], 7), STUCK_SECONDS)
     rig.connect()
 
-    assert rig.settle() == [SensorFailed(2, None, "unassigned"), SensorFailed(3, 2, "missing")]
+    assert rig.settle() == [
+        SensorsFound((1,), ()),
+        SensorFailed(2, None, "unassigned"),
+        SensorFailed(3, 2, "missing"),
+    ]
 
 
 def test_a_coin_where_no_seat_is_is_no_wager():
@@ -591,7 +630,7 @@ def test_a_stuck_sensor_stays_stuck_when_the_power_was_off(rig):
     rig.want(None)
     rig.settle(5)
     rig.power()
-    assert rig.settle() == [SensorsRestarted(), WagerPlaced(10, 1)]
+    assert rig.settle() == [SensorsFound((20, 30), ())]
     assert rig.user.faults == {(1, "stuck")}
     rig.take(1)
     rig.settle()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from drivers.base import CoinSpotDriver, SensorEvent, SensorOrders
+from drivers.base import CoinSpotDriver, SensorEvent, SensorOrders, SensorsFound, WagerPlaced
 from drivers.coin_spot import serial_line
 from drivers.coin_spot.seats import Seats
 from drivers.coin_spot.serial_line import SerialCoinSpot
@@ -176,7 +176,7 @@ async def test_a_cable_that_is_pulled_is_seen_at_once_and_what_happened_meanwhil
         assert loop.time() - plugged < 2
         await until(lambda: at.user.late == {4: 1})
 
-    assert at.user.restarts == 0
+    assert len(at.user.found) == 1
     assert at.user.rounds == {1: (1,)}
     assert at.user.changes >= 4
 
@@ -200,7 +200,7 @@ async def test_a_loss_of_power_is_told_from_a_lost_line_and_the_round_keeps_its_
         at.chain.put(1)
         assert await at.start(1) == (1,)
         at.chain.lose_power()
-        await until(lambda: at.user.restarts == 1 and at.user.wagers == {1})
+        await until(lambda: len(at.user.found) == 2 and at.user.wagers == {1})
         at.chain.put(2)
         await until(lambda: at.user.late == {2: 1})
         await at.end()
@@ -328,7 +328,7 @@ async def test_junk_on_the_line_is_no_wager(at):
         at.chain.put(1)
         await until(lambda: at.user.wagers == {1})
 
-    assert len(at.user.told) == 1
+    assert [type(each) for each in at.user.told] == [SensorsFound, WagerPlaced]
 
 
 @pytest.mark.parametrize("positions", [0, 16])

@@ -159,10 +159,22 @@ def test_a_press_that_is_older_than_a_second_is_refused():
     link = connected()
 
     assert link.receive(encode(press(1, age=1001)), 0.1) == []
-    assert len(link.receive(encode(press(2, age=1000)), 0.1)) == 1
-    (refused,) = answers(link)
-    assert (refused.number, refused.result) == (1, "refused")
-    assert "too late" in refused.text
+    assert link.receive(encode(press(2, age=1000)), 0.1) == []  # its contact bounced
+    assert len(link.receive(encode(press(3, age=1000, key="F3")), 0.1)) == 1
+    for number, refused in enumerate(answers(link), start=1):
+        assert (refused.number, refused.result) == (number, "refused")
+        assert "too late" in refused.text
+    assert link.counters.late == 1
+
+
+def test_a_bounce_that_comes_when_its_press_has_been_answered_has_the_same_answer_however_late():
+    link = connected()
+    link.answer(delivered(link, press(1), 0.1), DONE)
+    answers(link)
+
+    assert link.receive(encode(press(2, age=1480)), 1.6) == []
+    (same,) = answers(link)
+    assert (same.number, same.text) == (2, DONE.text)
 
 
 def test_what_the_line_still_holds_from_before_is_no_press():

@@ -279,7 +279,7 @@ def test_what_may_be_ordered_is_what_would_be_carried_out(commands, meter, possi
 
 def test_the_orders_are_those_of_the_role_and_not_a_devices():
     at = croupier(*TO_JPH)
-    fitted = Fitted(gives=frozenset({"turn_key"}))
+    fitted = Fitted(gives=lambda: frozenset({"turn_key"}))
     dealer, supervisor = (
         set(view_of(at.state, 7, NOW, Reader("Mei", (role,)), None, fitted).orders)
         for role in (Role.DEALER, Role.SUPERVISOR)

@@ -318,7 +318,7 @@ async def test_an_executives_card_waits_for_its_owners_password_where_the_house_
         return await doors[0].confirm(password, where, check)
 
     fitted = Fitted(
-        gives=frozenset({"swipe_card"}),
+        gives=lambda: frozenset({"swipe_card"}),
         password_of=lambda: doors[0].password_of() if doors else None,
         give_password=take,
     )

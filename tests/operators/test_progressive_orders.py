@@ -240,7 +240,7 @@ async def test_who_signs_stands_for_their_card_with_its_level(name, level, tmp_p
 
 async def test_what_a_device_gives_is_taken_at_no_desk(tmp_path):
     given = frozenset({"wager_placed", "wager_lifted", "turn_key", "swipe_card"})
-    async with consoles(tmp_path, house(), fitted=Fitted(gives=given)) as here:
+    async with consoles(tmp_path, house(), fitted=Fitted(gives=lambda: given)) as here:
         browser = await executive(here)
         for kind, fields in (
             ("wager_placed", {"seat": 1}),

@@ -181,8 +181,12 @@ def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, t
     assert not service.door.exists()
 
 
-def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(tmp_path):
-    service = Service(tmp_path)
+CARDS = '[card_reader]\nport = "card-reader"\n[progressive]\nid = "dragon"\nprocedure = "nexus"\ncontribution = "20%"'
+
+
+@pytest.mark.parametrize("sections", ["", CARDS])
+def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_path):
+    service = Service(tmp_path, sections, game="progressive-2" if sections else "dragon-bonus-1")
     with socket.create_server(("127.0.0.1", service.http)):
         Program.start(service)
         assert service.process.wait(60) == 2

@@ -16,6 +16,7 @@ from controller.progressive.procedure import (
     StartGame,
     WagerLifted,
     WagerPlaced,
+    WagerVoided,
 )
 from controller.progressive.progressive import Progressive
 from controller.progressive.refusal import RefusedError
@@ -122,7 +123,11 @@ def refusal(floor: Floor, does: Callable[[], object]) -> tuple[str, str]:
 COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
     "place": lambda _, words: WagerPlaced(int(words[0])),
     "lift": lambda _, words: WagerLifted(int(words[0])),
+    "void": lambda _, words: WagerVoided(int(words[0])),
     "start": lambda state, _: StartGame(state.hand.round + 1, "ann"),
+    "latched": lambda state, words: StartGame(
+        state.hand.round + 1, "ann", tuple(int(word) for word in words)
+    ),
     "won": lambda _, words: HandDecided(TIERS[words[0]], tuple(int(word) for word in words[1:])),
     "may": lambda _, words: HandDecided(
         TIERS[words[0]], tuple(int(word) for word in words[1:]), certain=False

@@ -36,6 +36,7 @@ OVER = [*PAID, "over"]
 SCENARIOS = [
     ([], "place 1", "betting", "betting"),
     (["place 1"], "lift 1", "betting", "betting"),
+    (["place 1"], "void 1", "betting", "betting"),
     (["place 1"], "start", "betting", "playing"),
     (OVER, "won quarter 1 3", "betting", "betting"),
     ([*PLAY, "lost", "over"], "won quarter 1", "betting", "settling"),
@@ -43,9 +44,11 @@ SCENARIOS = [
     (OVER, "back", "betting", "settling"),
     ([], "key jph", "betting", "betting"),
     (PLAY, "lift 1", "playing", "playing"),
+    (PLAY, "void 1", "playing", "playing"),
     (PLAY, "won quarter 1", "playing", "settling"),
     (PLAY, "key jph", "playing", "playing"),
     (WON, "lift 1", "settling", "settling"),
+    (WON, "void 1", "settling", "settling"),
     (WON, "won all 1", "settling", "settling"),
     (WON, "back", "settling", "settling"),
     (WON, "press 1", "settling", "settling"),
@@ -53,9 +56,11 @@ SCENARIOS = [
     (LOGGED[:-1], "jpot", "settling", "logged"),
     ([*PLAY, "lost"], "over", "settling", "betting"),
     (LOGGED, "lift 1", "logged", "logged"),
+    (LOGGED, "void 1", "logged", "logged"),
     (LOGGED, "key jph", "logged", "logged"),
     (LOGGED, "key run", "logged", "adjusted"),
     (PAID, "lift 1", "adjusted", "adjusted"),
+    (PAID, "void 1", "adjusted", "adjusted"),
     (PAID, "won quarter 1 3", "adjusted", "adjusted"),
     (PAID, "won all 1 3", "adjusted", "settling"),
     (PAID, "back", "adjusted", "settling"),
@@ -227,10 +232,25 @@ def test_a_wager_that_was_taken_or_lifted_after_the_start_stands():
     assert floor.tables["t1"].state.hand.selected == (1,)
 
 
-def test_a_wager_that_stays_on_its_sensor_is_one_in_the_next_round_as_well():
-    floor = Floor(pay_table="progressive-1-five-dollar").do(*PLAY, "lift 1", "lost", "over", "start")
+@pytest.mark.parametrize("start", ["start", "latched 1 3"])
+def test_a_wager_is_one_in_one_round_and_laid_anew_for_the_next(start):
+    floor = Floor().do("place 1", "place 3", start, "lift 1", "lost", "over", "place 1", "start")
 
-    assert floor.tables["t1"].state.hand.wagers == (3,)
+    assert floor.tables["t1"].state.hand.wagers == (1,)
+
+
+def test_what_sensors_latched_or_what_was_voided_is_known_to_lie_there_until_it_goes():
+    floor = Floor().do("place 1", "place 3", "place 5", "void 5", "latched 1 3")
+    hand = floor.tables["t1"].state.hand
+    assert (hand.wagers, hand.sensors, hand.spent) == ((1, 3), (), (1, 3, 5))
+
+    floor.do("lift 1", "lost", "over", "lift 5", "place 5")
+    hand = floor.tables["t1"].state.hand
+    assert (hand.sensors, hand.spent) == ((5,), (3,))
+
+    floor.do("latched 5", "lost", "over", "place 3")  # it is another one, says whoever sees it
+    hand = floor.tables["t1"].state.hand
+    assert (hand.sensors, hand.spent) == ((3,), (5,))
 
 
 def test_pressing_a_hand_button_again_takes_it_back():
@@ -330,8 +350,8 @@ def test_a_correction_after_the_end_opens_the_last_round_again_for_its_award():
     )
     assert [(award.round, award.seats, award.amount) for award in floor.awards] == [(1, (3,), 250_010)]
 
-    floor.do("over", "lift 3", "start")
-    assert floor.tables["t1"].state.hand.wagers == (1, 2)
+    floor.do("over", "start")
+    assert floor.tables["t1"].state.hand.wagers == (2,)
 
 
 def test_an_award_that_a_correction_makes_wrong_is_backed_out_before_the_right_one():
@@ -351,7 +371,7 @@ def test_a_correction_that_is_taken_back_leaves_the_award_as_it_was_confirmed():
 
 
 def test_the_same_award_in_the_next_round_is_confirmed_again():
-    floor = Floor().do(*OVER, "start", "won quarter 1 3")
+    floor = Floor().do(*OVER, *PLAY, "won quarter 1 3")
 
     assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
 
@@ -374,7 +394,18 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         "over",
         "won all 5",
     ]
-    day += ["start", "lost", "over", "won quarter 1", "press 1", "key jph", "jpot", "key run", "over"]
+    day += [
+        "place 1",
+        "start",
+        "lost",
+        "over",
+        "won quarter 1",
+        "press 1",
+        "key jph",
+        "jpot",
+        "key run",
+        "over",
+    ]
     straight, killed = Floor(reserve="5%"), Floor(reserve="5%")
     stood = set()
     for command in day:

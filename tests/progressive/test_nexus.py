@@ -28,6 +28,7 @@ OVER = [*PAID, "end"]
 SCENARIOS = [
     ([], "place 1", "betting", "betting"),
     (["place 1"], "lift 1", "betting", "betting"),
+    (["place 1"], "void 1", "betting", "betting"),
     (["place 1"], "start", "betting", "playing"),
     (OVER, "won quarter 1 3", "betting", "betting"),
     ([*PLAY, "lost", "end"], "won quarter 1", "betting", "settling"),
@@ -37,18 +38,22 @@ SCENARIOS = [
     (CONFIRMED, "back", "confirmed", "settling"),
     (PAID, "back", "adjusted", "settling"),
     (PLAY, "lift 1", "playing", "playing"),
+    (PLAY, "void 1", "playing", "playing"),
     (PLAY, "won quarter 1", "playing", "settling"),
     (WON, "lift 1", "settling", "settling"),
+    (WON, "void 1", "settling", "settling"),
     (WON, "won all 1", "settling", "settling"),
     (WON, "press 1", "settling", "settling"),
     (CONFIRMED[:-1], "confirm", "settling", "confirmed"),
     ([*PLAY, "lost"], "end", "settling", "betting"),
     (CONFIRMED, "lift 1", "confirmed", "confirmed"),
+    (CONFIRMED, "void 1", "confirmed", "confirmed"),
     (CONFIRMED, "won quarter 1 3", "confirmed", "confirmed"),
     (CONFIRMED, "lost", "confirmed", "settling"),
     (CONFIRMED, "press 1", "confirmed", "settling"),
     (CONFIRMED, "swipe supervisor", "confirmed", "adjusted"),
     (PAID, "lift 1", "adjusted", "adjusted"),
+    (PAID, "void 1", "adjusted", "adjusted"),
     (PAID, "lost", "adjusted", "adjusted"),
     (PAID, "won all 1 3", "adjusted", "settling"),
     (PAID, "end", "adjusted", "betting"),
@@ -280,7 +285,17 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         "end",
         "won all 5",
     ]
-    day += ["start", "lost", "end", "won quarter 1", "press 1", "confirm", "swipe supervisor", "end"]
+    day += [
+        "place 1",
+        "start",
+        "lost",
+        "end",
+        "won quarter 1",
+        "press 1",
+        "confirm",
+        "swipe supervisor",
+        "end",
+    ]
     straight, killed = with_cards(reserve="5%"), with_cards(reserve="5%")
     stood = set()
     for command in day:

@@ -181,7 +181,7 @@ class AtATable:
         """The dealer takes the wagers that are in the game off the sensors."""
         for seat in self.hand.wagers:
             self.sensors.take(seat)
-        await self.until(lambda: self.hand.sensors == (), "the chips are taken")
+        await self.until(lambda: self.hand.spent == (), "the chips are taken")
 
     async def press(self, keys: str) -> Answer:
         """The dealer presses keys; what the keypad shows of the last."""

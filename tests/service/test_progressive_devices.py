@@ -11,6 +11,7 @@ from typing import Self
 import pytest
 
 from controller import engine
+from controller.baccarat.cards import Card
 from controller.journal.recovery import replay
 from controller.operators.accounts import Account
 from controller.operators.gate import Gate, NotLetInError, Policy
@@ -18,8 +19,8 @@ from controller.operators.keypad_door import KeypadDoor
 from controller.operators.roles import Role
 from controller.progressive.nexus import Confirm, EndGame
 from controller.progressive.procedure import HandButton
-from controller.table.events import SignOn
-from drivers.base import StartUnconfirmed, WagersLatched
+from controller.table.events import CorrectRound, SignOn
+from drivers.base import StartUnconfirmed, WagerPlaced, WagersLatched
 from drivers.keypad.keys import KeyMap
 from drivers.keypad.serial_line import SerialKeypad
 from simulators.line import Faults
@@ -65,7 +66,7 @@ async def test_start_game_counts_what_the_sensors_latched(tmp_path):
         assert (started["round"], started["who"], started["seats"]) == (1, "ann", [2, 5])
         here.sensors.take(2)  # the dealer takes the chips: the wagers stay lit, for they are in the game
         here.sensors.take(5)
-        await here.until(lambda: here.hand.sensors == (), "the sensors are empty")
+        await here.until(lambda: here.hand.spent == (), "the sensors are empty")
         assert here.sensors.lit == {2, 5}
         await here.deal(NOTHING)
 
@@ -175,20 +176,21 @@ async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_lat
         await here.heard()
         await here.until(lambda: here.sensors.device.round == 0, "the sensors are told that it is over")
         assert here.step == "betting"
-        # Its wager was in that START. It lights, and is not counted by the next without a word.
-        again = await here.start()
-        assert again.refusal is not None
-        assert again.refusal.code == "start_unconfirmed"
-        here.sensors.take(2)
+        # Its wager was in that START: it is dark, and in no game until it is laid anew.
         await here.recognised()
+        assert (here.hand.spent, [event["seat"] for event in here.record("wager_voided")]) == ((2,), [2])
+        assert (await here.start()).refusal is None
+        (started,) = here.record("start_game")[1:]
+        assert started["seats"] == []
+        await here.deal(NOTHING)
+        await here.over()
+        await here.recognised()
+        here.sensors.take(2)
         here.sensors.put(2)
         await here.recognised(2)
         assert (await here.start()).refusal is None
         assert here.hand.wagers == (2,)
-        assert [code for kind, code in here.incidents() if kind == "refused"] == [
-            "sensors_lost",
-            "start_unconfirmed",
-        ]
+        assert [code for kind, code in here.incidents() if kind == "refused"] == ["sensors_lost"]
 
 
 async def test_a_wager_that_was_latched_before_it_was_told_is_in_the_game(tmp_path, monkeypatch):
@@ -199,7 +201,7 @@ async def test_a_wager_that_was_latched_before_it_was_told_is_in_the_game(tmp_pa
         starting = asyncio.create_task(here.start())
         await here.until(lambda: here.spots.orders().round == 1, "the START is wanted")
 
-        await here.spots.take([WagersLatched(1, (2, 3))])
+        await here.spots.take([WagerPlaced(3, 9), WagersLatched(1, (2, 3))])
 
         assert (await starting).refusal is None
         assert here.hand.wagers == (2, 3)
@@ -271,7 +273,7 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
             devices.sensors.put(3)
             await here.until(lambda: here.spots.late() == (3,), "the wager is late")
             devices.sensors.take(2)
-            await here.until(lambda: here.hand.sensors == (5,), "the dealer takes a chip")
+            await here.until(lambda: here.hand.spent == (5,), "the dealer takes a chip")
             before = here.hand
         async with at_a_table(tmp_path, devices=devices) as here:
             await here.heard()
@@ -283,6 +285,189 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
             await here.deal(SUITED)
             assert here.hand.won is not None
             assert here.hand.won.seats == (2, 5)
+
+
+# --- coins that have had their game, whatever loses its power
+
+
+async def a_game_to_its_end(here: AtATable) -> None:
+    await here.deal(NOTHING)
+    await here.over()
+
+
+async def test_start_pressed_again_and_again_counts_no_wager_that_does_not_light(tmp_path, monkeypatch):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
+        assert (await here.start()).refusal is not None
+        monkeypatch.undo()
+        await here.heard()
+        await here.recognised()
+        here.sensors.put(5)
+        await here.recognised(5)
+
+        assert (await here.start()).refusal is None
+        assert (await here.start()).refusal is not None
+
+        assert (here.hand.wagers, here.hand.spent) == ((5,), (2, 5))
+        await here.until(lambda: here.sensors.lit == {5}, "the wager of the game is lit")
+
+
+@pytest.mark.parametrize("when", ["in the game", "after it"])
+@pytest.mark.parametrize("what", ["sensors", "service", "both"])
+async def test_a_coin_that_is_left_after_its_game_is_in_no_other_whatever_loses_its_power(
+    tmp_path, what, when
+):
+    async with switched_on(tmp_path) as devices:
+
+        async def power_goes(here: AtATable) -> None:
+            if what != "service":
+                devices.sensors.unplug()
+                devices.sensors.lose_power()
+                await here.until(lambda: not here.online, "the loss is on the record")
+                devices.sensors.plug()
+                await here.heard()
+
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            await here.wager(2)
+            assert (await here.start()).refusal is None
+            if when == "after it":
+                await a_game_to_its_end(here)
+                await here.recognised()
+            await power_goes(here)
+            if what == "sensors":
+                await its_coin_is_spent(here, when)
+        if what != "sensors":
+            async with at_a_table(tmp_path, devices=devices) as here:
+                await here.heard()
+                await here.table.hello()
+                await its_coin_is_spent(here, when)
+    assert replay(tmp_path / "table.db").difference is None
+
+
+async def its_coin_is_spent(here: AtATable, when: str) -> None:
+    """Seat 2's coin, which nobody touched, stays dark and is not counted; laid anew it is a wager."""
+    if when == "in the game":
+        await a_game_to_its_end(here)
+    await here.recognised()
+    here.sensors.put(5)
+    await here.recognised(5)
+    meter = here.meter
+    assert (await here.start()).refusal is None
+    assert (here.hand.wagers, here.meter) == ((5,), meter + 20)
+    await a_game_to_its_end(here)
+    here.sensors.take(2)
+    here.sensors.put(2)
+    await here.recognised(2)
+    assert (await here.start()).refusal is None
+    assert here.hand.wagers == (2,)
+
+
+async def test_a_coin_that_was_taken_while_nobody_looked_is_not_held_against_the_next_one(tmp_path):
+    async with switched_on(tmp_path) as devices:
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            await here.wager(2)
+            assert (await here.start()).refusal is None
+            await a_game_to_its_end(here)
+        devices.sensors.take(2)
+        devices.sensors.lose_power()
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.heard()
+            await here.until(lambda: here.hand.spent == (), "the sensors say that it is gone")
+            here.sensors.put(2)
+            await here.recognised(2)
+
+
+async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tmp_path):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2, 5)
+        assert (await here.start()).refusal is None
+        here.sensors.break_(2, "stuck")
+        here.sensors.take(2)
+        here.sensors.take(5)
+        await a_game_to_its_end(here)
+        await here.until(lambda: here.standing() == ["sensor_stuck"], "it is called stuck")
+        here.sensors.lose_power()
+        here.sensors.put(5)
+        await here.recognised(5)
+
+        assert (await here.start()).refusal is None
+        assert here.hand.wagers == (5,)
+        assert here.standing() == ["sensor_stuck"]
+
+
+@pytest.mark.parametrize("fault", ["missing", "doubled"])
+async def test_a_wager_whose_sensor_fails_is_dark_and_keeps_nobody_from_the_start(tmp_path, fault):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2, 5)
+        here.sensors.break_(5, fault)
+        await here.recognised(2)
+
+        assert (await here.start()).refusal is None
+        assert (here.hand.wagers, here.standing()) == ((2,), [f"sensor_{fault}"])
+        await a_game_to_its_end(here)
+        here.sensors.mend(5)
+        await here.until(lambda: here.standing() == [], "it is mended")
+        await here.recognised()
+        here.sensors.take(5)
+        here.sensors.put(5)
+        await here.recognised(5)
+
+
+async def test_a_late_wager_whose_sensor_fails_is_in_no_game(tmp_path):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        assert (await here.start()).refusal is None
+        here.sensors.put(3)
+        await here.until(lambda: here.spots.late() == (3,), "the wager is late")
+        here.sensors.break_(3, "missing")
+        await here.until(lambda: here.standing() == ["sensor_missing"], "the fault is an alarm")
+        here.sensors.mend(3)
+        await here.until(lambda: here.standing() == [], "it is mended")
+        await a_game_to_its_end(here)
+        await here.recognised()
+
+        assert (await here.start()).refusal is None
+        assert (here.hand.wagers, here.hand.spent) == ((), (2, 3))
+
+
+async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_are(tmp_path):
+    async with switched_on(tmp_path) as devices:
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            await here.wager(2)
+            assert (await here.start()).refusal is None
+            await here.deal("2H KC 3H JC 5D KD")
+            await here.over()
+            last = here.table.state.last
+            assert last is not None
+            here.sensors.take(2)
+            here.sensors.put(2)
+            here.sensors.put(3)
+            await here.recognised(2, 3)
+            cards = (Card("2H"), Card("3H"), Card("4H"))
+            await here.give(CorrectRound("ann", last.round, cards, tuple(map(Card, last.banker)), "misread"))
+            assert here.step == "settling"
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.heard()
+            here.sensors.put(4)
+            await here.until(lambda: here.spots.late() == (4,), "a coin comes meanwhile")
+            await here.until(lambda: here.sensors.lit == {2}, "the game's wager is lit")
+            await here.press("F6 2")
+            await here.turn("jph")
+            await here.press("F7")
+            await here.turn("run")
+            assert (await here.press("F8")).result == "done"
+            await here.recognised(2, 3, 4)
+            await here.table.hello()
+            assert (await here.start()).refusal is None
+            assert here.hand.wagers == (2, 3, 4)
 
 
 # --- Aquarius at the keypad
@@ -404,6 +589,38 @@ async def test_no_award_is_logged_before_the_key_switch_has_said_where_it_stands
         assert here.step == "settling"
         await door.turned("jph")
         assert (await door.press("F7")).result == "done"
+
+
+async def test_where_the_key_stands_is_not_known_while_the_keypad_is_away(tmp_path):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        await here.press("F5")
+        await here.deal(SUITED)
+        await here.press("F6 2")
+        await here.turn("jph")
+        here.devices.keypad.unplug()
+        await here.until(lambda: not here.keypad.health().connected, "the keypad is away")
+
+        answer = await here.keys.press("F7")
+
+        assert (answer.result, here.step) == ("refused", "settling")
+        here.devices.keypad.plug()
+        await here.heard()
+        await here.until(lambda: not here.keys._key_unknown, "the keypad says where it stands")
+        assert (await here.press("F7")).result == "done"
+
+
+async def test_a_start_that_bounces_shows_why_it_was_refused(tmp_path, monkeypatch):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
+        async with asyncio.timeout(10):
+            first, second = await asyncio.gather(*(here.devices.keypad.press("F5") for _ in range(2)))
+
+        assert first.text == second.text
+        assert "wager sensors" in first.text
 
 
 async def test_a_key_that_was_turned_while_nobody_looked_is_where_it_stands(tmp_path):
@@ -560,6 +777,26 @@ async def test_an_executive_award_asks_for_the_password_where_the_house_wants_it
         ("Eve", "wrong_password"),
         (None, "unknown_card"),
     ]
+
+
+async def test_a_password_completes_the_award_that_its_card_was_swiped_for_and_no_other(tmp_path):
+    async with at_a_table(
+        tmp_path, settings(procedure="nexus", executive_from=1, base_wagers="unseen"), second_factor=True
+    ) as here:
+        await to_a_win(here, EVE)
+        await here.give(Confirm("bob"))
+        assert (await here.swipe(EVE)).result == "second_factor"
+        await here.give(HandButton(2, "ann"), Confirm("bob"))  # the same step, for seat 5 alone
+
+        async def right(owner: Account, *_: object) -> Account:
+            return owner
+
+        answer = await here.cards.confirm(PASSWORD, "127.0.0.1", right)
+
+        assert (answer.result, here.step) == ("refused", "confirmed")
+        assert here.record("swipe_card") == []
+        await here.give(HandButton(2, "ann"), Confirm("bob"))
+        assert (await here.cards.confirm(PASSWORD, "127.0.0.1", right)).result == "refused"
 
 
 async def test_wrong_passwords_after_a_swipe_lock_out_as_at_sign_on(tmp_path):
@@ -739,14 +976,13 @@ async def test_a_start_that_was_latched_and_not_recorded_is_none_after_a_kill(tm
             assert here.step == "betting"
             assert here.record("start_game") == []
             await here.table.hello()
-            again = await here.start()
-            assert again.refusal is not None  # its coin has been in that start: it must be laid anew
-            assert again.refusal.code == "start_unconfirmed"
+            await here.recognised()  # its coin has been in that start: it must be laid anew
+            assert (here.hand.spent, [event["seat"] for event in here.record("wager_voided")]) == ((2,), [2])
             devices.sensors.take(2)
-            await here.recognised()
             devices.sensors.put(2)
             await here.recognised(2)
             assert (await here.start()).refusal is None
+            assert here.hand.wagers == (2,)
 
 
 async def nothing(_: object) -> None:

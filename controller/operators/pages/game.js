@@ -62,7 +62,7 @@ export function gameSection() {
     refresh(box, [seats, progressive.step, progressive.by_device, live()], () => seats.map((seat) => {
       const { refused } = seatOrder(progressive, seat);
       const made = button(String(seat.seat), () => pressSeat(seat.seat), {
-        class: ["hand-button", ...["lit", "won", "selected", "late"].filter((each) => seat[each])].join(" "),
+        class: ["hand-button", ...["lit", "won", "selected", "late", "spent"].filter((each) => seat[each])].join(" "),
         "data-hand": seat.seat,
         "aria-pressed": String(pressed(progressive, seat)),
         "aria-disabled": String(Boolean(refused)),
@@ -100,8 +100,9 @@ function seatOrder(progressive, { lit, refused }) {
 
 const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : selected);
 
-function how({ step }, { lit, wagered, late, won, selected, share }, money) {
+function how({ step }, { lit, wagered, late, spent, won, selected, share }, money) {
   if (late) return "Late: not in";
+  if (spent) return "Lay anew";
   if (selected) return share === null ? "Selected" : `Selected ${money(share)}`;
   if (won && step !== "playing") return share === null ? "May have won" : `Won ${money(share)}`;
   if (wagered) return "In";

@@ -206,7 +206,7 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         return CardAnswer("accepted", "the award is logged")
 
     fitted = Fitted(
-        gives=frozenset({"wager_placed", "wager_lifted", "swipe_card"}),
+        gives=lambda: frozenset({"wager_placed", "wager_lifted", "swipe_card"}),
         late=lambda: (7,),
         password_of=lambda: swiped[0] if swiped else None,
         give_password=take,
