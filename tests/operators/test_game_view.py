@@ -184,6 +184,15 @@ def seats(view: GameView, what: str) -> list[int]:
     return [each.seat for each in view.seats if getattr(each, what)]
 
 
+def test_what_lies_there_and_is_no_wager_is_said_until_the_start():
+    at = croupier("sensors there", "spot 2 5", "annul 5")
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
+    at.do("start game 2")
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [])
+    at.do(NOTHING_WON, "game over")
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([], [2, 5])
+
+
 def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
     at = croupier("wager 2 player 500", "wager 5 banker 500", "spot 2 5 7", "lift 7")
     before = shown(at)

@@ -11,7 +11,7 @@ from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
 from controller.progressive.ledger import Cause
 from controller.progressive.nexus import Confirm, EndGame, SwipeCard
-from controller.progressive.procedure import HandButton, StartGame, WagerLifted, WagerPlaced
+from controller.progressive.procedure import HandButton, StartGame, WagerLifted, WagerPlaced, WagerVoided
 from controller.progressive.settings import LinkedTable
 from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
@@ -270,6 +270,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "meter": lambda _, __: [OpenMeter("eve")],
     "spot": lambda _, words: [WagerPlaced(int(word)) for word in words],
     "lift": lambda _, words: [WagerLifted(int(word)) for word in words],
+    "annul": lambda _, words: [WagerVoided(int(word)) for word in words],
     "start game": lambda c, words: [
         StartGame(c.state.round, "ann", tuple(int(word) for word in words) or None)
     ],

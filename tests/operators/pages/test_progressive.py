@@ -8,7 +8,7 @@ from playwright.async_api import Page, expect
 
 from controller.operators.desk import Fitted
 from controller.progressive.events import OpenMeter
-from controller.progressive.procedure import StartGame, WagerPlaced
+from controller.progressive.procedure import StartGame, WagerPlaced, WagerVoided
 from controller.progressive.state import State as Books
 from controller.table.settings import Settings
 from drivers.base import CardAnswer
@@ -217,6 +217,9 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await at_work(page, here, "mei")
         await seat(page, 2, "Wager")
         await seat(page, 7, "Late: not in")
+        await here.table.order(WagerPlaced(4))
+        await here.table.order(WagerVoided(4))
+        await seat(page, 4, "Lay anew")
         await page.keyboard.press("3")
         await said(page, "the sensor before this seat sees its wager")
         await expect(page.locator(".award-orders button")).to_have_text(["CONFIRM"])
