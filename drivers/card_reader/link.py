@@ -129,7 +129,7 @@ class CardReaderLink:
         self._taken, self._answer = swipe.number, None
         return True
 
-    def tick(self, now: float) -> str | None:
+    def silence(self, now: float) -> str | None:
         """Notice silence, and say why; call some ten times a second, after `receive` has had all that is readable."""
         reason = self._silence.tick(now)
         if reason is not None:

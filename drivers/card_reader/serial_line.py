@@ -1,75 +1,26 @@
-"""The thin end of a card reader on a serial line: a port, opened again for ever, around the pure `CardReaderLink`."""
+"""The thin end of a card reader on a serial line, around the pure `CardReaderLink`."""
 
 import asyncio
-import random
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Final
 
 from drivers.base import CardReaderUser
 from drivers.card_reader.link import CardReaderLink
 from drivers.card_reader.swiped import answer_to
-from drivers.frame import HIGHEST
-from drivers.retried import DeviceLostError, Retried
-from drivers.serial_port import READ_BYTES, Port, PortLostError
-
-TICK_SECONDS: Final = 0.1  # how often silence is looked for; with the link's 0.8 s a loss is seen within 1 s
-REOPEN_SECONDS = 10.0  # a silent port is opened anew, in case the adapter hangs
+from drivers.serial_device import SerialDevice
+from drivers.serial_port import Port
 
 
-class SerialCardReader(Retried[CardReaderUser]):
-    """The driver of a card reader at a serial port: `drivers.base.CardReaderDriver`.
-
-    `path` is best one of /dev/serial/by-id, which stays the same wherever the cable is plugged in.
-    """
+class SerialCardReader(SerialDevice[CardReaderUser]):
+    """The driver of a card reader at a serial port: `drivers.base.CardReaderDriver`."""
 
     def __init__(self, path: str, baud: int) -> None:
-        super().__init__(path, "card reader")
-        self._baud = baud
         self._link = CardReaderLink()
-        self._connections = 0
+        super().__init__(path, baud, "card reader", self._link)
 
-    def _serial(self) -> str | None:
-        return None if self._link.here is None else self._link.here.serial
+    def _to_say(self, now: float, user: CardReaderUser) -> bytes:
+        return self._link.data_to_send(now, awaited=user.awaited())
 
-    def _counters(self) -> Mapping[str, int]:
-        return {**asdict(self._link.counters), "connections": self._connections}
-
-    async def _connection(self, user: CardReaderUser) -> None:
-        try:
-            port = Port(self.path, self._baud, "card reader")
-        except PortLostError as lost:
-            raise DeviceLostError(str(lost)) from lost
-        self._connections += 1
-        try:
-            await self._serve(port, user)
-        except PortLostError as lost:
-            port.forget_output()
-            raise DeviceLostError(str(lost)) from lost
-        finally:
-            port.close()
-
-    async def _serve(self, port: Port, user: CardReaderUser) -> None:
-        """Read, ask, answer, until the port is lost. Nothing is read while a swipe is being answered."""
-        clock = asyncio.get_running_loop().time
-        link = self._link
-        link.connect(clock(), random.randint(1, HIGHEST))
-        while True:
-            port.write(link.data_to_send(clock(), awaited=user.awaited()))
-            data = await port.read(TICK_SECONDS)
-            now = clock()
-            swipe = link.receive(data, now)
-            if swipe is not None:
-                track = swipe.track.decode(errors="replace")
-                link.answer(swipe, await answer_to(track, user), clock())
-            # Silence is judged only when all that came has been read.
-            silence = link.tick(now) if len(data) < READ_BYTES else None
-            if silence is not None:
-                self._lost(silence, user)
-            elif link.here is not None:
-                self._connected(user)
-            if link.silent_seconds(now):
-                port.check_path()
-            if link.silent_seconds(now) > REOPEN_SECONDS:
-                port.forget_output()
-                return
+    async def _take(self, data: bytes, now: float, port: Port, user: CardReaderUser) -> None:  # noqa: ARG002 - as the others
+        swipe = self._link.receive(data, now)
+        if swipe is not None:
+            track = swipe.track.decode(errors="replace")
+            self._link.answer(swipe, await answer_to(track, user), asyncio.get_running_loop().time())

@@ -70,7 +70,7 @@ class Rig:
             self.delivered.append(card)
             self.now += seconds
             self.link.answer(swipe, CardAnswer("accepted", card.decode()), self.now)
-        self.link.tick(now)
+        self.link.silence(now)
 
     def host_says(self) -> bytes:
         return self.link.data_to_send(self.now, awaited=True)

@@ -214,10 +214,10 @@ def test_what_a_reader_said_before_it_was_off_cannot_come_to_hold_again():
 
 def test_a_lost_reader_must_answer_anew_before_its_swipes_are_taken():
     link, token = connected()
-    assert link.tick(0.7) is None
+    assert link.silence(0.7) is None
 
-    assert link.tick(0.8) == "no sign of life for 0.8 s: check the card reader's cable"
-    assert link.tick(0.9) is None
+    assert link.silence(0.8) == "no sign of life for 0.8 s: check the card reader's cable"
+    assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
     old = encode(Here(token, SESSION, "CR-1")) + encode(swipe(1, token))
     assert link.receive(old, 1.0) is None
@@ -234,8 +234,8 @@ def test_a_reader_is_not_silent_while_nobody_listens():
 
     link.answer(given_, ACCEPTED, 5.0)  # the disk was slow
 
-    assert link.tick(5.0) is None
-    assert link.tick(5.9) is not None
+    assert link.silence(5.0) is None
+    assert link.silence(5.9) is not None
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_silence_has_a_reason_that_can_be_acted_on(data, reason):
     link.connect(0.0, TOKEN)
     link.receive(data, 0.1)
 
-    told = link.tick(1.0)
+    told = link.silence(1.0)
 
     assert told is not None
     assert reason in told
@@ -265,7 +265,7 @@ def test_another_version_of_the_link_is_named():
     link.connect(0.0, TOKEN)
     link.receive(b"\0" + cobs.encode(body + pack(">I", crc32(body))) + b"\0", 0.1)
 
-    told = link.tick(1.0)
+    told = link.silence(1.0)
 
     assert told == "the card reader speaks version 2 of the link and this host version 1: update the older"
 

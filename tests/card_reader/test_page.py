@@ -13,10 +13,10 @@ from drivers.base import CardAnswer
 from drivers.card_reader import frames, input_device, number
 from drivers.card_reader.frames import Answer, Here, Status, Swipe
 from drivers.card_reader.link import CardReaderLink
-from drivers.card_reader.serial_line import REOPEN_SECONDS
 from drivers.card_reader.swiped import UNREADABLE
 from drivers.frame import SERIAL_BYTES, Frame
 from drivers.framing import encode
+from drivers.serial_device import REOPEN_SECONDS
 from drivers.silence import SILENCE_SECONDS
 from simulators.card_reader.device import SHOWN_SECONDS
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import structlog
 
+from drivers import serial_device
 from drivers.base import CardAnswer, CardReaderDriver
-from drivers.card_reader import serial_line
 from drivers.card_reader.frames import Answer
 from drivers.card_reader.serial_line import SerialCardReader
 from drivers.serial_port import Port, PortLostError
@@ -277,7 +277,7 @@ async def test_a_swipe_that_a_loss_of_power_took_is_told_to_whoever_waits(at):
 
 
 async def test_a_silent_reader_is_lost_with_a_reason_and_its_port_opened_anew(at, monkeypatch):
-    monkeypatch.setattr(serial_line, "REOPEN_SECONDS", 1.0)
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
     async with running(at):
         deaf = at.reader.device.receive
         monkeypatch.setattr(at.reader.device, "receive", lambda *_: None)

@@ -12,9 +12,9 @@ from drivers import framing
 from drivers.base import SensorFault
 from drivers.coin_spot import frames
 from drivers.coin_spot.frames import KEEP, Ask, Here, Orders, Report, Spot
-from drivers.coin_spot.serial_line import REOPEN_SECONDS
 from drivers.frame import SERIAL_BYTES, Frame
 from drivers.framing import encode
+from drivers.serial_device import REOPEN_SECONDS
 from drivers.silence import SILENCE_SECONDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coin-spot.md").read_text(encoding="utf-8")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from drivers import serial_device
 from drivers.base import CoinSpotDriver, SensorEvent, SensorOrders, SensorsFound, WagerPlaced
-from drivers.coin_spot import serial_line
 from drivers.coin_spot.seats import Seats
 from drivers.coin_spot.serial_line import SerialCoinSpot
 from drivers.serial_port import Port, PortLostError
@@ -233,7 +233,7 @@ async def test_a_stuck_sensor_is_reported_after_the_round(at):
 
 
 async def test_a_silent_device_is_lost_with_a_reason_and_its_port_opened_anew(at, monkeypatch):
-    monkeypatch.setattr(serial_line, "REOPEN_SECONDS", 1.0)
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
     async with running(at):
         deaf = at.chain.device.receive
         monkeypatch.setattr(at.chain.device, "receive", lambda *_: None)

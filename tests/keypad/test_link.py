@@ -199,10 +199,10 @@ def test_a_keypad_that_was_switched_off_counts_its_presses_anew():
 
 def test_a_lost_keypad_must_answer_anew_before_it_is_taken():
     link = connected()
-    assert link.tick(0.7) is None
+    assert link.silence(0.7) is None
 
-    assert link.tick(0.8) == "no sign of life for 0.8 s: check the keypad's cable"
-    assert link.tick(0.9) is None
+    assert link.silence(0.8) == "no sign of life for 0.8 s: check the keypad's cable"
+    assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
     assert link.receive(encode(HERE) + encode(press(1)), 2.0) == []
     (status,) = said(link, 2.0)
@@ -216,7 +216,7 @@ def test_a_lost_keypad_must_answer_anew_before_it_is_taken():
 def test_tokens_go_on_after_the_highest():
     link = KeypadLink()
     link.connect(0.0, 0xFFFF_FFFF)
-    link.tick(1.0)
+    link.silence(1.0)
 
     (status,) = said(link, 1.0)
     assert isinstance(status, Status)
@@ -248,7 +248,7 @@ def test_silence_has_a_reason_that_can_be_acted_on(data, reason):
     link.connect(0.0, TOKEN)
     link.receive(data, 0.1)
 
-    told = link.tick(1.0)
+    told = link.silence(1.0)
 
     assert told is not None
     assert reason in told
@@ -266,7 +266,8 @@ def test_another_version_of_the_link_is_named():
     link.receive(b"\0" + cobs.encode(body + pack(">I", crc32(body))) + b"\0", 0.1)
 
     assert (
-        link.tick(1.0) == "the keypad speaks version 2 of the link and this host version 1: update the older"
+        link.silence(1.0)
+        == "the keypad speaks version 2 of the link and this host version 1: update the older"
     )
 
 

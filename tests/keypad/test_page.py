@@ -15,7 +15,7 @@ from drivers.framing import encode
 from drivers.keypad import frames
 from drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
 from drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
-from drivers.keypad.serial_line import REOPEN_SECONDS
+from drivers.serial_device import REOPEN_SECONDS
 from drivers.silence import SILENCE_SECONDS
 from simulators.keypad.device import ROOM
 

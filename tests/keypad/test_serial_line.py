@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from drivers import serial_device
 from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
-from drivers.keypad import serial_line
 from drivers.keypad.frames import Answer
 from drivers.keypad.keys import DEFAULT
 from drivers.keypad.serial_line import SerialKeypad
@@ -207,7 +207,7 @@ async def test_a_keypad_without_power_is_seen_within_a_second_and_counts_anew(at
 
 
 async def test_a_silent_keypad_is_lost_with_a_reason_and_its_port_opened_anew(at, monkeypatch):
-    monkeypatch.setattr(serial_line, "REOPEN_SECONDS", 1.0)
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
     async with running(at):
         deaf = at.keypad.device.receive
         monkeypatch.setattr(at.keypad.device, "receive", lambda *_: None)
