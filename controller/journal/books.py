@@ -28,6 +28,7 @@ ACCOUNTS: Final[dict[Account, str]] = {
     Account.PAID: "paid",
 }
 """The column of each account, in millionths of a minor unit."""
+_NOTHING: Final = dict.fromkeys(ACCOUNTS, 0)
 
 TABLES: Final = f"""
 CREATE TABLE postings (
@@ -97,16 +98,16 @@ def _row(seq: int, place: int, ts: str, progressive: str, entry: Effect) -> Row:
     about = (seq, place, ts, progressive)
     match entry:
         case Posted(posting):
-            moved = dict.fromkeys(ACCOUNTS, 0)
+            moved, tier = _NOTHING.copy(), None
             for line in posting.lines:
                 moved[line.account] += line.amount
-            tier = next((line.tier for line in posting.lines if line.tier is not None), None)
+                tier = tier or line.tier
             said = posting.reference
             words = (said.table, said.round, said.award, said.who, said.reason, said.approved_by)
             return Row("postings", (*about, posting.number, posting.cause, *moved.values(), tier, *words))
         case WagersCounted(table, number, wagers):
-            staked = sum(wager.amount for wager in wagers)
-            seats = " ".join(str(wager.seat) for wager in wagers)
+            staked = sum([wager.amount for wager in wagers])
+            seats = " ".join([str(wager.seat) for wager in wagers])
             return Row("progressive_rounds", (*about, table, number, len(wagers), staked, seats))
         case _:
             award = getattr(entry, "award", None)

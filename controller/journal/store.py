@@ -7,6 +7,7 @@ query them.
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -235,10 +236,15 @@ def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[
 def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> None:
     """Add what an input did to a progressive, unless recovery finds it there already."""
     for row in rows:
-        marks = ", ".join("?" * len(row.values))
-        # Not OR IGNORE, which would pass over a posting that does not sum to zero as well.
-        known = "ON CONFLICT (input, place) DO NOTHING"
-        connection.execute(f"INSERT INTO {row.table} VALUES ({marks}) {known}", row.values)  # noqa: S608
+        connection.execute(_insert(row.table, len(row.values)), row.values)
+
+
+@cache
+def _insert(table: str, columns: int) -> str:
+    """The statement that adds a row of a progressive's books, unless it is there."""
+    marks = ", ".join("?" * columns)
+    # Not OR IGNORE, which would pass over a posting that does not sum to zero as well.
+    return f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT (input, place) DO NOTHING"  # noqa: S608
 
 
 def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:

@@ -7,7 +7,7 @@ J-POT logs an award, and the key's way back to RUN adjusts the meter (7e, 7f). S
 between stands at LOGGED, and goes on from there.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeGuard
 
@@ -40,6 +40,7 @@ from controller.progressive.procedure import (
     void,
 )
 from controller.progressive.refusal import RefusedError
+from controller.progressive.value import Value
 
 
 class Key(StrEnum):
@@ -187,8 +188,8 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
 """Step -> event -> why it cannot be then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+@dataclass(frozen=True, kw_only=True)
+class State(Value):
     """A table with Aquarius: the step, the hand and the key. It can be stored and taken up again."""
 
     hand: Hand
@@ -236,48 +237,48 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
     hand = state.hand
     match event:
         case WagerPlaced():
-            return replace(state, hand=place(hand, event)), []
+            return state.but(hand=place(hand, event)), []
         case WagerLifted():
-            return replace(state, hand=lift(hand, event)), []
+            return state.but(hand=lift(hand, event)), []
         case WagerVoided():
-            return replace(state, hand=void(hand, event)), []
+            return state.but(hand=void(hand, event)), []
         case StartGame():
             started, contribution = start(hand, event)
-            return replace(state, hand=started, step=PLAYING), [contribution]
+            return state.but(hand=started, step=PLAYING), [contribution]
         case HandDecided():
             return _decided(state, event)
         case AwardTakenBack():
             return _taken_back(state)
         case HandButton():
-            return replace(state, hand=press(hand, event)), []
+            return state.but(hand=press(hand, event)), []
         case TurnKey(to=to):
             if state.step is LOGGED and to is Key.RUN:
-                return replace(state, key=to, step=ADJUSTED), [BookAward(hand.table)]
-            return replace(state, key=to), []
+                return state.but(key=to, step=ADJUSTED), [BookAward(hand.table)]
+            return state.but(key=to), []
         case Jpot(who=who):
             if state.key is Key.RUN:
                 raise RefusedError("key_in_run", "the key is in RUN: a supervisor must turn it to JPH first")
             awarded, won = confirm(hand)
             lock = LockAward(hand.table, hand.round, won.rule, won.seats, who)
-            return replace(state, hand=awarded, step=LOGGED), [lock]
+            return state.but(hand=awarded, step=LOGGED), [lock]
         case _:  # GAME OVER
             if state.key is Key.JPH:
                 raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
             ended, order = end(hand)
-            return replace(state, hand=ended, step=BETTING), [order]
+            return state.but(hand=ended, step=BETTING), [order]
 
 
 def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
     hand = decide(state.hand, event)
     if state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won):
-        return replace(state, hand=hand), []
+        return state.but(hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return replace(state, hand=hand, step=SETTLING), reopened
+    return state.but(hand=hand, step=SETTLING), reopened
 
 
 def _taken_back(state: State) -> tuple[State, list[Order]]:
     hand = take_back(state.hand)
     if state.step is BETTING and hand.won is None:
-        return replace(state, hand=hand), []
+        return state.but(hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return replace(state, hand=hand, step=SETTLING), reopened
+    return state.but(hand=hand, step=SETTLING), reopened

@@ -12,9 +12,11 @@ No posting is ever changed. The ledger keeps the balances; the postings themselv
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from controller.progressive.value import Value
 
 
 class Account(StrEnum):
@@ -120,8 +122,8 @@ class Paid:
     amount: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+@dataclass(frozen=True, kw_only=True)
+class Ledger(Value):
     """The balances after the posting `last`, in millionths of a minor unit.
 
     Of a source it is what it has given, less what has gone back to it.
@@ -162,29 +164,31 @@ class Ledger:
             PostingError: the lines do not sum to zero, are not what this cause may move, or would leave an account
                 below zero that cannot be.
         """
-        posting = Posting(self.last + 1, cause, tuple(line for line in lines if line.amount), reference)
+        posting = Posting(self.last + 1, cause, tuple([line for line in lines if line.amount]), reference)
         _check(posting)
         balances: dict[str, int] = {}
-        paid = {each.tier: each.amount for each in self.paid}
+        paid = self.paid
         for line in posting.lines:
+            account = line.account
             if line.tier is not None:
-                paid[line.tier] = paid.get(line.tier, 0) + line.amount
-                continue
-            name = line.account.value
-            gets = -line.amount if line.account in SOURCES else line.amount
-            balances[name] = balances.get(name, getattr(self, name)) + gets
-        below = [each.value for each in _NEVER_BELOW_ZERO if balances.get(each, 0) < 0]
-        below += [f"paid for {tier}" for tier, amount in paid.items() if amount < 0]
+                paid = _paid_more(paid, line.tier, line.amount)
+            else:
+                gets = -line.amount if account in SOURCES else line.amount
+                balances[account] = balances.get(account, getattr(self, account)) + gets
+        below = [name for name, balance in balances.items() if balance < 0 and name in _NEVER_BELOW_ZERO]
+        below += [f"paid for {each.tier}" for each in paid if each.amount < 0]
         if below:
             raise PostingError(f"{cause} would leave {' and '.join(sorted(below))} below zero")
-        after = replace(
-            self, last=posting.number, paid=tuple(Paid(*each) for each in paid.items()), **balances
-        )
-        return after, posting
+        return self.but(last=posting.number, paid=paid, **balances), posting
+
+
+def _paid_more(paid: tuple[Paid, ...], tier: str, amount: int) -> tuple[Paid, ...]:
+    before = {each.tier: each.amount for each in paid}
+    return tuple(Paid(*each) for each in {**before, tier: before.get(tier, 0) + amount}.items())
 
 
 def _check(posting: Posting) -> None:
-    total = sum(line.amount for line in posting.lines)
+    total = sum([line.amount for line in posting.lines])
     if total or not posting.lines:
         raise PostingError(f"the lines of {posting.cause} sum to {total}: what an account gets, others give")
     allowed = LINES[posting.cause]

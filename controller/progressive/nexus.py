@@ -8,7 +8,7 @@ that loses its power stands before both or after both. Whether the card is enoug
 to say, which knows what it comes to.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal, TypeGuard
 
@@ -41,6 +41,7 @@ from controller.progressive.procedure import (
     void,
 )
 from controller.progressive.refusal import RefusedError
+from controller.progressive.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +181,8 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
 """Step -> event -> why it cannot be then."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+@dataclass(frozen=True, kw_only=True)
+class State(Value):
     """A table with Nexus Command: the step and the hand. It can be stored and taken up again."""
 
     hand: Hand
@@ -228,11 +229,11 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
     hand = state.hand
     match event:
         case WagerPlaced():
-            return replace(state, hand=place(hand, event)), []
+            return state.but(hand=place(hand, event)), []
         case WagerLifted():
-            return replace(state, hand=lift(hand, event)), []
+            return state.but(hand=lift(hand, event)), []
         case WagerVoided():
-            return replace(state, hand=void(hand, event)), []
+            return state.but(hand=void(hand, event)), []
         case StartGame():
             started, contribution = start(hand, event)
             return State(hand=started, step=PLAYING), [contribution]
@@ -244,7 +245,7 @@ def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa
             return State(hand=press(hand, event), step=SETTLING), []
         case Confirm():
             confirm(hand)
-            return replace(state, step=CONFIRMED), []
+            return state.but(step=CONFIRMED), []
         case SwipeCard(who=who, level=level):
             awarded, won = confirm(hand)
             lock = LockAward(hand.table, hand.round, won.rule, won.seats, who, level)
@@ -259,7 +260,7 @@ def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
     unchanged = state.step is CONFIRMED and hand == state.hand
     settled = state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won)
     if unchanged or settled:
-        return replace(state, hand=hand), []
+        return state.but(hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
     return State(hand=hand, step=SETTLING), reopened
 
@@ -267,6 +268,6 @@ def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
 def _taken_back(state: State) -> tuple[State, list[Order]]:
     hand = take_back(state.hand)
     if state.step is BETTING and hand.won is None:
-        return replace(state, hand=hand), []
+        return state.but(hand=hand), []
     reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return replace(state, hand=hand, step=SETTLING), reopened
+    return state.but(hand=hand, step=SETTLING), reopened

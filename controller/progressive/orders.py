@@ -60,10 +60,11 @@ def contribute(turn: Turn, event: Contribute) -> None:
         raise RefusedError(
             "not_next_round", f"{event.table} has had round {last.round}: a round before it cannot begin now"
         )
-    seats = [wager.seat for wager in event.wagers]
-    if len(set(seats)) < len(seats) or any(wager.amount <= 0 for wager in event.wagers):
+    seats = {wager.seat for wager in event.wagers}
+    amounts = [wager.amount for wager in event.wagers]
+    if len(seats) < len(amounts) or min(amounts, default=1) <= 0:
         raise RefusedError("bad_wagers", "each seat has one progressive wager, of more than nothing")
-    stakes = sum(wager.amount for wager in event.wagers)
+    stakes = sum(amounts)
     turn.say(WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
     turn.post(

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from controller.baccarat.coup import Side
 from controller.progressive.events import Contribute, EndRound, SeatWager
 from controller.progressive.refusal import RefusedError
+from controller.progressive.value import Value
 
 Refusal = tuple[str, str]
 """The code and the text of a `RefusedError`."""
@@ -118,8 +119,8 @@ class Won:
     side: Side | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hand:
+@dataclass(frozen=True, kw_only=True)
+class Hand(Value):
     """A table's sensors and its last round.
 
     - `stake`: what a wager on a sensor is worth, in minor units.
@@ -158,34 +159,26 @@ class Hand:
 
 def place(hand: Hand, event: WagerPlaced) -> Hand:
     """A wager on a sensor before the start."""
-    return replace(hand, sensors=_with(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
+    return hand.but(sensors=_with(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
 
 
 def lift(hand: Hand, event: WagerLifted) -> Hand:
     """A sensor is empty: before the start there is no wager then, after it the wager stands as it was counted."""
-    return replace(hand, sensors=_without(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
+    return hand.but(sensors=_without(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
 
 
 def void(hand: Hand, event: WagerVoided) -> Hand:
     """What lies on a sensor is in no game until it was laid anew."""
-    return replace(hand, sensors=_without(hand.sensors, event.seat), spent=_with(hand.spent, event.seat))
+    return hand.but(sensors=_without(hand.sensors, event.seat), spent=_with(hand.spent, event.seat))
 
 
 def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
     """The wagers on the sensors are those of this round, and of no other: each is laid anew for the next."""
     latched = event.seats or ()
     seats = hand.sensors if event.seats is None else latched
-    started = replace(
-        hand,
-        sensors=(),
-        spent=tuple(sorted({*hand.spent, *latched})),
-        round=event.round,
-        wagers=seats,
-        won=None,
-        selected=(),
-        awarded=None,
-    )
-    wagers = tuple(SeatWager(seat, hand.stake) for seat in seats)
+    spent = tuple(sorted({*hand.spent, *latched}))
+    started = Hand(table=hand.table, stake=hand.stake, spent=spent, round=event.round, wagers=seats)
+    wagers = tuple([SeatWager(seat, hand.stake) for seat in seats])
     return started, Contribute(hand.table, event.round, wagers)
 
 
@@ -197,12 +190,12 @@ def decide(hand: Hand, event: HandDecided) -> Hand:
         confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
         if confirmed_otherwise or won.side is not hand.won.side:
             seats = ()  # whose hand won is for the dealer to say anew
-    return replace(hand, won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
+    return hand.but(won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
 
 
 def take_back(hand: Hand) -> Hand:
     """What was confirmed was backed out at the Game Manager: it can be confirmed as it should have been."""
-    return replace(hand, awarded=None, selected=())
+    return hand.but(awarded=None, selected=())
 
 
 def press(hand: Hand, event: HandButton) -> Hand:
@@ -219,7 +212,7 @@ def press(hand: Hand, event: HandButton) -> Hand:
             "not_won", f"the hand of seat {seat} won nothing of the meter in round {hand.round}"
         )
     flip = _without if seat in hand.selected else _with
-    return replace(hand, selected=flip(hand.selected, seat))
+    return hand.but(selected=flip(hand.selected, seat))
 
 
 def confirm(hand: Hand) -> tuple[Hand, Won]:
@@ -239,7 +232,7 @@ def confirm(hand: Hand) -> tuple[Hand, Won]:
             f"seat {' and '.join(missing)} won as well: press its hand button too, or correct the round",
         )
     awarded = replace(hand.won, seats=hand.selected)
-    return replace(hand, awarded=awarded), awarded
+    return hand.but(awarded=awarded), awarded
 
 
 def end(hand: Hand) -> tuple[Hand, EndRound]:
@@ -255,7 +248,7 @@ def end(hand: Hand) -> tuple[Hand, EndRound]:
             f"the award {hand.won.rule} of seat {' and '.join(map(str, seats))} is not confirmed: a supervisor must "
             "confirm it",
         )
-    return replace(hand, selected=()), EndRound(hand.table, hand.round)
+    return hand.but(selected=()), EndRound(hand.table, hand.round)
 
 
 def _with(seats: tuple[int, ...], seat: int) -> tuple[int, ...]:

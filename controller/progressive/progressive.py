@@ -93,7 +93,8 @@ class Progressive:
             raise RefusedError(code, f"{self.state.settings.progressive} {why}")
         turn = Turn(self.state)
         _carry_out(turn, event)
-        turn.change(phase=after)
+        if after is not phase:
+            turn.change(phase=after)
         self.state = turn.state
         return turn.effects
 

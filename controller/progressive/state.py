@@ -8,6 +8,7 @@ from controller.progressive.ledger import Ledger
 from controller.progressive.money import amount, whole
 from controller.progressive.settings import Settings
 from controller.progressive.shares import Share
+from controller.progressive.value import Value
 
 
 class Phase(StrEnum):
@@ -58,8 +59,8 @@ class Award:
     state: AwardState = AwardState.LOCKED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+@dataclass(frozen=True, kw_only=True)
+class State(Value):
     """A progressive.
 
     - `rounds`: each linked table's last round, once it had one.

@@ -5,7 +5,6 @@ changed nothing.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from controller.progressive.effects import Effect, Posted
@@ -22,7 +21,7 @@ class Turn:
 
     def change(self, **fields: Any) -> None:
         """Put these fields of the state."""
-        self.state = replace(self.state, **fields)
+        self.state = self.state.but(**fields)
 
     def say(self, effect: Effect) -> None:
         """Put something on the record."""
@@ -44,7 +43,7 @@ class Turn:
 
     def put_round(self, put: TableRound) -> None:
         """Put a table's last round."""
-        others = tuple(each for each in self.state.rounds if each.table != put.table)
+        others = [each for each in self.state.rounds if each.table != put.table]
         self.change(rounds=(*others, put))
 
     def put_award(self, put: Award) -> None:

@@ -36,6 +36,9 @@ from controller.wagers.settlement import Outcome, PlacedWager, Settlement, settl
 _Internal = HandDecided | AwardTakenBack
 """What the table tells the procedure, and nobody else."""
 
+_OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
+"""The entries that make an award known."""
+
 _STEPS_IN_PLAY: Final = frozenset({aquarius.PLAYING, nexus.PLAYING})
 
 
@@ -208,7 +211,7 @@ def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
     """Let the procedure take an event, and the progressive what it asks for."""
     progressive = _of(turn)
     after, orders = _handled(progressive.procedure, event)
-    turn.change(progressive=replace(progressive, procedure=after))
+    turn.change(progressive=TablesProgressive(progressive.books, after, progressive.decided))
     for order in orders:
         _order(turn, order)
 
@@ -236,10 +239,10 @@ def _order(turn: Turn, event: BooksEvent) -> None:
     progressive = _of(turn)
     books = Progressive(progressive.books)
     entries = books.handle(event)
-    turn.change(progressive=replace(progressive, books=books.state))
+    turn.change(progressive=TablesProgressive(books.state, progressive.procedure, progressive.decided))
     for entry in entries:
         turn.move_meter(MeterMoved(entry))
-        if isinstance(entry, AwardLocked | AwardBooked | AwardBackedOut):
+        if isinstance(entry, _OfAnAward):
             award = entry.award
             turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
 
