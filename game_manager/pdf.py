@@ -27,6 +27,7 @@ def pdf(page: WinPage) -> bytes:
         sheet.add_font("chinese", fname=_CHINESE)
         sheet.set_fallback_fonts(["chinese"], exact_match=False)
     sheet.set_margin(20)
+    sheet.set_auto_page_break(auto=True, margin=12)
     sheet.add_page()
     _head(sheet, page)
     for name, value in page.facts:
@@ -47,10 +48,12 @@ def _line(sheet: FPDF, height: float, text: str, **look: Any) -> None:
 
 def _head(sheet: FPDF, page: WinPage) -> None:
     sheet.set_font("punto", "B", 20)
-    _line(sheet, 10, page.title)
+    sheet.cell(120, 10, page.title)
+    _line(sheet, 10, page.copy, border=1 if page.copy else 0, align="C")
     if page.warning:
+        sheet.ln(2)
         sheet.set_font("punto", "B", 14)
-        _line(sheet, 11, page.warning, border=1, align="C")
+        _line(sheet, 10, page.warning, border=1, align="C")
     sheet.set_font("punto", "B", 32)
     _line(sheet, 18, page.amount)
     sheet.set_font("punto", "", 13)
@@ -60,9 +63,9 @@ def _head(sheet: FPDF, page: WinPage) -> None:
 
 def _fact(sheet: FPDF, name: str, value: str) -> None:
     sheet.set_font("punto", "", 12)
-    sheet.cell(_LABEL, 7, name)
+    sheet.cell(_LABEL, 6, name)
     sheet.set_font("punto", "B", 12)
-    _line(sheet, 7, value)
+    _line(sheet, 6, value)
 
 
 def _shares(sheet: FPDF, page: WinPage) -> None:

@@ -4,6 +4,7 @@ A day or a week is a span of the record. Its first entry is the first that came 
 what follows that on the record is of it or of a later one, whatever a clock that was set back says.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from datetime import date, datetime, timedelta
@@ -92,8 +93,20 @@ class AwardsBackOut(Part):
     reason: str | None
 
 
+class Print(Part):
+    """A win page that was printed; of an award there is one original at most. `input` is None where it is on no record."""
+
+    ts: Timestamp
+    who: str
+    original: bool
+    input: int | None
+
+
 class Award(Part):
-    """An award, `shares` in the order of paying. `input` is its number on the record: where it was locked."""
+    """An award, `shares` in the order of paying. `input` is its number on the record: where it was locked.
+
+    `prints` are its win pages in the order that they were printed in.
+    """
 
     progressive: str
     number: int
@@ -110,7 +123,13 @@ class Award(Part):
     locked: Timestamp
     booked: Timestamp | None
     backed_out: AwardsBackOut | None
+    prints: tuple[Print, ...]
     input: int
+
+    @property
+    def original(self) -> Print | None:
+        """The win page that is no copy, None before it is printed."""
+        return next((each for each in self.prints if each.original), None)
 
 
 class Awards(Part):
@@ -135,19 +154,24 @@ def award(record: Record, input_: int) -> Award | None:
 def _awards(record: Record, locked: Sequence[Logged]) -> tuple[Award, ...]:
     later: dict[tuple[str, int, str], str] = {}
     back_outs: dict[tuple[str, int | None], Posting] = {}
+    prints: dict[tuple[str, int], list[Print]] = defaultdict(list)
     for name in {each.progressive for each in locked}:
         since = Span(min(each.input for each in locked if each.progressive == name))
         for each in record.log(("award_booked", "award_backed_out"), name, since):
             later[name, each.entry.award.id, each.entry.kind] = each.ts
         for posting in record.postings(name, since, cause=Cause.BACK_OUT):
             back_outs[name, posting.award] = posting
-    return tuple(_award(each, later, back_outs) for each in locked)
+        for each in record.log(("win_page_printed",), name, since):
+            printed = Print(ts=each.ts, who=each.entry.who, original=each.entry.original, input=each.input)
+            prints[name, each.entry.award].append(printed)
+    return tuple(_award(each, later, back_outs, prints) for each in locked)
 
 
 def _award(
     locked: Logged,
     later: dict[tuple[str, int, str], str],
     back_outs: dict[tuple[str, int | None], Posting],
+    prints: dict[tuple[str, int], list[Print]],
 ) -> Award:
     fixed, name = locked.entry.award, locked.progressive
     booked = later.get((name, fixed.id, "award_booked"))
@@ -177,6 +201,7 @@ def _award(
             approved_by=by and by.approved_by,
             reason=by and by.reason,
         ),
+        prints=tuple(prints[name, fixed.id]),
         input=locked.input,
     )
 

@@ -75,9 +75,10 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
             "card",
         ),
         *("state", "locked", "booked", "backed_out", "backed_out_by", "approved_by", "reason"),
+        *("original_printed", "original_by", "copies"),
     )
     for each in awards:
-        back = each.backed_out
+        back, original = each.backed_out, each.original
         for share in each.shares:
             yield (
                 *(each.input, each.progressive, each.number, said(each.tier), said(each.table), each.round),
@@ -88,6 +89,8 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
                     if back is None
                     else (_ts(back.ts, zone), *map(said, (back.who, back.approved_by, back.reason)))
                 ),
+                *((None, None) if original is None else (_ts(original.ts, zone), said(original.who))),
+                sum(not printed.original for printed in each.prints),
             )
 
 

@@ -10,7 +10,8 @@ import select
 import socket
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Literal
 
 from game_manager.win_page import SIGNATURES, WinPage
@@ -41,10 +42,14 @@ def slip(page: WinPage, encoding: Encoding = "cp437") -> bytes:
         return seen.encode(encoding, errors="replace")
 
     def pair(name: str, value: str) -> bytes:
-        gap = max(1, WIDTH - len(name) - len(value))
+        gap = WIDTH - len(name) - len(value)
+        if gap < 1:
+            return text(name) + b"\n" + text(value.rjust(WIDTH)) + b"\n"
         return text(f"{name}{' ' * gap}{value}") + b"\n"
 
     parts = [_BEGIN, _CHINESE if encoding == "gb18030" else b"", _CENTRE, _BOLD, text(page.title), b"\n"]
+    if page.copy:
+        parts += [_LARGE, text(page.copy), b"\n", _NORMAL]
     if page.warning:
         parts += [text(page.warning), b"\n"]
     parts += [_LARGE, text(page.amount), b"\n", _NORMAL, _PLAIN, text(page.in_words), b"\n\n", _LEFT]
@@ -63,11 +68,36 @@ def send(printer: str, data: bytes, seconds: float = SECONDS) -> None:
     Raises:
         PrinterError: it was not printed, or not whole.
     """
+    with reached(printer, seconds) as take:
+        take(data)
+
+
+@contextmanager
+def reached(printer: str, seconds: float = SECONDS) -> Iterator[Callable[[bytes], None]]:
+    """A printer that is there, and what prints at it: for who has something to do first that only then may be done.
+
+    To reach it and to print block, each at most for so long.
+
+    Raises:
+        PrinterError: it is not there, so that nothing was printed; from what prints, it was not printed, or not whole.
+    """
+    with ExitStack() as stack:
+        with _said(printer):
+            reach = _device if printer.startswith("/") else _network
+            write = stack.enter_context(reach(printer, seconds))
+
+        def take(data: bytes) -> None:
+            with _said(printer):
+                write(data)
+
+        yield take
+
+
+@contextmanager
+def _said(printer: str) -> Iterator[None]:
+    """What is wrong with the printer, in words."""
     try:
-        if printer.startswith("/"):
-            _to_device(printer, data, time.monotonic() + seconds)
-        else:
-            _to_network(printer, data, seconds)
+        yield
     except TimeoutError:
         raise PrinterError(
             f"the slip printer {printer} takes nothing: see that it is on, has paper and is closed"
@@ -79,27 +109,38 @@ def send(printer: str, data: bytes, seconds: float = SECONDS) -> None:
         ) from error
 
 
-def _to_network(printer: str, data: bytes, seconds: float) -> None:
+@contextmanager
+def _network(printer: str, seconds: float) -> Iterator[Callable[[bytes], None]]:
     host, _, port = printer.rpartition(":")
     with socket.create_connection((host.strip("[]"), int(port)), timeout=seconds) as connection:
-        connection.sendall(data)
-        connection.shutdown(socket.SHUT_WR)
-        # What the printer has not taken when we hang up may be lost: it hangs up first. Many never do, and have it all.
-        with suppress(TimeoutError):
-            connection.settimeout(min(1.0, seconds))
-            while connection.recv(64):
-                pass
+
+        def write(data: bytes) -> None:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            # What the printer has not taken when we hang up may be lost: it hangs up first. Many never do, and have it all.
+            with suppress(TimeoutError):
+                connection.settimeout(min(1.0, seconds))
+                while connection.recv(64):
+                    pass
+
+        yield write
 
 
-def _to_device(path: str, data: bytes, until: float) -> None:
+@contextmanager
+def _device(path: str, seconds: float) -> Iterator[Callable[[bytes], None]]:
     file = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    try:
-        if stat.S_ISREG(os.fstat(file).st_mode):
-            raise ValueError("that is a file and no device")
+
+    def write(data: bytes) -> None:
+        until = time.monotonic() + seconds
         while data:
             _, ready, _ = select.select([], [file], [], max(0.0, until - time.monotonic()))
             if not ready:
                 raise TimeoutError
             data = data[os.write(file, data) :]
+
+    try:
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            raise ValueError("that is a file and no device")
+        yield write
     finally:
         os.close(file)

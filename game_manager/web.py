@@ -5,6 +5,7 @@ Orders are not given here: the pages give them as every console does, and the de
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -17,14 +18,16 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from controller.progressive.events import PrintWinPage
 from controller.progressive.settings import Advice, Settings, advice
-from controller.progressive.state import State
+from controller.progressive.state import AwardState, State
 from game_manager import sheets
 from game_manager.days import FIRST_DAY, LAST_DAY, WEEKDAYS, Calendar
 from game_manager.reconciliation import Reconciliation, reconcile
 from game_manager.record import Record, opened
 from game_manager.reports import (
     AWARDS_A_PAGE,
+    Award,
     Day,
     Meter,
     Part,
@@ -35,12 +38,14 @@ from game_manager.reports import (
     meters,
     week_report,
 )
-from game_manager.slip import Encoding, PrinterError, send, slip
+from game_manager.slip import Encoding, PrinterError, reached, slip
 from game_manager.win_page import WinPage, win_page
 
 PAGES: Final = Path(__file__).parent / "pages"
 _MOST: Final = 10**12
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_ISSUERS: Final = frozenset({"supervisor", "executive"})
+"""The roles that an original win page is printed for: an auditor orders nothing, so what an auditor prints is a copy."""
 _Read = TypeVar("_Read")
 
 
@@ -57,12 +62,14 @@ class AtTable(NamedTuple):
 class House:
     """What the Game Manager of one table works with.
 
-    `written` waits until what `now` shows is on the record; `printer` is the slip printer, as `slip.send` takes it.
+    `written` waits until what `now` shows is on the record; `note` puts a print of a win page there and gives the number of
+    its input; `printer` is the slip printer, as `slip.send` takes it.
     """
 
     record: Path
     now: Callable[[], AtTable]
     written: Callable[[], Awaitable[None]]
+    note: Callable[[PrintWinPage], Awaitable[int]]
     calendar: Calendar
     printer: str | None = None
     encoding: Encoding = "cp437"
@@ -333,33 +340,56 @@ def _add_downloads(reads: APIRouter, house: House) -> None:
 
 
 def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any]) -> None:
-    async def page_of(number: int) -> WinPage:
+    Caller = Annotated[Any, Depends(own_page)]  # noqa: N806 - a type
+    one_at_a_time = asyncio.Lock()
+
+    async def award_of(number: int) -> Award:
         found = await _read(house, lambda record: award(record, number))
         if found is None:
             raise HTTPException(404, f"no award was locked with the input {number} of the record")
-        at = house.now()
-        return win_page(found, at.name, at.currency, house.calendar.zone)
+        return found
 
-    @reads.get("/awards/{number}/win-page")
-    async def sheet(number: _Award) -> Response:
-        page = await page_of(number)
+    async def printed(number: int, caller: Any) -> WinPage:
+        """The page, which is on the record as printed before it is on paper: so no second original is ever made."""
+        async with one_at_a_time:
+            found = await award_of(number)
+            original = (
+                found.state is AwardState.BOOKED
+                and found.original is None
+                and not _ISSUERS.isdisjoint(caller.roles)
+            )
+            noted = await house.note(PrintWinPage(found.progressive, found.number, caller.name, original))
+            found = await award_of(number)
+        at = house.now()
+        this = next(each for each in found.prints if each.input == noted)
+        return win_page(found, this, at.name, at.currency, house.calendar.zone)
+
+    @reads.post("/awards/{number}/win-page")
+    async def sheet(number: _Award, caller: Caller) -> Response:
         try:
             from game_manager.pdf import pdf  # noqa: PLC0415 - an extra
         except ModuleNotFoundError:
             raise HTTPException(
                 503, "this table's PC cannot make PDFs: install punto[print] on it, or print a slip"
             ) from None
-        made = await asyncio.to_thread(pdf, page)
+        made = await asyncio.to_thread(pdf, await printed(number, caller))
         name = f'inline; filename="award-{number}.pdf"'
         return Response(made, media_type="application/pdf", headers={"Content-Disposition": name})
 
-    @reads.post("/awards/{number}/slip", dependencies=[Depends(own_page)], status_code=204)
-    async def print_slip(number: _Award) -> Response:
+    @reads.post("/awards/{number}/slip", status_code=204)
+    async def print_slip(number: _Award, caller: Caller) -> Response:
         if house.printer is None:
             raise HTTPException(404, "no slip printer is configured: print the page as a PDF")
-        printed = slip(await page_of(number), house.encoding)
-        try:
-            await asyncio.to_thread(send, house.printer, printed)
-        except PrinterError as error:
-            raise HTTPException(503, str(error)) from None
+        with ExitStack() as stack:
+            try:
+                take = await asyncio.to_thread(stack.enter_context, reached(house.printer))
+            except PrinterError as error:
+                raise HTTPException(503, str(error)) from None
+            made = slip(await printed(number, caller), house.encoding)
+            try:
+                await asyncio.to_thread(take, made)
+            except PrinterError as error:
+                raise HTTPException(
+                    503, f"{error}; some of it may be on paper, so what is printed next is a copy"
+                ) from None
         return Response(status_code=204)

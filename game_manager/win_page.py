@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from controller.progressive.money import written
 from game_manager.days import by_the_clock
-from game_manager.reports import Award
+from game_manager.reports import Award, Print
 
 _UNITS: Final = (
     *(
@@ -30,6 +30,7 @@ _UNITS: Final = (
 _TENS: Final = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _GROUPS: Final = ("", " thousand", " million", " billion", " trillion")
 
+COPY: Final = "COPY"
 SIGNATURES: Final = ("Paid by", "Verified by", "Received by")
 STATES: Final = {
     "locked": "CONFIRMED, NOT YET TAKEN OFF THE METER",
@@ -41,9 +42,13 @@ STATES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class WinPage:
-    """The page of an award. `facts` are names and values, `shares` seats and amounts in the order of paying."""
+    """The page of an award. `facts` are names and values, `shares` seats and amounts in the order of paying.
+
+    `copy` is what it says first where it is not the original, "" where it is.
+    """
 
     title: str
+    copy: str
     warning: str
     amount: str
     in_words: str
@@ -52,8 +57,9 @@ class WinPage:
     number: str
 
 
-def win_page(award: Award, table: str, currency: str, zone: ZoneInfo) -> WinPage:
-    """The page of an award at a table of this name, its times by the clock of the house's zone."""
+def win_page(award: Award, printed: Print, table: str, currency: str, zone: ZoneInfo) -> WinPage:
+    """The page of an award as it is printed, at a table of this name; times by the clock of the house's zone."""
+    original = award.original
     facts = (
         ("Progressive", award.progressive),
         ("Award", f"{award.number}"),
@@ -64,10 +70,18 @@ def win_page(award: Award, table: str, currency: str, zone: ZoneInfo) -> WinPage
         ("Confirmed by", award.who if award.card is None else f"{award.who}, {award.card} card"),
         ("Confirmed", clock(award.locked, zone)),
         ("Booked", "not yet" if award.booked is None else clock(award.booked, zone)),
+        ("Printed by", printed.who),
+        ("Printed", clock(printed.ts, zone)),
+        *(
+            ()
+            if printed.original or original is None
+            else (("Original by", original.who), ("Original printed", clock(original.ts, zone)))
+        ),
         ("Time zone", zone.key),
     )
     return WinPage(
         title="Progressive award",
+        copy="" if printed.original else COPY,
         warning=STATES[award.state],
         amount=f"{currency} {written(award.amount)}".strip(),
         in_words=in_words(award.amount),

@@ -2,18 +2,20 @@
 
 import argparse
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from controller.config import load_config
 from controller.journal.store import RecordError
+from controller.messages.building import timestamp
 from game_manager.record import opened
-from game_manager.reports import award
+from game_manager.reports import Print, award
 from game_manager.slip import PrinterError, send, slip
 from game_manager.win_page import WinPage, win_page
 
 HELP = (
-    "Print the win page of an award. It is the award whose lock has the number N on the record, as `punto progressive report "
+    "Print a copy of the win page of an award; the original is printed at the Game Manager, which puts it on the record. It is the award whose lock has the number N on the record, as `punto progressive report "
     "--awards` has it under `input`."
 )
 
@@ -52,7 +54,9 @@ def main(args: argparse.Namespace) -> int:
     if found is None:
         return _said(f"no award was locked with the input {args.input} of the record", 2)
     zone = ZoneInfo("UTC" if config.progressive is None else config.progressive.zone)
-    page = win_page(found, config.table.name, config.table.currency, zone)
+    # Only the service writes on the record, and what is not on it as the original is a copy.
+    printed = Print(ts=timestamp(datetime.now(UTC)), who="command line", original=False, input=None)
+    page = win_page(found, printed, config.table.name, config.table.currency, zone)
     try:
         _print(page, args)
     except (OSError, PrinterError) as error:

@@ -111,5 +111,5 @@ def _row(seq: int, place: int, ts: str, progressive: str, entry: Effect) -> Row:
             return Row("progressive_rounds", (*about, table, number, len(wagers), staked, seats))
         case _:
             award = getattr(entry, "award", None)
-            number_of = None if award is None else award.id
+            number_of = getattr(award, "id", award)  # an award, its number, or None
             return Row("progressive_log", (*about, entry.kind, number_of, LOGGED.dump_json(entry).decode()))

@@ -18,6 +18,7 @@ from controller.operators.guard import Guard
 from controller.operators.reports import Reports
 from controller.operators.web import Changes, Parts, application
 from controller.problems import ConfigError, Problem
+from controller.progressive.events import PrintWinPage
 from controller.web_server import Server, listen
 from game_manager.days import Calendar
 from game_manager.web import AtTable, House
@@ -122,10 +123,14 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
         books = None if state.progressive is None else state.progressive.books
         return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
 
+    async def note(print_: PrintWinPage) -> int:
+        (handled,) = await engine.submit([print_], f"operator {print_.who}")
+        return handled.seq
+
     if config is None:
-        return House(record, now, engine.written, Calendar.of())
+        return House(record, now, engine.written, note, Calendar.of())
     calendar = Calendar.of(config.day_starts, config.zone, config.week_starts)
-    return House(record, now, engine.written, calendar, config.slip_printer, config.slip_encoding)
+    return House(record, now, engine.written, note, calendar, config.slip_printer, config.slip_encoding)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -83,6 +83,16 @@ class CoinsCounted:
     kind: Literal["coins_counted"] = "coins_counted"
 
 
+@dataclass(frozen=True, slots=True)
+class WinPagePrinted:
+    """The win page of the award of this number was printed, as the original or as a copy."""
+
+    award: int
+    who: str
+    original: bool
+    kind: Literal["win_page_printed"] = "win_page_printed"
+
+
 Effect = (
     Posted
     | WagersCounted
@@ -92,4 +102,5 @@ Effect = (
     | SettingsChanged
     | Retired
     | CoinsCounted
+    | WinPagePrinted
 )

@@ -148,6 +148,20 @@ class CountCoins:
     kind: Literal["count_coins"] = "count_coins"
 
 
+@dataclass(frozen=True, slots=True)
+class PrintWinPage:
+    """The win page of an award of `progressive` is printed, which may be retired; `original` if it is the page to pay by.
+
+    It changes nothing: it is there before the paper, so that no second original is ever made.
+    """
+
+    progressive: str
+    award: int
+    who: str
+    original: bool
+    kind: Literal["print_win_page"] = "print_win_page"
+
+
 Event = (
     OpenMeter
     | Contribute

@@ -9,7 +9,15 @@ from typing import Literal
 
 from controller.baccarat.cards import Card
 from controller.progressive import aquarius, nexus, procedure
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter, Retire
+from controller.progressive.events import (
+    Adjust,
+    BackOut,
+    ChangeSettings,
+    CountCoins,
+    OpenMeter,
+    PrintWinPage,
+    Retire,
+)
 from controller.table.settings import Settings
 from controller.wagers.definition import Game
 
@@ -455,4 +463,5 @@ Event = (
     | Sensed
     | GameOrder
     | BooksOrder
+    | PrintWinPage
 )

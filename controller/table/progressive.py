@@ -15,8 +15,8 @@ from typing import Final
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import Aquarius
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked
-from controller.progressive.events import BackOut, ChangeSettings, CountCoins
+from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, WinPagePrinted
+from controller.progressive.events import BackOut, ChangeSettings, CountCoins, PrintWinPage
 from controller.progressive.events import Event as BooksEvent
 from controller.progressive.nexus import Nexus
 from controller.progressive.orders import counted
@@ -82,6 +82,12 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
     _order(turn, event)
     if isinstance(event, BackOut):
         _take_back(turn, event.award)
+
+
+def print_win_page(turn: Turn, event: PrintWinPage) -> None:
+    """Note that an award's win page is printed."""
+    printed = WinPagePrinted(event.award, event.who, event.original)
+    turn.move_meter(MeterMoved(printed, event.progressive))
 
 
 def start(turn: Turn, configured: TableSettings) -> None:

@@ -9,6 +9,7 @@ or a stop. The same events in the same order always give the same table and the 
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
+from controller.progressive.events import PrintWinPage
 from controller.progressive.procedure import StartGame
 from controller.table import progressive
 from controller.table.effects import Effect
@@ -199,6 +200,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     **_each(SensorsLink | SensorFault, _METER, on_sensors),
     **_each(Sensed, _METER, progressive.play),
     **_each(BooksOrder, _METER, progressive.keep_books),
+    PrintWinPage: (_METER, progressive.print_win_page),
     **_each(GameOrder, _GAME, progressive.play),
     StartGame: (StartGame, progressive.play),
 }

@@ -240,7 +240,7 @@ function awardsTable(awards) {
     element("ul", {}, ...award.shares.map(({ seat, amount }) => element("li", {}, `Seat ${seat} `, exact(amount)))),
     element("span", {}, `${award.who}${award.card ? `, ${award.card} card` : ""}`, element("small", {}, dayAndClock(award.locked))),
     stateOf(award),
-    element("div", { class: "keys" }, ...moneyBag(award)),
+    element("div", { class: "keys" }, ...moneyBag(award), ...printed(award)),
   ]));
 }
 
@@ -257,17 +257,38 @@ const bag = () => svg("svg", { viewBox: "0 0 24 24", class: "bag", "aria-hidden"
 /** The money bag: the win page on paper, and on a slip where there is a printer. */
 function moneyBag(award) {
   const words = `of award ${award.number}`;
-  const page = element("a", { class: "button", href: `/api/progressive/awards/${award.input}/win-page`, target: "_blank", rel: "noopener", "aria-label": `Print the win page ${words}` }, bag(), element("span", {}, "Print"));
+  const page = button("Print", () => printPage(award), { "aria-label": `Print the win page ${words}` });
+  page.prepend(bag());
   const made = [page];
   if (overview?.slip_printer) made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${words}` }));
   if (award.state === "booked" && award.progressive === own()?.progressive) made.push(button("Back out", () => backOut(award), { disabled: !may("back_out"), "aria-label": `Back out award ${award.number}` }));
   return made;
 }
 
+const printed = ({ prints }) => {
+  const copies = prints.filter(({ original }) => !original).length;
+  const original = prints.find((each) => each.original);
+  const said = [original && `Printed ${dayAndClock(original.ts)}, ${original.who}`, copies && `Copies: ${copies}`].filter(Boolean);
+  return said.map((text) => element("small", {}, text));
+};
+
+async function printPage(award) {
+  const tab = open("", "_blank"); // at the touch: later a browser would not let it be opened
+  const answer = await ask("POST", `/api/progressive/awards/${award.input}/win-page`);
+  if (answer.status === 200) {
+    (tab ?? window).location = URL.createObjectURL(answer.body);
+  } else {
+    tab?.close();
+    say(reasonOf(answer), true);
+  }
+  loadAwards();
+}
+
 async function printSlip(award) {
   const answer = await ask("POST", `/api/progressive/awards/${award.input}/slip`);
   if (answer.status === 204) say("The slip is printed");
   else say(reasonOf(answer), true);
+  loadAwards();
 }
 
 function backOut(award) {

@@ -1,11 +1,14 @@
 """What the Game Manager's pages read, over real HTTP: who may, and what comes."""
 
+import asyncio
 import csv
 import io
 import socket
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -15,10 +18,13 @@ from typing import Any
 import pytest
 
 from controller.journal import store
+from controller.journal.recovery import replay
 from controller.operators import console
+from game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords
-from tests.operators.consoles import PASSWORD, Here, consoles
+from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
+from tests.service.table_in_this_process import rows
 
 __all__ = ["cheap_passwords"]
 
@@ -130,8 +136,6 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
         ("/weeks/2026-11-20?week_starts=someday", 422),
         ("/awards?before=0", 422),
         ("/awards?limit=101", 422),
-        ("/awards/1/win-page", 404),
-        ("/awards/x/win-page", 422),
     ],
 )
 async def test_what_cannot_be_read_is_told_and_the_service_goes_on(path, status, tmp_path):
@@ -169,12 +173,51 @@ async def test_without_the_extra_a_win_page_says_what_to_install(tmp_path, monke
         browser = await here.signed_on("ike")
         monkeypatch.delitem(sys.modules, "game_manager.pdf", raising=False)
         monkeypatch.setitem(sys.modules, "fpdf", None)
-        answer = await browser.get(f"/api/progressive/awards/{number}/win-page")
+        answer = await browser.ask("POST", f"/api/progressive/awards/{number}/win-page")
 
         assert (answer.status, "punto[print]" in answer.json["reason"]) == (503, True)
+        assert here.events("print_win_page") == []
 
 
 # --- the slip
+
+
+class SlipPrinter:
+    """A printer on the network: `slips` are what it has printed, each whole."""
+
+    def __init__(self) -> None:
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
+        self.slips: list[bytes] = []
+        self._printing = threading.Thread(target=self._print)
+        self._printing.start()
+
+    def _print(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                with connection, connection.makefile("rb") as slip:
+                    self.slips.append(slip.read())
+
+    def switch_off(self) -> None:
+        """It is there no more."""
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._printing.join(5)
+
+
+@pytest.fixture
+def printer(monkeypatch) -> Iterator[SlipPrinter]:
+    there = SlipPrinter()
+    real = console._house
+    monkeypatch.setattr(console, "_house", lambda *given: replace(real(*given), printer=there.address))
+    yield there
+    there.switch_off()
+
+
+async def a_print(browser: Browser, award: int) -> Answer:
+    return await browser.ask("POST", f"/api/progressive/awards/{award}/slip")
 
 
 async def test_without_a_printer_there_is_no_slip_and_without_the_token_there_is_none_either(tmp_path):
@@ -188,34 +231,103 @@ async def test_without_a_printer_there_is_no_slip_and_without_the_token_there_is
 
         assert (answer.status, "no slip printer" in answer.json["reason"]) == (404, True)
         assert (without.status, without.json["code"]) == (403, "csrf")
+        assert here.events("print_win_page") == []
 
 
-async def test_a_slip_is_printed_at_the_houses_printer_and_one_that_is_gone_is_told(tmp_path, monkeypatch):
+async def test_the_first_page_of_a_booked_award_is_the_original_and_every_other_one_a_copy(tmp_path, printer):
     await played(tmp_path)
-    taken = bytearray()
-    with socket.create_server(("127.0.0.1", 0)) as printer:
-        address = f"127.0.0.1:{printer.getsockname()[1]}"
-        real = console._house
-        monkeypatch.setattr(console, "_house", lambda *given: replace(real(*given), printer=address))
+    async with consoles(tmp_path, house()) as here:
+        for name, role in (("ike", "auditor"), ("omar", "supervisor"), ("vera", "executive")):
+            here.account(name, role)
+        auditor, supervisor, executive = [await here.signed_on(name) for name in ("ike", "omar", "vera")]
+        booked, backed_out = (
+            each["input"] for each in (await auditor.get("/api/progressive/awards")).json["awards"]
+        )
+        for browser, award in (
+            (auditor, booked),
+            (supervisor, booked),
+            (executive, booked),
+            (supervisor, backed_out),
+        ):
+            assert (await a_print(browser, award)).status == 204
+        first, last = (await auditor.get("/api/progressive/awards")).json["awards"]
+        sheet = (await auditor.get("/api/progressive/csv/awards")).text
+    by_auditor, original, copy, none_to_pay = printer.slips
 
-        def take() -> None:
-            connection, _ = printer.accept()
-            with connection:
-                while part := connection.recv(4096):
-                    taken.extend(part)
+    assert [b"COPY" in slip for slip in printer.slips] == [True, False, True, True]
+    assert b"Original by" not in by_auditor  # there was none yet
+    assert b"Printed by" + b" " * 28 + b"omar\n" in original
+    assert b"Printed by" + b" " * 28 + b"vera\n" in copy
+    assert b"Original by" + b" " * 27 + b"omar\n" in copy
+    assert b"BACKED OUT: DO NOT PAY" in none_to_pay
+    assert [(each["who"], each["original"]) for each in first["prints"]] == [
+        ("ike", False),
+        ("omar", True),
+        ("vera", False),
+    ]
+    told = first["prints"][1]["ts"]
+    assert f"{told[:10]} {told[11:19]}+00:00".encode() in original
+    assert [(each["who"], each["original"]) for each in last["prints"]] == [("omar", False)]
+    (row, *_) = csv.DictReader(io.StringIO(sheet, newline=""))
+    assert (row["original_printed"], row["original_by"], row["copies"]) == (told, "omar", "2")
+    logged = rows(
+        here.record, "SELECT progressive, award FROM progressive_log WHERE kind = 'win_page_printed'"
+    )
+    assert logged == [("dragon", 2)] * 3 + [("dragon", 1)]
+    assert replay(here.record).difference is None
 
-        taking = threading.Thread(target=take)
-        taking.start()
-        async with consoles(tmp_path, house()) as here:
-            here.account("ike", "auditor")
-            path = f"/api/progressive/awards/{await first_award(here)}/slip"
-            browser = await here.signed_on("ike")
-            printed = await browser.ask("POST", path)
-            taking.join(5)
-            printer.close()
-            gone = await browser.ask("POST", path)
 
-    assert printed.status == 204
-    assert b"USD 2,500.25" in taken
-    assert b"BACKED OUT: DO NOT PAY" in taken
-    assert (gone.status, "cannot be reached" in gone.json["reason"]) == (503, True)
+async def test_of_two_who_print_at_the_same_moment_one_has_the_original(tmp_path, printer):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("omar", "supervisor")
+        browser = await here.signed_on("omar")
+        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+        await asyncio.gather(*(a_print(browser, award) for _ in range(4)))
+
+    assert sorted(b"COPY" in slip for slip in printer.slips) == [False, True, True, True]
+
+
+async def test_a_printer_that_is_gone_is_told_and_has_printed_nothing(tmp_path, printer):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("omar", "supervisor")
+        browser = await here.signed_on("omar")
+        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+        printer.switch_off()
+        gone = await a_print(browser, award)
+
+        assert (gone.status, "cannot be reached" in gone.json["reason"]) == (503, True)
+        assert here.events("print_win_page") == []
+
+
+async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, printer, monkeypatch):
+    def no_paper(_: bytes) -> None:
+        raise PrinterError("it takes nothing")
+
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("omar", "supervisor")
+        browser = await here.signed_on("omar")
+        award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr("game_manager.web.reached", lambda _: nullcontext(no_paper))
+            failed = await a_print(browser, award)
+        await a_print(browser, award)
+
+    assert (failed.status, "what is printed next is a copy" in failed.json["reason"]) == (503, True)
+    (slip,) = printer.slips
+    assert b"COPY" in slip
+
+
+@pytest.mark.parametrize(("award", "status"), [("1", 404), ("x", 422)])
+async def test_what_is_no_award_is_not_printed(award, status, tmp_path):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("ike", "auditor")
+        browser = await here.signed_on("ike")
+        answer = await browser.ask("POST", f"/api/progressive/awards/{award}/win-page")
+
+        assert answer.status == status
+        assert answer.json["reason"]
+        assert here.events("print_win_page") == []

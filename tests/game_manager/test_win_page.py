@@ -14,7 +14,7 @@ import pypdf
 import pytest
 
 from game_manager.pdf import pdf
-from game_manager.reports import Award, Share
+from game_manager.reports import Award, Print, Share
 from game_manager.slip import PrinterError, send, slip
 from game_manager.win_page import WinPage, in_words, win_page
 
@@ -34,10 +34,13 @@ AWARD = Award(
     locked="2026-11-20T12:00:01.000000+00:00",
     booked="2026-11-20T12:00:02.000000+00:00",
     backed_out=None,
+    prints=(),
     input=4711,
 )
+ORIGINAL = Print(ts="2026-11-20T12:10:00.000000+00:00", who="eve", original=True, input=4720)
+A_COPY = Print(ts="2026-11-21T12:10:00.000000+00:00", who="ike", original=False, input=4730)
 MACAU, UTC = ZoneInfo("Asia/Macau"), ZoneInfo("UTC")
-PAGE = win_page(AWARD, "百家樂 Baccarat 8", "HKD", MACAU)
+PAGE = win_page(AWARD, ORIGINAL, "百家樂 Baccarat 8", "HKD", MACAU)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,9 @@ def test_every_font_of_the_pdf_is_in_it():
     [("locked", "CONFIRMED, NOT YET TAKEN OFF THE METER"), ("backed_out", "BACKED OUT: DO NOT PAY")],
 )
 def test_a_page_of_an_award_that_is_not_to_be_paid_says_so(state, warning):
-    page = win_page(AWARD.model_copy(update={"state": state, "who": "eve"}), "Baccarat 8", "HKD", UTC)
+    page = win_page(
+        AWARD.model_copy(update={"state": state, "who": "eve"}), ORIGINAL, "Baccarat 8", "HKD", UTC
+    )
 
     assert warning in words_of(page)
     assert warning.encode() in slip(page)
@@ -117,16 +122,35 @@ def test_a_page_of_an_award_that_is_not_to_be_paid_says_so(state, warning):
 def test_a_page_has_room_for_every_seat():
     shares = tuple(Share(seat=seat, amount=1) for seat in range(1, 16))
 
-    backed_out = AWARD.model_copy(update={"shares": shares, "state": "backed_out", "who": "eve"})
+    backed_out = AWARD.model_copy(
+        update={"shares": shares, "state": "backed_out", "who": "eve", "prints": (ORIGINAL, A_COPY)}
+    )
+    said = words_of(win_page(backed_out, A_COPY, "t", "", UTC))
 
-    assert "15. Seat 15 0.01" in words_of(win_page(backed_out, "t", "", UTC))
+    assert "15. Seat 15 0.01" in said
+    assert said.endswith("Record 4711")
+
+
+def test_a_copy_says_so_first_and_who_printed_it_and_the_original():
+    award = AWARD.model_copy(update={"who": "eve", "prints": (ORIGINAL, A_COPY)})
+    first, again = (win_page(award, printed, "Baccarat 8", "HKD", MACAU) for printed in award.prints)
+
+    assert "COPY" not in words_of(first)
+    assert b"COPY" not in slip(first)
+    assert "Printed by eve Printed 2026-11-20 20:10:00+08:00 Time zone" in words_of(first)
+    assert "Progressive award COPY HKD 2,500.10" in words_of(again)
+    assert (
+        "Printed by ike Printed 2026-11-21 20:10:00+08:00 Original by eve Original printed 2026-11-20 20:10:00+08:00"
+        in words_of(again)
+    )
+    assert b"Progressive award\n\x1d!\x11COPY\n\x1d!\x00" in slip(again)
 
 
 # --- the slip
 
 
 def test_a_slip_is_made_of_the_few_commands_that_every_printer_has():
-    printed = slip(win_page(AWARD.model_copy(update={"who": "eve"}), "Baccarat 8", "HKD", UTC))
+    printed = slip(win_page(AWARD.model_copy(update={"who": "eve"}), ORIGINAL, "Baccarat 8", "HKD", UTC))
 
     assert printed.startswith(
         b"\x1b@\x1ba\x01\x1bE\x01Progressive award\n\x1d!\x11HKD 2,500.10\n\x1d!\x00\x1bE\x00"
@@ -139,7 +163,7 @@ def test_names_are_printed_in_the_printers_own_characters_and_are_no_commands():
     assert "陳大文".encode("gb18030") in slip(PAGE, "gb18030")
     assert b"??? Baccarat 8" in slip(PAGE)
     sly = slip(
-        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), "t", "", UTC)
+        win_page(AWARD.model_copy(update={"who": "eve\x1bp\x00"}), ORIGINAL, "t", "", UTC)
     )  # which would open a cash drawer
     assert b"\x1bp" not in sly
 

@@ -49,6 +49,8 @@ async def test_the_page_is_written_as_a_pdf_or_printed_as_a_slip(tmp_path, capsy
     (sheet,) = pypdf.PdfReader(io.BytesIO((tmp_path / "win.pdf").read_bytes())).pages
     assert "HKD 10,126.05" in sheet.extract_text()
     assert "Baccarat 8 (table-1)" in sheet.extract_text()
+    assert "COPY" in sheet.extract_text()  # the original is the Game Manager's to print
+    assert re.search(r"Printed by\s+command line", sheet.extract_text())
     assert re.search(r"Confirmed\s+2026-11-22 12:00:\d\d\+08:00", sheet.extract_text())
 
     ours, theirs = pty.openpty()

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from controller.progressive.effects import CoinsCounted
-from controller.progressive.events import ChangeSettings
+from controller.progressive.effects import CoinsCounted, WinPagePrinted
+from controller.progressive.events import ChangeSettings, PrintWinPage
 from controller.progressive.procedure import StartGame
 from controller.progressive.state import AwardState
 from controller.progressive.state import Phase as BooksPhase
@@ -501,6 +501,15 @@ def test_nothing_is_counted_of_a_meter_that_never_was_in_service():
 
     croupier = Croupier(game_name="progressive-2")
     assert refused(croupier, "count 100 dragon") == "unknown_progressive"
+
+
+def test_a_win_page_that_is_printed_is_noted_and_changes_nothing():
+    croupier = played(QUARTER, "hand 2 5", "turn jph", "j-pot", "turn run")
+    before = croupier.state
+
+    croupier.handle(PrintWinPage("dragon", 1, "eve", original=True))
+    assert croupier.new[-1] == MeterMoved(WinPagePrinted(1, "eve", original=True), "dragon")
+    assert croupier.state == before
 
 
 def test_a_table_is_given_a_progressive_by_its_configuration():

@@ -14,7 +14,7 @@ let csrf = null;
 let idleSeconds = Infinity;
 let lastActive = Date.now(); // as the service knows it
 
-/** Ask the service. An answer always has a status and a body; status 0 means that none came. */
+/** Ask the service. An answer always has a status and a body, a Blob if it is a PDF; status 0 means that none came. */
 export async function ask(method, path, body) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -26,6 +26,7 @@ export async function ask(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
     });
+    if (answer.headers.get("Content-Type") === "application/pdf") return { status: answer.status, body: await answer.blob() };
     const text = await answer.text();
     return { status: answer.status, body: text ? JSON.parse(text) : null };
   } catch {

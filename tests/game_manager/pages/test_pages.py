@@ -1,5 +1,6 @@
 """The Game Manager's pages as people meet them: what they show, what they order, and who may."""
 
+import asyncio
 import io
 import re
 from dataclasses import replace
@@ -7,7 +8,7 @@ from decimal import Decimal
 
 import pypdf
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from controller.operators import console
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
@@ -33,6 +34,25 @@ async def of_day(page: Page, part: str, day: str) -> None:
     main = page.locator(f'main[data-part="{part}"]')
     await main.locator("[name=day]").fill(day)
     await main.get_by_role("button", name="Show").click()
+
+
+async def printed(page: Page, award: Locator) -> str:
+    """The words of an award's win page, which opens in a tab of its own."""
+    asked: asyncio.Future[Route] = asyncio.get_running_loop().create_future()
+
+    def hold(route: Route) -> None:
+        asked.set_result(route)
+
+    await page.route("**/win-page", hold, times=1)
+    async with page.expect_popup() as opened:
+        await award.get_by_role("button", name="Print the win page").click()
+    tab, route = await opened.value, await asked
+    answer = await route.fetch()
+    async with tab.expect_download() as shown:  # this browser shows no PDF
+        await route.fulfill(response=answer)
+    assert (await shown.value).url.startswith("blob:")
+    await tab.close()
+    return pypdf.PdfReader(io.BytesIO(await answer.body())).pages[0].extract_text()
 
 
 async def confirm(page: Page, words: str) -> None:
@@ -102,12 +122,13 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await expect(first).to_contain_text("10,126.05")
         await expect(second).to_contain_text("Backed out")
         await expect(second).to_contain_text("eve, approved by omar: the wrong seats")
-        printed = await page.request.get(
-            here.address + (await first.get_by_role("link").get_attribute("href") or "")
-        )
-        words = pypdf.PdfReader(io.BytesIO(await printed.body())).pages[0].extract_text()
+        words = await printed(page, first)
         assert "USD 10,126.05" in words
         assert "Ten thousand one hundred twenty-six and 05/100" in words
+        assert "COPY" not in words
+        await expect(first).to_contain_text(re.compile(r"Printed .*, omar$"))
+        assert "COPY" in await printed(page, first)
+        await expect(first).to_contain_text("Copies: 1")
 
         await first.get_by_role("button", name="Back out award 2").click()
         dialog = page.locator("dialog")
