@@ -170,12 +170,15 @@ def _pages(folder: Path) -> list[Line]:
 
 def _progressive(folder: Path) -> list[Line]:
     say(
-        "\nA game's START with four wagers, contributed, posted and written, beside the floor of the latency's part;"
+        "\nWhat four wagers add to the path of a game's START in the service's engine, beside the floor of the latency's part;"
     )
     say("and the table recovered from a year's record, beside one of fifteen days.\n")
     with mosquitto(folder) as broker:
         costs = progressive.contribution(folder, broker)
     share = costs.contribution / costs.floor
+    say(
+        f"  A START without wagers takes {costs.start:.0f} µs more than an input that asks nothing of the meter.\n"
+    )
     run = progressive.starts(folder)
     return [
         Line(
