@@ -103,6 +103,7 @@ class Journal:
 
     async def close(self) -> None:
         """Commit what waits and close."""
+        await asyncio.sleep(0)  # what is to be given to the writer is given
         if self._thread.is_alive():
             self._jobs.put(None)
             await asyncio.to_thread(self._thread.join)
@@ -173,13 +174,28 @@ class Journal:
     # --- the writer
 
     def _put(self, work: Callable[[sqlite3.Connection], _T]) -> asyncio.Future[_T]:
-        return self._give(_Job(work))
+        """Give the writer what follows from an input, once whoever waits for the input has the answer.
+
+        At once it would take the interpreter from them to write a row that nobody waits for.
+        """
+        self._raise_failure()
+        job = _Job(work)
+        self._loop.call_soon(self._give_later, job)
+        return job.done
+
+    def _give_later(self, job: _Job) -> None:
+        self._jobs.put(job)
+        if self._failed.done():  # the writer is gone, and this is what it left
+            self._fail_all(self._left())
 
     def _give(self, job: _Job) -> asyncio.Future[Any]:
-        if self._failed.done():
-            self._failed.result()
+        self._raise_failure()
         self._jobs.put(job)
         return job.done
+
+    def _raise_failure(self) -> None:
+        if self._failed.done():
+            self._failed.result()
 
     def _write(self) -> None:
         while True:
@@ -235,12 +251,19 @@ class Journal:
     def _fail(self, jobs: Sequence[_Job], cause: BaseException) -> None:
         error = RecordError(f"the record could not be written ({cause}): check the disk's space and health")
         error.__cause__ = cause
-        for future in (self._failed, *(job.done for job in (*jobs, *self._left()))):
-            if not future.done():
-                future.set_exception(error)
+        if not self._failed.done():
+            self._failed.set_exception(error)
+        self._failed.exception()  # it counts as heard
+        self._fail_all([*jobs, *self._left()])
+
+    def _fail_all(self, jobs: Sequence[_Job]) -> None:
+        error = self._failed.exception()
+        for job in jobs:
+            if error is not None and not job.done.done():
+                job.done.set_exception(error)
             # One that nobody waits for counts as heard: `watch` carries the news, or who waits for an input.
-            if not future.cancelled():
-                future.exception()
+            if not job.done.cancelled():
+                job.done.exception()
 
     def _left(self) -> list[_Job]:
         """What was given to the writer after it had failed, and before that was known here."""
