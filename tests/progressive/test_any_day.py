@@ -40,9 +40,9 @@ SEATS: Final = (1, 2, 3)
 DOWN: Final = {Cause.AWARD, Cause.MALFUNCTION, Cause.OVER_LIMIT, Cause.RECOVERY_OF_SEED, Cause.RETIREMENT}
 COMMON: Final = [
     *("may quarter 1 2", "may all 2 3"),
-    *(f"{verb} {seat}" for verb in ("place", "lift", "press") for seat in SEATS),
+    *(f"{verb} {seat}" for verb in ("place", "lift", "void", "press") for seat in SEATS),
     *(f"won {tier} {seats}" for tier in TIERS for seats in ("1", "2 3", "1 2 3")),
-    "start",
+    *("start", "latched 1", "latched 2 3"),
     "lost",
 ]
 COMMANDS: Final = {
@@ -173,7 +173,8 @@ class House:
                 assert award.amount == sum(share.amount for share in award.shares)
                 order = [share.seat for share in award.shares]
                 assert order == sorted(order, reverse=self.floor.settings.seat_one == "left")
-                assert award.amount <= award.meter or self.floor.settings.display_limit is not None
+                # What is in the overflow goes on the meter again when an award makes room for it.
+                assert amount(award.amount) < amount(award.meter + 1) + self.balances[Account.OVERFLOW]
                 self.locked[award.id] = award
             case AwardBooked(award):
                 before = self.locked.pop(award.id)
@@ -216,6 +217,7 @@ class House:
             step = machine.state.step.value
             assert (step == "logged") is (name in locked)
             hand = machine.state.hand
+            assert not {*hand.sensors} & {*hand.spent}
             # what a round won of the meter was confirmed before it ended, whatever became of it since
             if step == "betting" and hand.won is not None and hand.won.certain:
                 assert (name, hand.round) in awarded
