@@ -261,7 +261,9 @@ def _row_as_now(row: Row) -> Row:
 
 def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:
     row = connection.execute("SELECT state FROM snapshots WHERE seq = ?", (step.entry.seq,)).fetchone()
-    if row is not None and _as_now(STATES, row[0]) != STATES.dump_json(step.table.state).decode():
+    if row is None or _as_now(STATES, row[0]) != row[0]:
+        return  # an earlier version's, which knew less of the table: a start passes over it, too
+    if row[0] != STATES.dump_json(step.table.state).decode():
         raise RecordError(f"the snapshot after input {step.entry.seq} differs from the table derived again")
 
 

@@ -46,7 +46,8 @@ StartsGame = Callable[[StartGame, str], Awaitable[Handled]]
 """Starts a game of the progressive, given the order and its source."""
 
 _KEY_UNKNOWN: Final = KeyAnswer(
-    "refused", "the key switch has not said where it stands: call a technician if it does not"
+    "refused",
+    "the key switch has not said where it stands: if it does not, unplug the keypad, and the key is turned at a console",
 )
 # What the table has no use for at all.
 _NO_USE: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})

@@ -112,14 +112,24 @@ def start(turn: Turn, configured: TableSettings) -> None:
                 "retired",
                 f"the progressive {settings.progressive} is retired for good: give the next one another id",
             )
-        turn.change(progressive=new(configured))
+        turn.change(progressive=_anew(turn.state, configured))
     elif phase is BooksPhase.NEW:
-        turn.change(progressive=new(configured))
+        turn.change(progressive=_anew(turn.state, configured))
     elif phase is BooksPhase.OPEN and settings != before.books.settings:
         _order(turn, ChangeSettings(settings, "the configuration was changed", "configuration", "its file"))
-        fresh = new(configured)
+        fresh = _anew(turn.state, configured)
         if fresh is not None and settings.procedure != before.procedure.kind:
             turn.change(progressive=replace(_of(turn), procedure=fresh.procedure))
+
+
+def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | None:
+    """Another progressive, or another procedure: what lies on the sensors was laid for the one before."""
+    fresh = new(configured)
+    if fresh is None or state.progressive is None or state.sensors is None:
+        return fresh
+    before = state.progressive.procedure.hand
+    hand = fresh.procedure.hand.but(spent=tuple(sorted({*before.spent, *before.sensors})))
+    return replace(fresh, procedure=fresh.procedure.but(hand=hand))
 
 
 def refuse_wager(state: TableState, wager: str) -> None:

@@ -150,6 +150,8 @@ class CardReaderLink:
 
         `now` is after the answer was found: nobody listened meanwhile, so the reader was not silent.
         """
+        if swipe.session != self._session:
+            return  # the reader was switched off meanwhile, and counts its swipes anew
         text = shortened(answer.text, TEXT_BYTES)
         self._taken = swipe.number
         self._answer = Answer(swipe.number, swipe.session, answer.result, text)

@@ -10,6 +10,7 @@ from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
 
 POSITIONS: Final = 15  # the longest chain
 KEEP: Final = HIGHEST  # the round in orders that begin none and end none
+MOST_TAKEN: Final = 2**31 - 1  # so that there are numbers above it for years of orders
 ORDERS_SECONDS: Final = 0.25  # how often the host says its orders, or asks who is there
 REPEAT_SECONDS: Final = 0.1  # after which a report that is not acknowledged is said again, and a START too
 START_SECONDS: Final = 1.0  # older than that, a START that the device has not confirmed is not sent any more
@@ -65,7 +66,7 @@ class Here(Frame):
     def __post_init__(self) -> None:
         within("token", self.token, 1, HIGHEST)
         within("boot", self.boot, 1, HIGHEST)
-        within("taken", self.taken, 0, HIGHEST - 1)  # so that orders can be numbered above it
+        within("taken", self.taken, 0, MOST_TAKEN)
         check_serial(self.serial)
 
     def payload(self) -> bytes:
@@ -100,7 +101,7 @@ class Report(Frame):
         within("number", self.number, 0, HIGHEST)
         within("token", self.token, 1, HIGHEST)
         within("boot", self.boot, 1, HIGHEST)
-        within("taken", self.taken, 0, HIGHEST - 1)  # so that orders can be numbered above it
+        within("taken", self.taken, 0, MOST_TAKEN)
         within("round", self.round, 0, KEEP - 1)
         within("start", self.start, 1 if self.round else 0, self.number)
         within("the number of positions", len(self.spots), 1, POSITIONS)

@@ -165,6 +165,8 @@ class KeypadLink:
         self._say(Answer(press.number, press.session, answer.result, answer.seconds, text))
 
     def _say(self, answer: Answer) -> None:
+        if answer.session != self._session:
+            return  # the keypad was switched off meanwhile, and counts its presses anew
         self._taken, self._answer = answer.number, answer
         self._out += encode(answer)
 

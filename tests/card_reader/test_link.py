@@ -85,6 +85,19 @@ def test_a_repeated_number_is_one_swipe_with_the_same_answer():
     assert link.counters.duplicates == 1
 
 
+def test_an_answer_to_a_swipe_from_before_the_power_was_off_is_none_to_those_after_it():
+    link, token = connected()
+    before = link.receive(encode(swipe(57, token)), 0.1)
+    assert before is not None
+    token = introduced(link, 0.4, SESSION + 1)
+
+    link.answer(before, ACCEPTED, 0.4)
+
+    assert answers(link) == []
+    again = swipe(1, token, session=SESSION + 1)
+    assert link.receive(encode(again), 0.5) == again
+
+
 def test_a_swipe_doubled_in_one_read_is_one_and_one_behind_it_waits():
     link, token = connected()
 

@@ -5,7 +5,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drivers import framing
-from drivers.coin_spot.frames import KEEP, POSITIONS, Ask, FromDevice, FromHost, Here, Orders, Report, Spot
+from drivers.coin_spot.frames import (
+    KEEP,
+    MOST_TAKEN,
+    POSITIONS,
+    Ask,
+    FromDevice,
+    FromHost,
+    Here,
+    Orders,
+    Report,
+    Spot,
+)
 from drivers.frame import HIGHEST, Frame
 from drivers.framing import encode
 from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
@@ -15,7 +26,7 @@ from drivers.keypad.frames import Here as KeypadHere
 ALL = (Here, Report, Ask, Orders)
 NUMBER = st.integers(1, HIGHEST)
 FROM_0 = st.integers(0, HIGHEST)
-TAKEN = st.integers(0, HIGHEST - 1)  # so that orders can be numbered above it
+TAKEN = st.integers(0, MOST_TAKEN)
 
 
 @st.composite

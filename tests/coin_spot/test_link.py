@@ -16,7 +16,7 @@ from drivers.base import (
     WagerPlaced,
     WagersLatched,
 )
-from drivers.coin_spot.frames import Ask, FromHost, Here, Orders, Report, Spot
+from drivers.coin_spot.frames import MOST_TAKEN, Ask, FromHost, Here, Orders, Report, Spot
 from drivers.coin_spot.link import CoinSpotLink
 from drivers.coin_spot.seats import Seats
 from drivers.framing import encode
@@ -391,6 +391,15 @@ def test_a_position_that_could_not_be_read_at_first_is_told_when_it_can(rig, coi
     assert rig.settle() == [here, SensorMended(1, 10, "missing")]
     rig.take(1)
     assert rig.settle() == ([WagerLifted(10)] if coin else [])
+
+
+def test_orders_are_numbered_on_for_years_above_whatever_a_device_says_that_it_took(rig):
+    rig.host_hears(encode(Here(rig.token, 2, MOST_TAKEN, "VC-1")))
+    rig.now += 1
+    assert rig.host_says()
+    assert rig.link._number == MOST_TAKEN + 1
+    with pytest.raises(ValueError, match="taken is 2147483648"):
+        Here(rig.token, 2, MOST_TAKEN + 1, "VC-1")
 
 
 def test_another_device_is_a_new_beginning(rig):

@@ -197,6 +197,17 @@ def test_a_keypad_that_was_switched_off_counts_its_presses_anew():
     assert len(link.receive(encode(press(1, session=6)), 0.3)) == 1
 
 
+def test_an_answer_to_a_press_from_before_the_power_was_off_is_none_to_those_after_it():
+    link = connected()
+    before = delivered(link, press(57), 0.1)
+    link.receive(encode(Here(TOKEN, 6, "KP-1")), 0.2)
+
+    link.answer(before, DONE)
+
+    assert answers(link) == []
+    assert len(link.receive(encode(press(1, session=6)), 0.3)) == 1
+
+
 def test_a_lost_keypad_must_answer_anew_before_it_is_taken():
     link = connected()
     assert link.silence(0.7) is None

@@ -319,6 +319,15 @@ def test_a_snapshot_that_cannot_be_read_is_passed_over_for_the_inputs(record):
     assert table_of(record) == from_snapshot
 
 
+def test_a_snapshot_of_a_version_that_knew_less_is_passed_over_by_a_replay_too(record):
+    with edited(record) as shell:
+        shell.execute(
+            "UPDATE snapshots SET state = json_remove(state, '$.retired_progressives', '$.happenings')"
+        )
+
+    assert replay(record).difference is None
+
+
 async def test_a_snapshot_is_taken_every_so_many_inputs_and_two_are_kept(tmp_path):
     record = tmp_path / "table.db"
     async with table(record) as here:

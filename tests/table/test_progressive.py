@@ -404,6 +404,14 @@ def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
 # --- what the configuration says
 
 
+def test_what_lies_on_the_sensors_was_laid_for_the_procedure_before():
+    croupier = metered("sensors there", "spot 2 5", "start game 2", "draw KS 2S 9H 3S", "game over", "spot 5", "close table")
+    start(croupier, procedure="nexus")
+
+    hand = progressive(croupier).procedure.hand
+    assert (progressive(croupier).procedure.kind, hand.sensors, hand.spent) == ("nexus", (), (2, 5))
+
+
 def start(croupier: Croupier, **meter: Any) -> None:
     croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2", meter=meter)))
 
