@@ -405,7 +405,9 @@ def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
 
 
 def test_what_lies_on_the_sensors_was_laid_for_the_procedure_before():
-    croupier = metered("sensors there", "spot 2 5", "start game 2", "draw KS 2S 9H 3S", "game over", "spot 5", "close table")
+    croupier = metered(
+        "sensors there", "spot 2 5", "start game 2", "draw KS 2S 9H 3S", "game over", "spot 5", "close table"
+    )
     start(croupier, procedure="nexus")
 
     hand = progressive(croupier).procedure.hand
