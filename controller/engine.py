@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from controller.journal.books import rows_of
 from controller.journal.entries import EVENTS, STATES
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.journal import Journal
@@ -148,11 +147,12 @@ class Engine:
             self._note(seq, incidents_of(event, refusal))
             return Handled(seq, refusal)
         self._note(seq, incidents_of(event, effects))
+        moved = False
         for effect in effects:
+            moved = moved or isinstance(effect, MeterMoved)
             self._make_known(seq, moment, effect)
-        rows = rows_of(seq, moment, self.state, effects)
-        if rows:
-            self._journal.add_book_rows(rows)
+        if moved:
+            self._journal.add_book_rows(seq, moment, self.state, effects)
         return Handled(seq)
 
     def _note(self, seq: int, incidents: Sequence[Incident]) -> None:

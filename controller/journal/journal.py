@@ -17,11 +17,12 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Self, TypeVar
 
 from controller.journal import store
-from controller.journal.books import Row
+from controller.journal.books import rows_of
 from controller.journal.entries import Entry
 from controller.journal.incidents import Incident
 from controller.journal.store import RecordError
-from controller.table.state import RoundRecord
+from controller.table.effects import Effect
+from controller.table.state import RoundRecord, TableState
 
 _T = TypeVar("_T")
 _ROUNDS_SENT: Final = "rounds_sent"
@@ -145,9 +146,9 @@ class Journal:
         """Put on the record what was out of the ordinary about the input `seq`."""
         self._put(lambda connection: store.add_incidents(connection, seq, incidents))
 
-    def add_book_rows(self, rows: Sequence[Row]) -> None:
-        """Put on the record what an input did to the progressive."""
-        self._put(lambda connection: store.add_book_rows(connection, rows))
+    def add_book_rows(self, seq: int, ts: str, state: TableState, effects: Sequence[Effect]) -> None:
+        """Put on the record what the input `seq` did to the progressive of a table, which is in `state` after it."""
+        self._put(lambda connection: store.add_book_rows(connection, rows_of(seq, ts, state, effects)))
 
     def add_snapshot(self, seq: int, state: str) -> None:
         """Keep the state after the input `seq`, to recover from."""

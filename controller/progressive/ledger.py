@@ -11,9 +11,10 @@ nothing else: an award, a documented malfunction, an over-limit display, recover
 No posting is ever changed. The ledger keeps the balances; the postings themselves are effects, and the record's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 from typing import Final
 
 from controller.progressive.value import Value
@@ -92,6 +93,13 @@ class Line:
     tier: str | None = None
 
 
+_AMOUNT: Final = attrgetter("amount")
+_BALANCES: Final[dict[Account, str]] = {
+    account: account.value for account in Account if account is not Account.PAID
+}
+"""The ledger's field for each account that is one sum."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
     """What a posting is about: a table's round, an award, or what somebody decided and why."""
@@ -164,37 +172,39 @@ class Ledger(Value):
             PostingError: the lines do not sum to zero, are not what this cause may move, or would leave an account
                 below zero that cannot be.
         """
-        posting = Posting(self.last + 1, cause, tuple([line for line in lines if line.amount]), reference)
-        _check(posting)
+        moved = tuple(filter(_AMOUNT, lines))
+        total = sum(map(_AMOUNT, moved))
+        if total or not moved:
+            raise PostingError(f"the lines of {cause} sum to {total}: what an account gets, others give")
+        allowed = LINES[cause]
         balances: dict[str, int] = {}
         paid = self.paid
-        for line in posting.lines:
-            account = line.account
+        for line in moved:
+            account, amount = line.account, line.amount
+            if allowed.get(account, 0) * amount <= 0:
+                way = "into" if amount > 0 else "out of"
+                raise PostingError(f"{cause} moves nothing {way} {account}")
+            if (account is Account.PAID) is (line.tier is None):
+                raise PostingError("what was paid names its tier, and nothing else has one")
             if line.tier is not None:
-                paid = _paid_more(paid, line.tier, line.amount)
+                paid = _paid_more(paid, line.tier, amount)
             else:
-                gets = -line.amount if account in SOURCES else line.amount
-                balances[account] = balances.get(account, getattr(self, account)) + gets
-        below = [name for name, balance in balances.items() if balance < 0 and name in _NEVER_BELOW_ZERO]
-        below += [f"paid for {each.tier}" for each in paid if each.amount < 0]
-        if below:
-            raise PostingError(f"{cause} would leave {' and '.join(sorted(below))} below zero")
-        return self.but(last=posting.number, paid=paid, **balances), posting
+                name = _BALANCES[account]
+                gets = -amount if account in SOURCES else amount
+                balances[name] = balances.get(name, getattr(self, name)) + gets
+        if paid is not self.paid or min(balances.values()) < 0:
+            _refuse_below_zero(cause, balances, paid)
+        after = self.but(last=self.last + 1, paid=paid, **balances)
+        return after, Posting(after.last, cause, moved, reference)
+
+
+def _refuse_below_zero(cause: Cause, balances: Mapping[str, int], paid: Iterable[Paid]) -> None:
+    below = [name for name, balance in balances.items() if balance < 0 and name in _NEVER_BELOW_ZERO]
+    below += [f"paid for {each.tier}" for each in paid if each.amount < 0]
+    if below:
+        raise PostingError(f"{cause} would leave {' and '.join(sorted(below))} below zero")
 
 
 def _paid_more(paid: tuple[Paid, ...], tier: str, amount: int) -> tuple[Paid, ...]:
     before = {each.tier: each.amount for each in paid}
     return tuple(Paid(*each) for each in {**before, tier: before.get(tier, 0) + amount}.items())
-
-
-def _check(posting: Posting) -> None:
-    total = sum([line.amount for line in posting.lines])
-    if total or not posting.lines:
-        raise PostingError(f"the lines of {posting.cause} sum to {total}: what an account gets, others give")
-    allowed = LINES[posting.cause]
-    for line in posting.lines:
-        if allowed.get(line.account, 0) * line.amount <= 0:
-            way = "into" if line.amount > 0 else "out of"
-            raise PostingError(f"{posting.cause} moves nothing {way} {line.account}")
-        if (line.account is Account.PAID) is (line.tier is None):
-            raise PostingError("what was paid names its tier, and nothing else has one")

@@ -75,8 +75,8 @@ def contribute(turn: Turn, event: Contribute) -> None:
             Line(Account.RESERVE, to_reserve),
         ),
         Reference(table=event.table, round=event.round),
+        rounds=turn.rounds_with(TableRound(event.table, event.round, event.wagers)),
     )
-    turn.put_round(TableRound(event.table, event.round, event.wagers))
 
 
 def end_round(turn: Turn, event: EndRound) -> None:
@@ -94,7 +94,7 @@ def end_round(turn: Turn, event: EndRound) -> None:
                 "award_open",
                 f"award {award.id} is logged and the meter is not adjusted yet: turn the key to RUN first",
             )
-    turn.put_round(replace(played, over=True))
+    turn.change(rounds=turn.rounds_with(replace(played, over=True)))
 
 
 def reopen_round(turn: Turn, event: ReopenRound) -> None:
@@ -106,7 +106,7 @@ def reopen_round(turn: Turn, event: ReopenRound) -> None:
     played = table_round(turn, event.table, event.round)
     if not played.over:
         raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
-    turn.put_round(replace(played, over=False))
+    turn.change(rounds=turn.rounds_with(replace(played, over=False)))
 
 
 def adjust(turn: Turn, event: Adjust) -> None:

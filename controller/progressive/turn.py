@@ -4,7 +4,7 @@ The progressive keeps a turn's state only when its handler comes to the end, so 
 changed nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from controller.progressive.effects import Effect, Posted
@@ -27,13 +27,16 @@ class Turn:
         """Put something on the record."""
         self.effects.append(effect)
 
-    def post(self, cause: Cause, lines: Iterable[Line], reference: Reference) -> None:
-        """Move money; lines that are all of nothing move none."""
-        moved = [line for line in lines if line.amount]
-        if moved:
-            ledger, posting = self.state.ledger.post(cause, moved, reference)
-            self.change(ledger=ledger)
-            self.say(Posted(posting))
+    def post(self, cause: Cause, lines: Collection[Line], reference: Reference, **fields: Any) -> None:
+        """Move money, and put these fields of the state with it; lines that are all of nothing move none."""
+        for line in lines:
+            if line.amount:
+                ledger, posting = self.state.ledger.post(cause, lines, reference)
+                self.change(ledger=ledger, **fields)
+                self.effects.append(Posted(posting))
+                return
+        if fields:
+            self.change(**fields)
 
     def to_meter(self, amount: int) -> tuple[Line, Line]:
         """The lines that put an amount on the meter: as far as it would pass the display limit, in the overflow."""
@@ -41,10 +44,9 @@ class Turn:
         fits = amount if room is None else min(amount, room)
         return Line(Account.PRIMARY, fits), Line(Account.OVERFLOW, amount - fits)
 
-    def put_round(self, put: TableRound) -> None:
-        """Put a table's last round."""
-        others = [each for each in self.state.rounds if each.table != put.table]
-        self.change(rounds=(*others, put))
+    def rounds_with(self, put: TableRound) -> tuple[TableRound, ...]:
+        """The tables' last rounds, with this one of its table's."""
+        return (*[each for each in self.state.rounds if each.table != put.table], put)
 
     def put_award(self, put: Award) -> None:
         """Put an award in the place of the one of its number."""
