@@ -21,7 +21,7 @@ test: $(READY) system
 	$(BIN)/coverage run -m pytest -n 2 --dist loadfile $(COVERED)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
-	$(BIN)/pytest -n 3 --dist loadfile $(COVERED:%=--ignore=%)
+	$(BIN)/pytest -n 2 --dist loadfile $(COVERED:%=--ignore=%)
 
 check: $(READY)
 	$(BIN)/ruff format --check $(SOURCES)

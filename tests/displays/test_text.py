@@ -57,6 +57,12 @@ def cells_in(drawn: Text, cell_width: int) -> dict[tuple[int, int], str]:
     }
 
 
+def fed_by_hand(display: TextDisplay, monkeypatch: pytest.MonkeyPatch) -> TextDisplay:
+    """The display without its feed, which would find no broker and say so in between."""
+    monkeypatch.setattr(display._feed, "run", lambda: asyncio.Event().wait())
+    return display
+
+
 async def eventually(display: TextDisplay, holds, within: float = 60) -> None:
     end = time.monotonic() + within
     while not holds(screen(display)):
@@ -168,8 +174,8 @@ def test_whatever_lies_over_the_state_is_told(overlay):
 
 @pytest.mark.parametrize("lang", languages())
 @pytest.mark.parametrize("size", [(80, 24), (132, 43), (250, 60)], ids=str)
-async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size):
-    display = text_display(free_port(), lang=lang)
+async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size, monkeypatch):
+    display = fed_by_hand(text_display(free_port(), lang=lang), monkeypatch)
     async with display.run_test(size=size) as pilot:
         display.board.connected()
         for game_name in ("side-wagers", "progressive-2"):
@@ -190,10 +196,10 @@ async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size):
                     assert max(map(cell_len, lines)) <= part.region.width, part.id
 
 
-async def test_a_smaller_terminal_is_scrolled():
+async def test_a_smaller_terminal_is_scrolled(monkeypatch):
     table = PlayedTable()
     table.play(60)
-    display = text_display(free_port())
+    display = fed_by_hand(text_display(free_port()), monkeypatch)
     async with display.run_test(size=(60, 16)) as pilot:
         display.board.connected()
         display.board.take(table.scoreboard(), retained=False)
