@@ -9,40 +9,48 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import compare_digest
+from threading import Lock
 from typing import Annotated, Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyCookie, APIKeyHeader
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
 from controller import __version__
-from controller.config import LimitsConfig
 from controller.engine import Engine
 from controller.messages.models import WagerLimits
 from controller.operators.accounts import Account, AccountsError
+from controller.operators.api import (
+    SIGNED,
+    Credentials,
+    GameOnOffer,
+    OrderAnswer,
+    Password,
+    Refusal,
+    SessionAnswer,
+    openapi_document,
+)
 from controller.operators.desk import (
     APPROVABLE,
     KINDS,
     Desk,
     Given,
-    MeterChanges,
     Preview,
     UnreadableError,
-    fields_of,
     read_request,
     sayable,
 )
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, NotLetInError, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
-from controller.operators.roles import AT_THE_TABLE, Read, Role, card_level, may_read, orders_of
+from controller.operators.roles import AT_THE_TABLE, Read, card_level, may_read, orders_of
 from controller.operators.view import Reader, View, view_of
 from controller.progressive.nexus import SwipeCard
 from game_manager.web import House, add_game_manager
@@ -59,61 +67,6 @@ _SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go;
 _Asked = ParamSpec("_Asked")
 _Report = TypeVar("_Report")
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
-_SIGNED: Final = frozenset({"confirm", "jpot", "turn_key", "swipe_card"})
-"""A supervisor's orders at the dealer's own page: whoever gives one there signs it, in the request's `by`."""
-
-
-class Credentials(BaseModel):
-    """An operator's name and password."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    name: Annotated[str, Field(max_length=200)]
-    password: Annotated[str, Field(max_length=2000)]
-
-
-class Password(BaseModel):
-    """The password of whoever swiped a card."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    password: Annotated[str, Field(max_length=2000)]
-
-
-class SessionAnswer(BaseModel):
-    """Who is signed on. `csrf` goes into the header X-CSRF-Token of whatever changes something."""
-
-    name: str
-    roles: tuple[Role, ...]
-    csrf: str
-    idle_seconds: int
-
-
-class Refusal(BaseModel):
-    """Why not: for programs and for people."""
-
-    code: str
-    reason: str
-
-
-class OrderAnswer(BaseModel):
-    """What became of an order that reached the table; `seq` is its number on the record."""
-
-    accepted: bool
-    seq: int
-    code: str | None = None
-    reason: str | None = None
-
-
-class GameOnOffer(BaseModel):
-    """A game that the table can be changed to, with the limits of its file."""
-
-    name: str
-    title: str
-    dealt: str
-    wagers: tuple[WagerLimits, ...]
-
-
 _GAMES: Final = TypeAdapter(tuple[GameOnOffer, ...])
 
 
@@ -185,7 +138,7 @@ def application(parts: Parts) -> FastAPI:
         title="Punto operators' consoles",
         version=__version__,
         description="Sign on, look at the table, give it orders. Every order and refusal is on the table's record.",
-        openapi_url="/api/openapi.json",
+        openapi_url=None,  # it is served by a route of our own, made when it is asked for
         docs_url=None,  # FastAPI's pages fetch their scripts from elsewhere
         redoc_url=None,
     )
@@ -198,16 +151,8 @@ def application(parts: Parts) -> FastAPI:
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app)
-    _say_that_both_are_needed(app.openapi())
+    _add_document(app)
     return app
-
-
-def _say_that_both_are_needed(document: dict[str, Any]) -> None:
-    """Cookie and token: FastAPI writes two of them as if either would do."""
-    for path in document["paths"].values():
-        for operation in path.values():
-            if "security" in operation:
-                operation["security"] = [{name: [] for each in operation["security"] for name in each}]
 
 
 # --- answers
@@ -350,7 +295,6 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/session",
         summary="Sign on",
         responses=_answers(SessionAnswer, 401, 403, 413, 415, 422, 429, 503),
-        openapi_extra=_body(Credentials.model_json_schema()),
     )
     async def sign_on(request: Request) -> Response:
         given = _credentials(await _json_body(request))
@@ -459,7 +403,6 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
             409: {"model": OrderAnswer, "description": _WORDS[409]},
         },
-        openapi_extra=_body(_order_schema()),
     )
     async def give(session: OwnPage, request: Request) -> Response:
         order = await _order_of(parts, session, request, preview=False)
@@ -476,7 +419,6 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/preview",
         summary="What an order would do now; it changes nothing, and nobody need approve it",
         responses=_answers(Preview, 401, 403, 413, 415, 422, 429, 503),
-        openapi_extra=_body(_order_schema()),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
         return _json(parts.desk.preview(await _order_of(parts, session, request, preview=True)))
@@ -490,7 +432,6 @@ def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
             409: {"model": OrderAnswer, "description": _WORDS[409]},
         },
-        openapi_extra=_body(Password.model_json_schema()),
     )
     async def give_password(
         session: Annotated[Session, Depends(callers.own_page)], request: Request
@@ -531,7 +472,7 @@ async def _order_of(parts: Parts, session: Session, request: Request, *, preview
             )
         fields["level"] = card_level(session.roles)  # until it is known whose it is
     order = parts.desk.order(kind, fields, session.name)
-    if by is not None and kind not in _SIGNED:
+    if by is not None and kind not in SIGNED:
         raise UnreadableError(f"{kind} is given by who is signed on: leave `by` out")
     if approval is not None and kind not in APPROVABLE:
         raise UnreadableError(f"{kind} takes no approval: leave it out")
@@ -579,65 +520,6 @@ async def _second(gate: Gate, given: Credentials, kind: str, where: str, signing
             403, signing.refused, f"{signing.noun}: the roles of {account.name} do not allow {kind}"
         )
     return account
-
-
-# --- what an order looks like, for the OpenAPI document
-
-
-def _body(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
-
-
-def _order_schema() -> dict[str, Any]:
-    return {"oneOf": [_one_order(name, kind) for name, kind in KINDS.items()]}
-
-
-def _one_order(name: str, kind: Any) -> dict[str, Any]:
-    needed, optional = fields_of(name)
-    if name == "change_game":
-        limits = TypeAdapter(dict[str, LimitsConfig]).json_schema()
-        fields = {"game": {"type": "string"}, "limits": _inline(limits, limits.get("$defs", {}))}
-    elif name == "change_settings":
-        own = MeterChanges.model_json_schema()["properties"]
-        for schema in own.values():
-            del schema["default"]  # what is left out stays as it is
-        fields = {"reason": {"type": "string"}, **own}
-    else:
-        own = TypeAdapter(kind).json_schema()
-        fields = {
-            field: _inline(schema, own.get("$defs", {}))
-            for field, schema in own["properties"].items()
-            if field in needed | optional
-        }
-    required = [field for field in fields if field in needed]
-    if "reason" in fields:
-        fields["reason"]["pattern"] = r"\S"  # not blank
-    if name in APPROVABLE:
-        fields["approval"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
-    if name in _SIGNED:
-        fields["by"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
-    if name == "swipe_card":  # who signs stands for the card
-        del fields["level"]
-        fields["by"] = Credentials.model_json_schema()
-        required = ["by"]
-    return {
-        "title": name,
-        "type": "object",
-        "properties": {"order": {"const": name}, **fields},
-        "required": ["order", *required],
-        "additionalProperties": False,
-    }
-
-
-def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema with what it refers to in its place: the document has no room for definitions inside a body."""
-    if isinstance(schema, list):
-        return [_inline(each, definitions) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inline(each, definitions) for key, each in schema.items() if key != "$defs"}
 
 
 # --- the record
@@ -732,3 +614,13 @@ def _add_pages(app: FastAPI) -> None:
         return FileResponse(PAGES / "supervisor.html")
 
     app.mount("/static", StaticFiles(directory=PAGES))
+
+
+def _add_document(app: FastAPI) -> None:
+    making = Lock()
+
+    @app.get("/api/openapi.json", include_in_schema=False)
+    def document() -> JSONResponse:  # no coroutine, so that it is made off the table's own thread
+        with making:
+            app.openapi_schema = app.openapi_schema or openapi_document(app)
+        return JSONResponse(app.openapi_schema)
