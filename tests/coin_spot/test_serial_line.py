@@ -156,6 +156,7 @@ async def test_a_bad_line_costs_no_wager_and_makes_none(tmp_path, faults):
         assert len(at.user.rounds) >= 3
 
 
+@pytest.mark.punctual
 async def test_a_cable_that_is_pulled_is_seen_at_once_and_what_happened_meanwhile_is_told(at):
     loop = asyncio.get_running_loop()
     async with running(at):

@@ -105,6 +105,7 @@ async def test_what_is_published_is_what_browsers_get(broker):
         assert await anext(events) == ("progressive", None)
 
 
+@pytest.mark.punctual
 async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
     async with display(broker) as address, event_stream(address) as (events, read):
         await anext(events)

@@ -235,6 +235,7 @@ async def test_what_the_table_publishes_is_on_the_screen(broker):
         await eventually(display, lambda seen: "Shoe offline" in seen)
 
 
+@pytest.mark.punctual
 async def test_not_live_within_three_seconds_of_the_last_state_at_once_when_offline_and_live_again(broker):
     table = PlayedTable()
     display = text_display(broker.port)

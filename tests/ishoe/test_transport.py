@@ -219,6 +219,7 @@ async def test_more_than_is_read_while_the_table_is_busy_waits_in_the_port(cable
         assert table.reasons == []
 
 
+@pytest.mark.punctual
 async def test_a_cable_pulled_in_mid_frame_and_back_on_another_port_loses_nothing(cable, table):
     cable.plug()
     async with driving(cable.link, table) as driver:
@@ -249,6 +250,7 @@ async def test_a_cable_pulled_in_mid_frame_and_back_on_another_port_loses_nothin
         assert driver.health().counters["connections"] == 2
 
 
+@pytest.mark.punctual
 async def test_silence_on_an_idle_line_is_seen_within_a_second(cable, table):
     cable.plug()
     async with driving(cable.link, table):
@@ -407,6 +409,7 @@ async def test_what_submit_raises_escapes_and_gives_the_port_back(cable):
     Port(str(cable.link), transport.BAUD, "shoe").close()
 
 
+@pytest.mark.punctual
 async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(cable, table):
     cable.plug()
     port = Port(str(cable.link), transport.BAUD, "shoe")
@@ -472,6 +475,7 @@ async def test_one_line_in_the_log_for_each_change(cable, table):
     assert [line["event"] for line in lines] == ["shoe connected", "shoe lost", "shoe lost"]
 
 
+@pytest.mark.punctual
 async def test_a_card_is_submitted_at_once(cable, table):
     cable.plug()
     async with driving(cable.link, table):
@@ -487,6 +491,7 @@ async def test_a_card_is_submitted_at_once(cable, table):
     assert quantiles(took, n=4)[0] < 0.005
 
 
+@pytest.mark.punctual
 def test_decoding_a_card_costs_little():
     from timeit import repeat
 

@@ -180,6 +180,7 @@ async def test_a_press_while_the_cable_is_out_is_refused_when_it_is_back(at):
         assert (await at.press("F2")).result == "done"
 
 
+@pytest.mark.punctual
 async def test_a_cable_that_is_pulled_is_seen_at_once_and_one_that_is_back_too(at):
     loop = asyncio.get_running_loop()
     async with running(at):
@@ -197,6 +198,7 @@ async def test_a_cable_that_is_pulled_is_seen_at_once_and_one_that_is_back_too(a
     assert at.user.changes >= 4
 
 
+@pytest.mark.punctual
 async def test_a_keypad_without_power_is_seen_within_a_second_and_counts_anew(at):
     async with running(at):
         await at.press("F1")

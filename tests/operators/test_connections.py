@@ -50,6 +50,7 @@ def head(here: Here, more: str) -> bytes:
 @pytest.mark.parametrize(
     "more", [None, "Content-Type: application/json\r\nContent-Length: 10000"], ids=["idle", "endless bodies"]
 )
+@pytest.mark.punctual
 async def test_connections_that_never_ask_keep_nobody_out(more, tmp_path, monkeypatch):
     monkeypatch.setattr(web_server, "MOST_CONNECTIONS", 20)
     async with consoles(tmp_path) as here:
@@ -249,6 +250,7 @@ async def test_answers_that_nobody_reads_keep_nobody_out(monkeypatch):
 
 
 @pytest.mark.parametrize("behind_tls", [False, True], ids=["plain", "TLS"])
+@pytest.mark.punctual
 async def test_an_answer_that_is_read_slowly_is_read_whole(behind_tls, tls, monkeypatch):
     monkeypatch.setattr(web_server, "ASK_SECONDS", SOON)
     ours, theirs = tls if behind_tls else (None, None)

@@ -40,6 +40,7 @@ def test_a_table_without_consoles_loads_no_web_server(consoles, tmp_path):
     assert "numpy" not in loaded
 
 
+@pytest.mark.punctual
 async def test_it_ends_in_order_though_somebody_looks_on_and_its_sessions_end_with_it(tmp_path):
     with Service(tmp_path) as service:
         service.account("Mei", "supervisor")

@@ -333,6 +333,7 @@ async def test_of_sign_ons_at_the_same_time_one_session_is_left(tmp_path):
         ]
 
 
+@pytest.mark.punctual
 async def test_who_signs_on_while_somebody_writes_to_the_accounts_holds_up_nobody_else(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Mei", "dealer")

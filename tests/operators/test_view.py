@@ -250,6 +250,7 @@ async def stream(here: Here, browser: Browser, heard: list[dict[str, Any]]) -> N
         writer.close()
 
 
+@pytest.mark.punctual
 async def test_a_change_is_on_the_stream_at_once_and_the_table_every_second(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Mei", "supervisor")

@@ -288,6 +288,7 @@ def _sockets_to(port: int) -> dict[int, int]:
     return found
 
 
+@pytest.mark.punctual
 async def test_a_broker_that_takes_nothing_holds_play_back_for_a_moment_and_then_no_more(here, mosquitto):
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port, keepalive=2):
         await online(listening)
@@ -312,6 +313,7 @@ async def test_a_broker_that_takes_nothing_holds_play_back_for_a_moment_and_then
         )
 
 
+@pytest.mark.punctual
 async def test_at_the_end_it_does_not_wait_for_a_broker_that_takes_nothing(here, mosquitto):
     begun = time.monotonic()
     async with connected(here, mosquitto.port) as broker:
@@ -682,6 +684,7 @@ async def test_a_flood_of_wagers_is_bounded_and_play_goes_on(here, mosquitto):
         assert here.watch.done() is False
 
 
+@pytest.mark.punctual
 async def test_at_the_end_it_does_not_wait_for_a_broker_that_is_away(here):
     begun = time.monotonic()
     await broker_of(here, free_port()).say_offline("the test is over")

@@ -106,6 +106,7 @@ async def test_its_consoles_let_in_who_has_read_the_terminal_and_its_table_is_th
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("rounds_first", [0, 2])
+@pytest.mark.punctual
 def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
     with demo() as process:
         assert process.stdout is not None

@@ -320,6 +320,7 @@ async def test_many_are_served_at_once_and_each_gets_its_own_answer(tmp_path):
             writer.close()
 
 
+@pytest.mark.punctual
 async def test_a_visitor_who_stays_does_not_hold_up_the_end(tmp_path):
     async with table(tmp_path / "table.db") as own:
         async with asyncio.timeout(5), door(own, tmp_path / "door") as path:

@@ -775,6 +775,7 @@ def test_a_whole_shoe_under_noise_with_losses_of_power_and_hosts(tmp_path: Path,
     check(journal, cards)
 
 
+@pytest.mark.punctual
 def test_heartbeats_come_every_250_ms_with_nobody_there(tmp_path: Path):
     with PtyShoe(Shoe(Store(tmp_path / "store"))) as line:
         device = os.open(line.name, os.O_RDWR | os.O_NOCTTY)

@@ -102,6 +102,7 @@ def test_a_link_that_cannot_be_made_is_named(tmp_path):
     assert not terminal.plugged_in
 
 
+@pytest.mark.punctual
 def test_writing_never_waits_for_a_host_that_does_not_read(terminal):
     begin = time.monotonic()
     while not terminal.dropped:

@@ -87,6 +87,7 @@ async def test_a_locked_shoe_lets_no_card_out(running):
     assert waiting == dealt
 
 
+@pytest.mark.punctual
 async def test_a_heartbeat_comes_every_quarter_of_a_second_busy_or_not(running):
     async with running(Table(automatic=False)) as play:
         await play.host.until(lambda: play.host.heartbeats)
@@ -302,6 +303,7 @@ async def test_without_a_link_the_path_is_the_terminals(running, tmp_path):
         assert not (tmp_path / "shoe").exists()
 
 
+@pytest.mark.punctual
 async def test_a_pace_is_kept_and_results_are_paused_at(running):
     loop = asyncio.get_running_loop()
     async with running(decks=1, pace=0.03, between=0.6) as play:

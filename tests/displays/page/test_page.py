@@ -112,6 +112,7 @@ async def test_what_stops_the_table_is_said_over_the_last_result(page, broker):
         await expect(page.locator(".outcome")).to_have_text("Shoe offline")
 
 
+@pytest.mark.punctual
 async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_with_the_next(page, broker):
     table = PlayedTable()
     async with display(broker) as address, publisher(broker) as out:
@@ -128,6 +129,7 @@ async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_wi
             assert 2 < await page.evaluate("changed") / 1000 - published < 3
 
 
+@pytest.mark.punctual
 async def test_not_live_at_once_when_the_table_says_that_it_is_offline(page, broker):
     table = PlayedTable()
     async with display(broker) as address, publisher(broker) as out:
@@ -152,6 +154,7 @@ async def test_a_state_that_the_broker_had_kept_is_shown_and_is_not_live(page, b
             await expect_not_live(page, "Nothing new from the table")
 
 
+@pytest.mark.punctual
 async def test_a_broker_that_goes_and_comes_back(page, broker):
     table = PlayedTable()
     async with display(broker) as address:
@@ -193,6 +196,7 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
         assert (status, said) == (0, "")
 
 
+@pytest.mark.punctual
 async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
     table = PlayedTable()
     server = DisplayProcess("--table", "table-1", "--port", "0", "--mqtt-port", str(broker.port))
@@ -234,6 +238,7 @@ async def test_a_name_with_html_in_it_is_shown_as_text(page, broker):
         assert await page.locator(".table-name *").count() == 0
 
 
+@pytest.mark.punctual
 async def test_the_progressives_strip_is_there_while_its_meter_runs_and_is_live(page, broker):
     table = PlayedTable()
     meter = Meter(98_101_00, title="<b>Dragon</b>")

@@ -214,6 +214,7 @@ async def test_each_table_of_a_meter_shows_the_same_and_a_fixed_award_is_news_fo
         await expect(celebration).to_be_hidden()
 
 
+@pytest.mark.punctual
 async def test_not_live_within_three_seconds_of_the_last_meter_whatever_the_table_does(page, broker):
     meter = Meter()
     not_live, reason = page.locator(".sign .not-live"), page.locator(".not-live-reason")

@@ -63,6 +63,7 @@ async def shown(broker: Broker) -> AsyncIterator[str]:
         await asyncio.wait([serving])
 
 
+@pytest.mark.punctual
 async def test_a_service_that_is_killed_and_started_again(page, tmp_path):
     broker = Broker(tmp_path)
     table = Table(tmp_path, broker)

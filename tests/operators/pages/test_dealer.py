@@ -108,6 +108,7 @@ async def test_no_more_wagers_is_said_by_pressing_twice_and_a_double_tap_says_no
         assert here.phase() is Phase.DEALING
 
 
+@pytest.mark.punctual
 async def test_a_first_press_is_forgotten_after_six_seconds(browser, tmp_path):
     async with consoles(tmp_path, house(betting_closes="order")) as here, console_of(browser) as page:
         await here.load()
@@ -294,6 +295,7 @@ async def test_a_correction_is_what_the_dealer_sees_of_the_last_hand(page, here)
     await expect(page.locator('[data-seat="1"] .owed li')).to_have_text("Player Push")
 
 
+@pytest.mark.punctual
 async def test_a_lost_connection_is_said_within_three_seconds_and_blocks_every_order(page, here):
     await here.load()
     await at_work(page, here, "mei")

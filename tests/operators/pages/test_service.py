@@ -15,6 +15,7 @@ from tests.service.table_on_a_machine import HERE, Shoe, Table, free_port, wait_
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.punctual
 async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_after_it(browser, tmp_path):
     port = free_port()
     address = f"http://127.0.0.1:{port}"
