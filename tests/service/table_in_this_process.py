@@ -51,12 +51,12 @@ TABLE = "table-1"
 TOPIC = topics.Topics("punto", TABLE)
 STAKE = 5000
 
-_read = cache(load_game)  # hundreds of tests play the same few games
+_game = cache(load_game)  # hundreds of tests play the same few games
 
 
 def settings(game: str = "dragon-bonus-1", **changes: Any) -> Settings:
     """Settings of a table without a burn, every wager from 5.00 to 10,000.00 in steps of 5.00."""
-    read = _read(game)
+    read = _game(game)
     limits = Limits(minimum=500, maximum=1_000_000, step=500)
     wagers = tuple(replace(wager, limits=limits) for wager in read.wagers)
     own: dict[str, Any] = {"table": TABLE, "name": "Baccarat 1", "burn": "none"}
