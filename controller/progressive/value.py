@@ -9,8 +9,8 @@ class Value:
     def but(self, **fields: Any) -> Self:
         """The same value with these fields put.
 
-        As `dataclasses.replace`, which calls the constructor for all the fields: in a game's START, with several states
-        one in the other, nothing else cost so much.
+        As `dataclasses.replace`, which calls the constructor for all the fields: with several changes of the table's state,
+        or several states one in the other, that was most of what a card or a game's START cost.
 
         Raises:
             TypeError: there is no such field.

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final, Literal, Self
+from typing import Final, Literal
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
 from controller.progressive.state import State as Books
+from controller.progressive.value import Value
 from controller.roads.rounds import RoadRound
 from controller.table.events import (
     CardDrawn,
@@ -169,7 +170,7 @@ class Sensors:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableState:
+class TableState(Value):
     """A table.
 
     - `round`: the number of the coming or current round; `shoe`, `coups`: the shoe's number and its coups so far.
@@ -217,21 +218,6 @@ class TableState:
     retired_progressives: tuple[str, ...] = ()
     sensors: Sensors | None = None
     happenings: int = 0
-
-    def but(self, **fields: Any) -> Self:
-        """The same state with these fields put.
-
-        As `dataclasses.replace`, which calls the constructor for all the fields: at several changes a card, that was
-        most of what a card cost.
-
-        Raises:
-            TypeError: there is no such field.
-        """
-        if not fields.keys() <= self.__dict__.keys():
-            raise TypeError(f"a table's state has no {', '.join(fields.keys() - self.__dict__.keys())}")
-        changed = object.__new__(type(self))
-        changed.__dict__.update(self.__dict__, **fields)
-        return changed
 
     @property
     def waiting(self) -> bool:

@@ -13,7 +13,7 @@ def test_a_state_with_other_fields_is_the_same_but_for_them():
 
 
 def test_a_field_that_there_is_not_is_refused():
-    with pytest.raises(TypeError, match="a table's state has no cards"):
+    with pytest.raises(TypeError, match="TableState has no cards"):
         Croupier().state.but(cards=())
 
 
