@@ -32,12 +32,10 @@ from controller.progressive.procedure import (
     confirm,
     decide,
     end,
-    lift,
-    place,
     press,
+    sense,
     start,
     take_back,
-    void,
 )
 from controller.progressive.refusal import RefusedError
 from controller.progressive.value import Value
@@ -233,15 +231,11 @@ class Aquarius:
         return orders
 
 
-def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: C901, PLR0911, PLR0912 - flat: one case an event
+def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: C901, PLR0911 - flat: one case an event
     hand = state.hand
     match event:
-        case WagerPlaced():
-            return state.but(hand=place(hand, event)), []
-        case WagerLifted():
-            return state.but(hand=lift(hand, event)), []
-        case WagerVoided():
-            return state.but(hand=void(hand, event)), []
+        case WagerPlaced() | WagerLifted() | WagerVoided():
+            return state.but(hand=sense(hand, event)), []
         case StartGame():
             started, contribution = start(hand, event)
             return state.but(hand=started, step=PLAYING), [contribution]

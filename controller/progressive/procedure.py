@@ -157,19 +157,14 @@ class Hand(Value):
         return self.awarded is not None and (self.won is None or self.open)
 
 
-def place(hand: Hand, event: WagerPlaced) -> Hand:
-    """A wager on a sensor before the start."""
-    return hand.but(sensors=_with(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
+def sense(hand: Hand, event: WagerPlaced | WagerLifted | WagerVoided) -> Hand:
+    """What a sensor has on it is a wager of the coming game, or nothing, or in no game until it was laid anew.
 
-
-def lift(hand: Hand, event: WagerLifted) -> Hand:
-    """A sensor is empty: before the start there is no wager then, after it the wager stands as it was counted."""
-    return hand.but(sensors=_without(hand.sensors, event.seat), spent=_without(hand.spent, event.seat))
-
-
-def void(hand: Hand, event: WagerVoided) -> Hand:
-    """What lies on a sensor is in no game until it was laid anew."""
-    return hand.but(sensors=_without(hand.sensors, event.seat), spent=_with(hand.spent, event.seat))
+    Once a game is started its wagers stand as they were counted, whatever is on the sensors.
+    """
+    put = _with if isinstance(event, WagerPlaced) else _without
+    spend = _with if isinstance(event, WagerVoided) else _without
+    return hand.but(sensors=put(hand.sensors, event.seat), spent=spend(hand.spent, event.seat))
 
 
 def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
