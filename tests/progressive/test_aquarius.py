@@ -239,6 +239,12 @@ def test_a_wager_is_one_in_one_round_and_laid_anew_for_the_next(start):
     assert floor.tables["t1"].state.hand.wagers == (1,)
 
 
+def test_a_wager_that_was_voided_is_in_no_game():
+    floor = Floor().do("place 1", "place 3", "void 3", "start")
+
+    assert floor.tables["t1"].state.hand.wagers == (1,)
+
+
 def test_what_sensors_latched_or_what_was_voided_is_known_to_lie_there_until_it_goes():
     floor = Floor().do("place 1", "place 3", "place 5", "void 5", "latched 1 3")
     hand = floor.tables["t1"].state.hand
