@@ -7,7 +7,8 @@ import signal
 import sqlite3
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ def main(args: argparse.Namespace) -> int:
     """Run a virtual shoe until SIGINT or SIGTERM; give the exit code."""
     say = _silent if args.quiet else _say
     try:
-        with tempfile.TemporaryDirectory(prefix="shoe-") as passing:
-            asyncio.run(_run(_options(args, Path(passing)), say))
+        with _store(args) as store:
+            asyncio.run(_run(_options(args, store), say))
     except (OptionError, ScenarioError, StoreError, TerminalError) as error:
         sys.stderr.write(f"punto shoe: {error}\n")
         return 1
@@ -81,15 +82,24 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _options(args: argparse.Namespace, passing: Path) -> ShoeOptions:
+@contextmanager
+def _store(args: argparse.Namespace) -> Iterator[Path]:
+    """The file of the shoe's memory; without a name or a link for it, one that is gone with the shoe."""
+    if args.store is not None:
+        yield args.store
+    elif args.link is not None:
+        yield args.link.with_name(f"{args.link.name}.store")
+    else:
+        with tempfile.TemporaryDirectory(prefix="shoe-") as passing:
+            yield Path(passing) / "store"
+
+
+def _options(args: argparse.Namespace, store: Path) -> ShoeOptions:
     scenario = None if args.scenario is None else read_scenario(args.scenario)
     settings: dict[str, Any] = {} if scenario is None else scenario.settings()
     settings |= {name: getattr(args, name) for name in _GIVEN if getattr(args, name) is not None}
     if args.fault:
         settings["faults"] = parse_faults(args.fault, settings.get("faults"))
-    store = args.store
-    if store is None:
-        store = passing / "store" if args.link is None else args.link.with_name(f"{args.link.name}.store")
     return ShoeOptions(store=store, **settings)
 
 

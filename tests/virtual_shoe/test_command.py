@@ -97,6 +97,35 @@ async def test_the_memory_is_beside_the_link_unless_told_otherwise(start, link, 
         found.close()
 
 
+@pytest.fixture
+def passing(tmp_path, monkeypatch):
+    """Where the command's temporary files are."""
+    folder = tmp_path / "passing"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def test_a_killed_shoe_leaves_its_memory_and_nothing_else(start, link, passing):
+    process = start("--link", link)
+    process.kill()
+    process.wait()
+
+    assert link.with_name("shoe.store").exists()
+    assert list(passing.iterdir()) == []
+
+
+def test_a_memory_that_nobody_named_is_gone_with_the_shoe(start, passing):
+    process = start(wait=False)
+    assert process.stdout.readline().startswith("shoe VS-000001 is at /dev/pts/")
+    (folder,) = passing.iterdir()
+    assert (folder / "store").exists()
+    process.terminate()
+    process.communicate(timeout=60)
+
+    assert list(passing.iterdir()) == []
+
+
 def test_two_shoes_on_one_store_are_refused(start, link):
     start("--link", link)
     second = start("--link", link, wait=False)

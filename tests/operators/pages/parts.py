@@ -1,7 +1,6 @@
 """The consoles as people meet them: a real record, engine and console service, and whoever is at the table."""
 
 import asyncio
-import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -110,14 +109,15 @@ class TableWithConsoles:
 
 
 @cache
-def known_people() -> Path:
+def known_people() -> bytes:
     """An accounts' file with everybody in it, made once: a password is slow to hash, as it should be."""
-    path = Path(tempfile.mkdtemp(prefix="punto-accounts-")) / "accounts.db"
-    accounts = Accounts.open(path)
-    for name, roles in PEOPLE.items():
-        accounts.add(name, roles, PASSWORD, timestamp(datetime.now(UTC)))
-    accounts.close()
-    return path
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "accounts.db"
+        accounts = Accounts.open(path)
+        for name, roles in PEOPLE.items():
+            accounts.add(name, roles, PASSWORD, timestamp(datetime.now(UTC)))
+        accounts.close()
+        return path.read_bytes()
 
 
 @asynccontextmanager
@@ -127,7 +127,7 @@ async def consoles(
     """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
     record = folder / "record.db"
     accounts = folder / "accounts.db"
-    shutil.copy(known_people(), accounts)
+    accounts.write_bytes(known_people())
     async with table(record, own) as here:
         all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted)
         await all_of_it.open()
