@@ -56,10 +56,10 @@ import ipaddress
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -67,7 +67,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    TypeAdapter,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -84,8 +83,6 @@ from controller.wagers.definition import Game, Limits, Wager
 from controller.wagers.pay import percentage
 from drivers.coin_spot.seats import Seats, SeatsError
 from drivers.keypad.keys import KeyMap, KeyMapError
-
-VERSION: Final = 1
 
 
 def _in_folder(path: Path, info: ValidationInfo) -> Path:
@@ -457,27 +454,14 @@ class ConfigFile(_Section):
     card_reader: CardReaderConfig | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceConfig:
+class ServiceConfig(ConfigFile):
     """A configuration that can be used; `game` is the game file's with the house's limits in place.
 
     `folder` is the one that the file is in, and the house's own game files with it.
     """
 
     folder: Path
-    table: TableConfig
     game: Game
-    shoe: ShoeConfig | None
-    record: RecordConfig
-    mqtt: MqttConfig | None
-    operator: OperatorConfig
-    edge: EdgeConfig | None
-    keypad: KeypadConfig | None
-    configuration_keypad: ConfigurationKeypadConfig | None
-    console: ConsoleConfig | None
-    progressive: ProgressiveConfig | None = None
-    coin_spot: CoinSpotConfig | None = None
-    card_reader: CardReaderConfig | None = None
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -493,23 +477,7 @@ class ServiceConfig:
 
     def redacted(self) -> dict[str, Any]:
         """All of it as JSON has it, for anyone to read: no password is in it, only where one is kept."""
-        return {
-            "version": VERSION,
-            "table": self.table.model_dump(mode="json"),
-            "game": TypeAdapter(Game).dump_python(self.game, mode="json"),
-            "shoe": self.shoe and self.shoe.model_dump(mode="json"),
-            "record": self.record.model_dump(mode="json"),
-            "mqtt": self.mqtt and self.mqtt.model_dump(mode="json"),
-            "operator": self.operator.model_dump(mode="json"),
-            "edge": self.edge and self.edge.model_dump(mode="json"),
-            "keypad": self.keypad and self.keypad.model_dump(mode="json"),
-            "configuration_keypad": self.configuration_keypad
-            and self.configuration_keypad.model_dump(mode="json"),
-            "console": self.console and self.console.model_dump(mode="json"),
-            "progressive": self.progressive and self.progressive.model_dump(mode="json"),
-            "coin_spot": self.coin_spot and self.coin_spot.model_dump(mode="json"),
-            "card_reader": self.card_reader and self.card_reader.model_dump(mode="json"),
-        }
+        return self.model_dump(mode="json", exclude={"folder", "limits"})
 
     def digest(self) -> str:
         """SHA-256 of the configuration, defaults and the game included: the same for files that mean the same."""
@@ -541,20 +509,7 @@ def load_config(path: Path) -> ServiceConfig:
     if problems:
         raise ConfigError(problems)
     config = ServiceConfig(
-        folder=path.parent.absolute(),
-        table=written.table,
-        game=_with_limits(game, written.limits),
-        shoe=written.shoe,
-        record=written.record,
-        mqtt=written.mqtt,
-        operator=written.operator,
-        edge=written.edge,
-        keypad=written.keypad,
-        configuration_keypad=written.configuration_keypad,
-        console=written.console,
-        progressive=written.progressive,
-        coin_spot=written.coin_spot,
-        card_reader=written.card_reader,
+        **dict(written), folder=path.parent.absolute(), game=_with_limits(game, written.limits)
     )
     try:
         config.settings()
