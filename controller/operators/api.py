@@ -1,13 +1,13 @@
 """What the consoles' HTTP API takes and answers, and the OpenAPI document that says so."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from controller.config import LimitsConfig
 from controller.messages.models import WagerLimits
-from controller.operators.desk import APPROVABLE, KINDS, MeterChanges, fields_of
+from controller.operators.desk import APPROVABLE, KINDS, MeterChanges, UnreadableError, fields_of
 from controller.operators.roles import Role
 
 SIGNED: Final = frozenset({"confirm", "jpot", "turn_key", "swipe_card"})
@@ -21,6 +21,22 @@ class Credentials(BaseModel):
 
     name: Annotated[str, Field(max_length=200)]
     password: Annotated[str, Field(max_length=2000)]
+
+    @classmethod
+    def read(cls, body: bytes) -> Self:
+        """Read what was sent.
+
+        Raises:
+            UnreadableError: it is not a name and a password.
+        """
+        try:
+            return cls.model_validate_json(body)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
+            where = ".".join(map(str, fault["loc"]))
+            raise UnreadableError(
+                f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
+            ) from None
 
 
 class Password(BaseModel):
@@ -45,6 +61,16 @@ class Refusal(BaseModel):
 
     code: str
     reason: str
+
+
+class RefusalError(Exception):
+    """A request is answered with a `Refusal`."""
+
+    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
 
 
 class OrderAnswer(BaseModel):

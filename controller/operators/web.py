@@ -1,8 +1,6 @@
 """The consoles' pages and HTTP API."""
 
 import asyncio
-import dataclasses
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import compare_digest
 from threading import Lock
-from typing import Annotated, Any, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Annotated, Any, Final, ParamSpec, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi import Path as InPath
@@ -26,33 +24,24 @@ from starlette.staticfiles import StaticFiles
 from controller import __version__
 from controller.engine import Engine
 from controller.messages.models import WagerLimits
-from controller.operators.accounts import Account, AccountsError
+from controller.operators.accounts import AccountsError
 from controller.operators.api import (
-    SIGNED,
     Credentials,
     GameOnOffer,
     OrderAnswer,
     Password,
     Refusal,
+    RefusalError,
     SessionAnswer,
     openapi_document,
 )
-from controller.operators.desk import (
-    APPROVABLE,
-    KINDS,
-    Desk,
-    Given,
-    Preview,
-    UnreadableError,
-    read_request,
-    sayable,
-)
+from controller.operators.desk import Desk, Preview, UnreadableError, sayable
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, NotLetInError, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
-from controller.operators.roles import AT_THE_TABLE, Read, card_level, may_read, orders_of
+from controller.operators.roles import Read, may_read
+from controller.operators.signing import order_of
 from controller.operators.view import Reader, View, view_of
-from controller.progressive.nexus import SwipeCard
 from game_manager.web import House, add_game_manager
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -122,16 +111,6 @@ class Parts:
         return f"punto_session_{self.port}"
 
 
-class _RefusedError(Exception):
-    """An answer that is a refusal."""
-
-    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-
-
 def application(parts: Parts) -> FastAPI:
     """The consoles of one table."""
     app = FastAPI(
@@ -190,8 +169,8 @@ def _answer_refusals(app: FastAPI) -> None:
     def said(status: int, code: str, reason: str) -> Response:
         return _json(Refusal(code=code, reason=sayable(reason)), status)
 
-    @app.exception_handler(_RefusedError)
-    async def refused(_: Request, refusal: _RefusedError) -> Response:
+    @app.exception_handler(RefusalError)
+    async def refused(_: Request, refusal: RefusalError) -> Response:
         answer = said(refusal.status, refusal.code, str(refusal))
         if refusal.retry_after is not None:
             answer.headers["Retry-After"] = str(refusal.retry_after)
@@ -200,7 +179,7 @@ def _answer_refusals(app: FastAPI) -> None:
     @app.exception_handler(NotLetInError)
     async def not_let_in(request: Request, error: NotLetInError) -> Response:
         status = 401 if error.retry_after is None else 429
-        return await refused(request, _RefusedError(status, error.code, str(error), error.retry_after))
+        return await refused(request, RefusalError(status, error.code, str(error), error.retry_after))
 
     @app.exception_handler(UnreadableError)
     async def unreadable(_: Request, error: UnreadableError) -> Response:
@@ -244,7 +223,7 @@ class _Callers:
         async def found(token: str | None, *, active: bool) -> Session:
             session = None if token is None else await parts.gate.session_of(token, active=active)
             if session is None:
-                raise _RefusedError(401, "signed_off", "nobody is signed on here: sign on")
+                raise RefusalError(401, "signed_off", "nobody is signed on here: sign on")
             return session
 
         async def session(token: Cookie) -> Session:
@@ -256,7 +235,7 @@ class _Callers:
         async def own_page(token: Cookie, csrf: Csrf) -> Session:
             caller = await session(token)
             if not compare_digest((csrf or "").encode(), caller.csrf.encode()):
-                raise _RefusedError(
+                raise RefusalError(
                     403,
                     "csrf",
                     "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
@@ -274,7 +253,7 @@ class _Callers:
         async def reading(session: Annotated[Session, Depends(caller)]) -> Session:
             if not may_read(session.roles, what):
                 await self._gate.refuse_role(session.name, f"read {what}", session.where)
-                raise _RefusedError(403, "not_of_role", f"your roles do not let you read {what}")
+                raise RefusalError(403, "not_of_role", f"your roles do not let you read {what}")
             return session
 
         return reading
@@ -297,7 +276,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=_answers(SessionAnswer, 401, 403, 413, 415, 422, 429, 503),
     )
     async def sign_on(request: Request) -> Response:
-        given = _credentials(await _json_body(request))
+        given = Credentials.read(await _json_body(request))
         before = request.cookies.get(parts.cookie)
         token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
         signed_on = answer(session)
@@ -324,22 +303,11 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         return gone
 
 
-def _credentials(body: bytes) -> Credentials:
-    try:
-        return Credentials.model_validate_json(body)
-    except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
-        where = ".".join(map(str, fault["loc"]))
-        raise UnreadableError(
-            f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
-        ) from None
-
-
 async def _json_body(request: Request) -> bytes:
     """What came, which no form can have sent: a form's content has other types, and browsers ask before they send JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise _RefusedError(415, "not_json", "send JSON, with the header Content-Type: application/json")
+        raise RefusalError(415, "not_json", "send JSON, with the header Content-Type: application/json")
     return await request.body()
 
 
@@ -405,10 +373,10 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
-        order = await _order_of(parts, session, request, preview=False)
+        order = await order_of(parts.gate, parts.desk, session, await _json_body(request), preview=False)
         # The body and a second person's password may have taken their time.
         if not await parts.gate.holds(session):
-            raise _RefusedError(401, "signed_off", "the session ended before the order came: sign on")
+            raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
         answer = await parts.desk.give(order, session.name)
         return _json(
             OrderAnswer(accepted=answer.accepted, seq=answer.seq, code=answer.code, reason=answer.reason),
@@ -421,7 +389,8 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=_answers(Preview, 401, 403, 413, 415, 422, 429, 503),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
-        return _json(parts.desk.preview(await _order_of(parts, session, request, preview=True)))
+        order = await order_of(parts.gate, parts.desk, session, await _json_body(request), preview=True)
+        return _json(parts.desk.preview(order))
 
 
 def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
@@ -448,78 +417,13 @@ def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         except NotLetInError as error:
             if error.retry_after is not None:
                 raise
-            raise _RefusedError(403, "not_signed", f"password: {error}") from None
+            raise RefusalError(403, "not_signed", f"password: {error}") from None
         if answer.result != "accepted":
             return refused("refused", answer.text)
         return _json(OrderAnswer(accepted=True, seq=parts.engine.seq))
 
     def refused(code: str, reason: str) -> Response:
         return _json(OrderAnswer(accepted=False, seq=parts.engine.seq, code=code, reason=reason), 409)
-
-
-async def _order_of(parts: Parts, session: Session, request: Request, *, preview: bool) -> Given:
-    """What a request orders, signed by all who must sign it; of a preview their names and passwords are not asked."""
-    kind, fields = read_request(await _json_body(request))
-    approval, by = fields.pop("approval", None), fields.pop("by", None)
-    at_the_table = not AT_THE_TABLE.isdisjoint(session.roles)  # where somebody else may sign for it
-    if kind in KINDS and kind not in orders_of(session.roles) and (by is None or not at_the_table):
-        await parts.gate.refuse_role(session.name, kind, session.where)
-        raise _RefusedError(403, "not_of_role", f"your roles do not let you order {kind}")
-    if kind == "swipe_card":
-        if "level" in fields or by is None:
-            raise UnreadableError(
-                "swipe_card: name and password in `by` stand for the card, and say its level"
-            )
-        fields["level"] = card_level(session.roles)  # until it is known whose it is
-    order = parts.desk.order(kind, fields, session.name)
-    if by is not None and kind not in SIGNED:
-        raise UnreadableError(f"{kind} is given by who is signed on: leave `by` out")
-    if approval is not None and kind not in APPROVABLE:
-        raise UnreadableError(f"{kind} takes no approval: leave it out")
-    signing, second = (_SIGNATURE, by) if by is not None else (_APPROVAL, approval)
-    if second is None:
-        return order
-    credentials = _credentials(json.dumps(second).encode())
-    if preview:
-        return order
-    return _signed(order, signing, await _second(parts.gate, credentials, kind, session.where, signing))
-
-
-def _signed(order: Given, signing: "_Signing", account: Account) -> Given:
-    """The order with a second person's name in it, or in theirs."""
-    fields: dict[str, Any] = {"who" if signing is _SIGNATURE else "approved_by": account.name}
-    if isinstance(order, SwipeCard):
-        fields["level"] = card_level(account.roles)
-    return dataclasses.replace(order, **fields)
-
-
-class _Signing(NamedTuple):
-    """What a second person does at somebody's page, in words and as the code of a refusal."""
-
-    noun: str
-    verb: str
-    refused: str
-
-
-_APPROVAL: Final = _Signing("approval", "approve", "not_approved")
-_SIGNATURE: Final = _Signing("signature", "sign", "not_signed")
-
-
-async def _second(gate: Gate, given: Credentials, kind: str, where: str, signing: _Signing) -> Account:
-    """The account of a second person, who may give such an order too."""
-    what = f"{signing.verb} {kind}"
-    try:
-        account = await gate.check(given.name, given.password, where, what)
-    except NotLetInError as error:
-        if error.retry_after is not None:
-            raise _RefusedError(429, error.code, f"{signing.noun}: {error}", error.retry_after) from None
-        raise _RefusedError(403, signing.refused, f"{signing.noun}: {error}") from None
-    if kind not in orders_of(account.roles):
-        await gate.refuse_role(account.name, what, where)
-        raise _RefusedError(
-            403, signing.refused, f"{signing.noun}: the roles of {account.name} do not allow {kind}"
-        )
-    return account
 
 
 # --- the record
@@ -548,7 +452,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         sure = parts.engine.state.settings.minimum_confidence
         found = await _read(parts, parts.reports.round, number, sure=sure)
         if found is None:
-            raise _RefusedError(404, "no_such_round", f"there is no round {number} on the record")
+            raise RefusalError(404, "no_such_round", f"there is no round {number} on the record")
         return _json(found)
 
     @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 401, 403, 422, 429, 503))
