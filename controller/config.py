@@ -78,19 +78,43 @@ from controller.progressive.settings import LinkedTable, Procedure
 from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.progressive.shares import DealersSide
 from controller.table.settings import ApprovedOrder, Settings
-from controller.toml_file import TomlFile, read, typed
+from controller.toml_file import FromFolder, TomlFile, in_folder, read, typed
 from controller.wagers.definition import Game, Limits, Wager
 from controller.wagers.pay import percentage
 from drivers.coin_spot.seats import Seats, SeatsError
 from drivers.keypad.keys import KeyMap, KeyMapError
 
-
-def _in_folder(path: Path, info: ValidationInfo) -> Path:
-    """A path of the file, which is relative to the file's folder."""
-    return Path(info.context or "") / path
-
-
-FromFolder = Annotated[Path, AfterValidator(_in_folder)]
+# ISO 4217, list one: those whose minor unit is none, a thousandth or less.
+_NOT_IN_HUNDREDTHS = frozenset(
+    [
+        "BHD",
+        "BIF",
+        "CLF",
+        "CLP",
+        "DJF",
+        "GNF",
+        "IQD",
+        "ISK",
+        "JOD",
+        "JPY",
+        "KMF",
+        "KRW",
+        "KWD",
+        "LYD",
+        "OMR",
+        "PYG",
+        "RWF",
+        "TND",
+        "UGX",
+        "UYI",
+        "UYW",
+        "VND",
+        "VUV",
+        "XAF",
+        "XOF",
+        "XPF",
+    ]
+)
 
 
 class _Section(BaseModel):
@@ -121,6 +145,10 @@ class TableConfig(_Section):
     def _currency_is_a_code(cls, currency: str) -> str:
         if not re.fullmatch("[A-Z]{3}", currency):
             raise ValueError(f"{currency!r} is no currency code: write three capitals, such as USD")
+        if currency in _NOT_IN_HUNDREDTHS:
+            raise ValueError(
+                f"{currency} has no hundredths, and every amount here is in hundredths: this version cannot run a table in it"
+            )
         return currency
 
 
@@ -138,7 +166,7 @@ def _device_path(path: str, info: ValidationInfo) -> str:
         raise ValueError(
             f"{info.field_name} is empty: write the device's path, such as /dev/serial/by-id/usb-..."
         )
-    return str(_in_folder(Path(path), info))
+    return str(in_folder(Path(path), info))
 
 
 DevicePath = Annotated[str, AfterValidator(_device_path)]

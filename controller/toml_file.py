@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from controller.problems import ConfigError, Problem, nearest
 
@@ -190,6 +190,14 @@ def _end_of_value(text: str, at: int) -> int:
 # --- typed values
 
 
+def in_folder(path: Path, info: ValidationInfo) -> Path:
+    """A path of the file, which is relative to the file's folder: the context that `typed` is given."""
+    return Path(info.context or "") / path
+
+
+FromFolder = Annotated[Path, AfterValidator(in_folder)]
+
+
 def typed(
     file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
 ) -> T:
@@ -260,6 +268,10 @@ def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str
             return f"must be a list: write [[{_header(path)}]], with two brackets"
         case "tuple_type" | "list_type" if shown:
             return f"must be a list: [{json.dumps(found, ensure_ascii=False)}]"
+        case "too_short":
+            return "must not be empty"
+        case "model_type" | "dict_type":
+            return f"must be a table: write [{_header(path)}] above its keys"
         case _:
             return re.sub("^(Input|String) should", "must", error["msg"]) + shown
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import structlog
 
-from displays.checked import OptionsError
+from controller.problems import ConfigError, Problem
 from displays.options import DisplayOptions, read_options
 
 OPTIONS = {
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--theme", metavar="NAME", help="dark or light (dark)")
     parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (en)")
     parser.add_argument("--text", action="store_true", help="show it in this terminal instead")
-    parser.add_argument("--house", metavar="FILE", help="the house's colours, logo and names")
+    parser.add_argument("--house", type=Path, metavar="FILE", help="the house's colours, logo and names")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -62,8 +62,8 @@ def main(args: argparse.Namespace) -> int:
             _show_in_terminal(options)
         else:
             asyncio.run(_until_told_to_stop(options))
-    except OptionsError as error:
-        sys.stderr.write(f"punto display: {error}\n")
+    except ConfigError as error:
+        sys.stderr.write("".join(f"punto display: {problem}\n" for problem in error.problems))
         return 2
     return 0
 
@@ -72,9 +72,8 @@ def _show_in_terminal(options: DisplayOptions) -> None:
     from displays.text.app import TextDisplay  # noqa: PLC0415  a web server does without a terminal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise OptionsError(
-            "--text needs a terminal: neither its input nor its output may be a pipe or a file"
-        )
+        message = "--text needs a terminal: neither its input nor its output may be a pipe or a file"
+        raise ConfigError([Problem(message)])
     # Lines of a log would be written over the screen; what was refused stands at its foot.
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     TextDisplay(options).run()

@@ -17,8 +17,8 @@ import structlog
 from pydantic import ValidationError
 
 from controller.messages.topics import Topics
+from controller.problems import ConfigError
 from displays.board import PAYLOADS, PROGRESSIVES, Board
-from displays.checked import OptionsError
 from displays.options import MqttOptions
 
 FIRST_PAUSE: Final = 0.25  # seconds; twice as long after each failure
@@ -58,7 +58,7 @@ class Feed:
                         board.connected()
                     async for message in client.messages:
                         self.take(str(message.topic), message.payload, retained=message.retain)
-            except (aiomqtt.MqttError, OptionsError) as error:  # the latter: the password's file has gone
+            except (aiomqtt.MqttError, ConfigError) as error:  # the latter: the password's file has gone
                 for board in self._boards:
                     board.disconnected()
                 if failures == 0:  # one line an absence

@@ -3,13 +3,15 @@
 What goes into a style sheet is one of the colours' names and six hexadecimal digits, and nothing else from the file.
 """
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from displays.checked import OptionsError, checked, read_toml
+from controller.problems import ConfigError
+from controller.toml_file import TomlFile, read, typed
 
 ColourName = Literal[
     "ground",
@@ -38,7 +40,14 @@ LARGEST_LOGO: Final = 100_000
 
 LOGO_ADDRESS: Final = "/theme/logo"
 
-_Colours = dict[ColourName, Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]]
+
+def _colour(text: str) -> str:
+    if not re.fullmatch("#[0-9a-fA-F]{6}", text):
+        raise ValueError(f"{text!r} is no colour: write # and six hexadecimal digits, such as #c8102e")
+    return text
+
+
+_Colours = dict[ColourName, Annotated[str, AfterValidator(_colour)]]
 _Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
 _Name = Annotated[str, Field(min_length=1, max_length=60)]
 
@@ -85,28 +94,28 @@ def read_house(path: Path) -> House:
     """The theme in the file `path`, with its logo.
 
     Raises:
-        OptionsError: the file or its logo cannot be read or used.
+        ConfigError: the file or its logo cannot be read or used.
     """
-    file = checked(HouseFile, read_toml(path), str(path))
-    return House(file, None if file.logo is None else _read_logo(path, path.parent / file.logo))
+    file = read(path)
+    written = typed(file, HouseFile)
+    return House(written, None if written.logo is None else _read_logo(file, path.parent / written.logo))
 
 
-def _read_logo(path: Path, logo: Path) -> Logo:
+def _read_logo(file: TomlFile, logo: Path) -> Logo:
     if logo.suffix not in LOGO_TYPES:
-        raise OptionsError(
-            f"{path}: logo: {logo.name} is no picture that can be shown: give a .svg or .png file"
-        )
+        raise _no_logo(file, f"{logo.name} is no picture that can be shown: give a .svg or .png file")
     media_type, beginning = LOGO_TYPES[logo.suffix]
     try:
         picture = logo.read_bytes()
     except OSError as error:
-        raise OptionsError(
-            f"{path}: logo: cannot read {logo}: {error.strerror}; it is looked for beside the theme's file"
-        ) from error
+        message = f"cannot read {logo}: {error.strerror}; it is looked for beside the theme's file"
+        raise _no_logo(file, message) from None
     if len(picture) > LARGEST_LOGO:
-        raise OptionsError(
-            f"{path}: logo: {logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most"
-        )
+        raise _no_logo(file, f"{logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most")
     if beginning not in picture[:1000]:
-        raise OptionsError(f"{path}: logo: {logo.name} is not what its name says, {media_type}")
+        raise _no_logo(file, f"{logo.name} is not what its name says, {media_type}")
     return Logo(media_type, picture)
+
+
+def _no_logo(file: TomlFile, message: str) -> ConfigError:
+    return ConfigError([file.problem(("logo",), message)])

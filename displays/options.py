@@ -1,16 +1,21 @@
 """What a display is told at its start: `configs/display.toml` with the command's options over it."""
 
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from displays.checked import OptionsError, checked, read_toml
+from controller.problems import ConfigError, Problem
+from controller.toml_file import FromFolder, TomlFile, read, typed
 from displays.house import House, read_house
 from displays.words import languages
 
 Port = Annotated[int, Field(ge=1, le=65535)]
-TableId = Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]
+COMMAND = "the command's options"
+"""Where an option was given that no file has."""
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
@@ -22,26 +27,36 @@ class MqttOptions(BaseModel):
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Port = 1883
     username: str | None = None
-    password_file: Path | None = None
-    base: Annotated[str, Field(pattern=r"^[^+#/\s]+(/[^+#/\s]+)*$")] = "punto"
+    password_file: FromFolder | None = None
+    base: str = "punto"
+
+    @field_validator("base")
+    @classmethod
+    def _is_a_topic(cls, base: str) -> str:
+        if not re.fullmatch(r"[^+#/\s]+(/[^+#/\s]+)*", base):
+            raise ValueError(
+                f"{base!r} is no topic: write words with / between them, without + or #, such as punto"
+            )
+        return base
 
     def password(self) -> str | None:
         """The password, without the line end that editors leave.
 
         Raises:
-            OptionsError: the file cannot be read, or there is no username to go with it.
+            ConfigError: the file cannot be read, or there is no username to go with it.
         """
         if self.password_file is None:
             return None
         if self.username is None:
-            raise OptionsError("mqtt.password_file needs mqtt.username beside it")
+            raise ConfigError([Problem("needs mqtt.username beside it", key="mqtt.password_file")])
         try:
             return self.password_file.read_text(encoding="utf-8").rstrip("\r\n")
-        except (OSError, UnicodeDecodeError) as error:
-            raise OptionsError(
-                f"mqtt.password_file: cannot read {self.password_file}: {error}; it must be a text file that the "
-                "display's user may read"
-            ) from error
+        except OSError as error:
+            why = error.strerror
+        except UnicodeDecodeError:
+            why = "it is no text"
+        message = f"{self.password_file} cannot be read: {why}; it must be a text file that the display's user may read"
+        raise ConfigError([Problem(message, key="mqtt.password_file")])
 
 
 class PageOptions(BaseModel):
@@ -49,17 +64,22 @@ class PageOptions(BaseModel):
 
     model_config = _STRICT
 
-    tables: Annotated[tuple[TableId, ...], Field(min_length=1)]
+    tables: Annotated[tuple[str, ...], Field(min_length=1)]
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
     theme: Literal["dark", "light"] = "dark"
     lang: str = "en"
-    house: Path | None = None
+    house: FromFolder | None = None
 
     @field_validator("tables")
     @classmethod
-    def _each_once(cls, tables: tuple[str, ...]) -> tuple[str, ...]:
+    def _are_tables(cls, tables: tuple[str, ...]) -> tuple[str, ...]:
+        for table in tables:
+            if not re.fullmatch("[a-z0-9_-]+", table):
+                raise ValueError(
+                    f"{table!r} is no table's id: it has small letters, digits, - and _, such as table-1"
+                )
         twice = sorted({table for table in tables if tables.count(table) > 1})
         if twice:
             raise ValueError(f"{', '.join(twice)} is there more than once: name each table once")
@@ -76,7 +96,7 @@ class PageOptions(BaseModel):
         """The house's theme, one that changes nothing where none is named.
 
         Raises:
-            OptionsError: its file cannot be used.
+            ConfigError: its file cannot be used.
         """
         return House() if self.house is None else read_house(self.house)
 
@@ -90,18 +110,27 @@ class DisplayOptions(BaseModel):
     display: PageOptions
 
 
-def read_options(path: Path | None, overrides: dict[tuple[str, str], Any]) -> DisplayOptions:
-    """The options in the file `path`, with those of `overrides`, by section and key, in their place.
+def read_options(path: Path | None, given: Mapping[tuple[str, str], Any]) -> DisplayOptions:
+    """The options in the file `path`, with those `given` to the command, by section and key, in their place.
 
     Raises:
-        OptionsError: the file cannot be read, or a value cannot be used.
+        ConfigError: the file cannot be read, or a value cannot be used.
     """
-    sections: dict[str, Any] = {} if path is None else read_toml(path)
-    for (section, key), value in overrides.items():
-        table = sections.setdefault(section, {})
+    file = TomlFile.parse(COMMAND, b"") if path is None else read(path)
+    for (section, key), value in given.items():
+        table = file.document.setdefault(section, {})
         if isinstance(table, dict):  # if not, the check below says so
-            table[key] = value
-    options = checked(DisplayOptions, sections, str(path or "the options"))
+            table[key] = str(value.absolute()) if isinstance(value, Path) else value
+    try:
+        options = typed(file, DisplayOptions, context=None if path is None else path.parent.absolute())
+    except ConfigError as error:
+        of_the_command = {".".join(place) for place in given}
+        raise ConfigError(
+            replace(problem, file=COMMAND, line=None)
+            if path is None or problem.key.partition("[")[0] in of_the_command
+            else problem
+            for problem in error.problems
+        ) from None
     # files that cannot be used are said now, not at each connection
     options.mqtt.password()
     options.display.house_theme()

@@ -15,9 +15,9 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from controller.problems import ConfigError, Problem
 from controller.web_server import Server, listen
 from displays.board import Board, follow
-from displays.checked import OptionsError
 from displays.feed import Feed
 from displays.house import LOGO_ADDRESS
 from displays.options import DisplayOptions, PageOptions
@@ -210,7 +210,7 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
     """Show the tables until cancelled; `started` is given the first page's address once it is open to browsers.
 
     Raises:
-        OptionsError: the address cannot be listened on.
+        ConfigError: the address cannot be listened on.
     """
     boards = {table: Board(table) for table in options.display.tables}
     feed = Feed(options.mqtt, boards.values())
@@ -239,9 +239,8 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except OSError as error:
-        raise OptionsError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --host and --port"
-        ) from error
+        message = f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --host and --port"
+        raise ConfigError([Problem(message)]) from error
 
 
 def _address(listener: socket.socket) -> str:

@@ -14,10 +14,11 @@ from controller.odds.exact import GameOdds
 from controller.problems import ConfigError
 from controller.progressive.money import written
 from controller.progressive.settings import advice
+from controller.toml_file import read
 from controller.wagers.definition import Game, Limits
 
 HELP: Final = (
-    "Say what is wrong with a table's configuration, each problem with its line and key, and exit with 1; "
+    "Say what is wrong with a table's or a display's configuration, each problem with its line and key, and exit with 1; "
     "or sum up what it sets."
 )
 
@@ -25,7 +26,9 @@ HELP: Final = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("file", nargs="?", type=Path, metavar="FILE", help="a table's configuration")
+    which.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="a table's or a display's configuration"
+    )
     which.add_argument(
         "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
     )
@@ -37,6 +40,8 @@ def main(args: argparse.Namespace) -> int:
         if args.game is not None:
             game = _checked(args.game, None)
             summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
+        elif "display" in (document := read(args.file).document) and "table" not in document:
+            summary = [*_display(args.file)]
         else:
             config = load_config(args.file)
             game = _checked(config.table.game, args.file.parent)
@@ -81,6 +86,16 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     if config.edge is not None:
         yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
     yield f"digest    {config.digest()}"
+
+
+def _display(path: Path) -> Iterator[str]:
+    from displays.options import read_options  # noqa: PLC0415  a table's configuration needs nothing of it
+
+    options = read_options(path, {})
+    page, mqtt = options.display, options.mqtt
+    yield f"tables    {', '.join(page.tables)}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
+    yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
+    yield f"house     {page.house or 'none of its own'}"
 
 
 def _progressive(config: ServiceConfig) -> Iterator[str]:

@@ -63,7 +63,6 @@ class Journal:
             RecordError: it cannot be opened, or another process has it.
         """
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             # A lock file of its own: closing a second handle on the record itself would drop SQLite's own locks.
             # Beside the file that is really meant, so that one record has one lock by whatever name.
             lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)

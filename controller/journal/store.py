@@ -5,6 +5,7 @@ to a person with a shell. All but the entries follow from these; they stand in t
 query them.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -90,12 +91,15 @@ class RecordError(Exception):
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """Open the record, or begin it where there is none; each commit is on the disk when it returns.
 
+    It has cards that the public has not seen: beside its owner, its group alone may read it.
+
     Raises:
         RecordError: the file cannot be opened or is no record of this format.
     """
     try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    except sqlite3.Error as error:
+    except (OSError, sqlite3.Error) as error:
         raise cannot_open(path, error) from error
     try:
         # Before anything else, for even the journal mode would be a change to somebody else's file.

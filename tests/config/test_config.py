@@ -221,6 +221,11 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             'currency = "usd"\nname = "B',
             "4: table.currency: 'usd' is no currency code: write three capitals, such as USD",
         ),
+        (
+            'name = "B',
+            'currency = "JPY"\nname = "B',
+            "4: table.currency: JPY has no hundredths, and every amount here is in hundredths",
+        ),
         ('name = "B', 'seats = "7"\nname = "B', "4: table.seats: must be a valid integer, not '7'"),
         ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
         ('name = "B', 'burn_ace = 2\nname = "B', "4: table.burn_ace: must be 1 or 11, not 2"),
@@ -645,6 +650,19 @@ def test_no_game_that_ships_is_warned_of(name, capsys):
     warned = [line for line in out.splitlines() if line.startswith("warning")]
     # Beside both hands at once its meter is worth more than it costs, which no sheet forbids.
     assert [line.split()[1] for line in warned] == ["progressive:player+banker"] * (name == "progressive-2")
+
+
+def test_a_displays_configuration_is_checked_too(tmp_path):
+    shipped = check(str(SHIPPED / "display.toml"))
+    wrong = tmp_path / "display.toml"
+    wrong.write_text('[display]\ntables = ["table-1"]\nlayuot = "portrait"\n', encoding="utf-8")
+    refused = check(str(wrong))
+
+    assert (shipped.returncode, shipped.stderr) == (0, "")
+    assert "tables    table-1, topics punto/... of the broker at 127.0.0.1:1883" in shipped.stdout
+    assert "pages     at 127.0.0.1:8080: landscape, dark, en" in shipped.stdout
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == f"{wrong}:3: display.layuot: no such key (did you mean layout?)\n"
 
 
 @pytest.mark.parametrize("command", [["check-config"], ["run", "--config"]])

@@ -1,5 +1,6 @@
 """What the command is told: a file, options over it, and a clear word where they cannot be used."""
 
+import re
 import signal
 import socket
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from displays.checked import OptionsError
+from controller.problems import ConfigError
 from displays.options import DisplayOptions, MqttOptions, PageOptions, read_options
 from tests.displays.parts import DisplayProcess, free_port
 
@@ -36,49 +37,86 @@ def test_a_table_is_enough():
 @pytest.mark.parametrize(
     ("toml", "says"),
     [
-        ("", "display: Field required"),
-        ("[display]\nport = 8080", "display.tables: Field required"),
-        ("[display]\ntables = ['Table 1']", "display.tables.0: String should match"),
-        ("[display]\ntables = []", "display.tables: Tuple should have at least 1 item"),
+        ("", "display.toml:1: display: is missing"),
+        ("[display]\nport = 8080", "display.toml:1: display.tables: is missing"),
+        (
+            "[display]\ntables = ['Table 1']",
+            "display.toml:2: display.tables: 'Table 1' is no table's id: it has small letters",
+        ),
+        ("[display]\ntables = []", "display.toml:2: display.tables: must not be empty"),
         (
             "[display]\ntables = ['t', 'u', 't']",
             "display.tables: t is there more than once: name each table once",
         ),
         (
             "[display]\ntables = ['t']\nlayout = 'circle'",
-            "display.layout: Input should be 'landscape', 'portrait'",
+            "display.toml:3: display.layout: must be 'landscape', 'portrait' or 'roads', not 'circle'",
         ),
-        ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: Input should be 'dark' or 'light'"),
+        ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: must be 'dark' or 'light'"),
         (
             "[display]\ntables = ['t']\nlang = '../en'",
             "display.lang: there is no catalogue for it: choose one of",
         ),
-        ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "cannot read the configuration no-such-file"),
+        ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "no-such-file: cannot be read: No such file"),
         (
             "[display]\ntables = ['t']\nport = 70000",
-            "display.port: Input should be less than or equal to 65535",
+            "display.port: must be less than or equal to 65535, not 70000",
         ),
-        ("[display]\ntables = ['t']\nprot = 80", "display.prot: Extra inputs are not permitted"),
-        ("[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'", "mqtt.base: String should match"),
+        (
+            "[display]\ntables = ['t']\nprot = 80",
+            "display.toml:3: display.prot: no such key (did you mean port?)",
+        ),
+        ("[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'", "mqtt.base: 'punto/#' is no topic"),
         (
             "[display]\ntables = ['t']\n[mqtt]\npassword = 'x'",
-            "mqtt.password: Extra inputs are not permitted",
+            "mqtt.password: no such key (did you mean password_file?)",
         ),
-        ("[display]\ntables = ['t']\n[mqtt]\npassword_file = 'x'", "mqtt.password_file needs mqtt.username"),
+        (
+            "[display]\ntables = ['t']\n[mqtt]\npassword_file = 'x'",
+            "mqtt.password_file: needs mqtt.username beside it",
+        ),
         (
             "[display]\ntables = ['t']\n[mqtt]\nusername = 'u'\npassword_file = 'no-such-file'",
-            "cannot read no-such-file",
+            "no-such-file cannot be read: No such file",
         ),
-        ("display = 3", "display: Input should be a valid dictionary"),
-        ("[display", "is not TOML"),
+        ("[display]\ntables = 't'", 'display.tables: must be a list: ["t"]'),
+        ("display = 3", "display: must be a table: write [display] above its keys"),
+        ("[display", "display.toml:1: this is not TOML"),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path, toml, says):
     path = tmp_path / "display.toml"
     path.write_text(toml, encoding="utf-8")
 
-    with pytest.raises(OptionsError, match="(?s).*" + says.replace(".", r"\.")):
+    with pytest.raises(ConfigError, match=re.escape(says)):
         read_options(path, {})
+
+
+def test_what_the_command_was_given_is_not_looked_for_in_the_file():
+    with pytest.raises(ConfigError) as refused:
+        read_options(SHIPPED, {("display", "lang"): "xx", ("display", "tables"): ["T"]})
+
+    assert [problem.line for problem in refused.value.problems] == [None, None]
+    assert {problem.file for problem in refused.value.problems} == {"the command's options"}
+
+
+def test_paths_are_from_the_files_folder_and_those_of_the_command_from_where_it_is_given(
+    tmp_path, monkeypatch
+):
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "password").write_text("secret\n", encoding="utf-8")
+    (tmp_path / "house" / "own.toml").write_text("[names]\nen = 'House'\n", encoding="utf-8")
+    file = tmp_path / "house" / "display.toml"
+    file.write_text(
+        "[display]\ntables = ['t']\nhouse = 'own.toml'\n[mqtt]\nusername = 'u'\npassword_file = 'password'\n",
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    read = read_options(Path("house/display.toml"), {})
+    given = read_options(Path("house/display.toml"), {("display", "house"): Path("house/own.toml")})
+
+    assert read.mqtt.password() == "secret"
+    assert read.display.house == given.display.house == tmp_path / "house" / "own.toml"
 
 
 def test_the_password_loses_its_line_end_and_nothing_more(tmp_path):
@@ -92,7 +130,7 @@ def test_the_command_says_what_is_wrong_without_a_traceback(tmp_path):
     status, said = DisplayProcess("--config", str(tmp_path / "none.toml")).end()
 
     assert status == 2
-    assert said.startswith("punto display: cannot read the configuration ")
+    assert said.startswith(f"punto display: {tmp_path}/none.toml: cannot be read: No such file")
     assert "Traceback" not in said
 
 

@@ -579,26 +579,36 @@ async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitt
 
 
 class GuardedBroker(Broker):
-    """Mosquitto with passwords and the ACL that punto ships."""
+    """Mosquitto with what punto ships, in the place where docs/operations.md puts it: beside Debian's own configuration."""
 
     USERS = ("punto", "display", "terminal", "surveillance")
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        passwords = folder / "passwords"
+        passwords, acl = folder / "punto.passwd", folder / "punto.acl"
         passwords.touch(mode=0o600)
         for user in self.USERS:
             subprocess.run(
                 ["mosquitto_passwd", "-b", passwords, user, f"{user}'s"], check=True, capture_output=True
             )
-        acl = folder / "acl"
         acl.write_bytes((HERE / "configs" / "mosquitto.acl").read_bytes())
         acl.chmod(0o600)
-        config = folder / "mosquitto.conf"
-        written = config.read_text().replace("allow_anonymous true", "allow_anonymous false")
-        # Started by root, Mosquitto would else be a user who cannot read in here.
-        own = f"user {getpass.getuser()}\npassword_file {passwords}\nacl_file {acl}\n"
-        config.write_text(written + own)
+        shipped = (HERE / "configs" / "mosquitto.conf").read_text(encoding="utf-8")
+        for theirs, ours in {
+            "listener 1883 ": f"listener {self.port} ",
+            "/etc/mosquitto/punto.passwd": str(passwords),
+            "/etc/mosquitto/punto.acl": str(acl),
+        }.items():
+            assert theirs in shipped
+            shipped = shipped.replace(theirs, ours)
+        (folder / "conf.d").mkdir()
+        (folder / "conf.d" / "punto.conf").write_text(shipped, encoding="utf-8")
+        (folder / "mosquitto.conf").write_text(
+            f"pid_file {folder}/mosquitto.pid\npersistence true\npersistence_location {folder}/\n"
+            f"log_dest file {folder}/broker.log\ninclude_dir {folder}/conf.d\n"
+            f"user {getpass.getuser()}\n",  # started by root, Mosquitto would else be a user who cannot read in here
+            encoding="utf-8",
+        )
 
     @staticmethod
     def login(user: str) -> dict[str, str]:

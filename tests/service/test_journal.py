@@ -502,7 +502,7 @@ NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_newer, "has record format 3 and this program reads 2: "),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
-    (Path.mkdir, "unable to open|[Ii]s a directory"),
+    (Path.mkdir, "unable to open|Is a directory"),
 ]
 NAMES = ["no database", "another program's", "newer", "half a record", "damaged", "a directory"]
 
@@ -665,6 +665,25 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
     )
     status, output = replayed(own.record)
     assert (status, output.splitlines()[-1]) == (0, "no difference")
+
+
+async def test_only_its_owner_and_its_group_may_read_a_record(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+
+        assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()} == {
+            f"table.db{more}": "0o640" for more in ("", "-wal", "-shm", ".lock")
+        }
+
+
+async def test_a_folder_that_is_not_there_is_said_and_not_made(tmp_path):
+    record = tmp_path / "ponto" / "table.db"
+    with pytest.raises(
+        RecordError, match=r"cannot open the record .*table\.db: No such file or directory; check"
+    ):
+        await start_on(record)
+
+    assert not record.parent.exists()
 
 
 async def test_a_closed_journal_can_be_opened_again(tmp_path):
