@@ -165,13 +165,14 @@ class SensorMended:
 class SensorsFound:
     """The first picture since the host's start or the sensors' own: what was known to lie there before may not be so.
 
-    On `empty` seats lies nothing. On those in `lying` is what can be a wager in a coming round, and each is told again. Of
-    all others nothing can be said, or what lies there has had its START. A round whose wagers were latched keeps them, and
-    a fault stands until it is mended.
+    On `empty` seats lies nothing. On those in `lying` is what can be a wager in a coming round, and each is told again. What
+    lies on those in `spent` has had its START, whether or not anybody was told of it. Of all others nothing can be said. A
+    round whose wagers were latched keeps them, and a fault stands until it is mended.
     """
 
     empty: tuple[int, ...]
     lying: tuple[int, ...]
+    spent: tuple[int, ...] = ()
 
 
 SensorEvent = (
@@ -206,6 +207,10 @@ class CoinSpotUser(Protocol):
 
 class CoinSpotDriver(Protocol):
     """A table's wager sensors. It keeps trying for ever, as a shoe's driver does."""
+
+    @property
+    def seats(self) -> frozenset[int]:
+        """The seats that have a sensor."""
 
     async def run(self, user: CoinSpotUser) -> None:
         """Deliver events until cancelled. What `user` raises escapes."""

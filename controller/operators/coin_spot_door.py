@@ -97,8 +97,8 @@ class CoinSpotDoor:
         """What the table wants of its sensors now; see `CoinSpotUser.orders`."""
         if self._start is not None:
             return SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
-        lights = self._hand.wagers if self._started else self._hand.sensors
-        return SensorOrders(self._round, frozenset(lights))
+        in_the_game = self._hand.wagers if self._started else ()
+        return SensorOrders(self._round, frozenset({*in_the_game, *self._hand.sensors}))
 
     async def start_game(self, order: StartGame, source: str) -> Handled:
         """Start a game with the wagers that the sensors latch; without their latch it is refused.
@@ -152,7 +152,7 @@ class CoinSpotDoor:
                     await self._unconfirmed(self._start)
             case SensorFailed(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=True))
-                if seat is not None:
+                if seat is not None and seat in {*self._hand.sensors, *self._late}:
                     await self._void(seat)
             case SensorMended(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=False))
@@ -177,7 +177,9 @@ class CoinSpotDoor:
         """Have the record say no more than the sensors do, which were not heard for a while or lost their power."""
         for seat in found.empty:
             await self._lifted(seat)
-        await self._void(*(seat for seat in self._hand.sensors if seat not in found.lying))
+        # The record may not know of a wager that has had its START: this service came up between the two.
+        unsaid = {*self._hand.sensors, *found.spent} - {*found.lying, *self._hand.spent}
+        await self._void(*sorted(unsaid))
 
     async def _latched(self, latched: WagersLatched) -> None:
         """Start the game that waits for this; one that nobody waits for any more was refused, and the sensors are told its end."""
@@ -208,9 +210,8 @@ class CoinSpotDoor:
 
     async def _void(self, *seats: int) -> None:
         for seat in seats:
-            if seat in {*self._hand.sensors, *self._late}:
-                self._late.discard(seat)
-                await self._tell(procedure.WagerVoided(seat))
+            self._late.discard(seat)
+            await self._tell(procedure.WagerVoided(seat))
 
     async def _tell(self, event: Event) -> Handled:
         return await self._submit(event, SOURCE)
@@ -233,10 +234,14 @@ class CoinSpotDoor:
     async def begin(self) -> None:
         """Put on the record that nothing is heard of them yet, before orders are taken.
 
+        Of a seat that has no sensor any more nothing will be heard again: nothing lies there.
+
         Raises:
             RecordError: it could not be put on the record.
         """
         await self._tell_link()
+        for seat in sorted({*self._hand.sensors, *self._hand.spent} - self._driver.seats):
+            await self._lifted(seat)
 
     async def run(self) -> None:
         """Serve the sensors until cancelled.

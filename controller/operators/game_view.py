@@ -43,7 +43,7 @@ class SeatInGame(_Part):
 
     - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
     - `late`: a wager lies there that came after the start, and is in no game.
-    - `spent`: one lies there that has had its game or was voided: it must be laid anew to be one.
+    - `spent`: one lies there that is in no game, for it has had another or was voided: it must be laid anew to be one.
     - `won`: its hand won of the meter, or may have; `selected`: its hand button is on.
     - `share`: what it gets of the award, in minor units, as far as that is known.
     - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
@@ -322,10 +322,10 @@ def _seats(
         wagered = started and seat in hand.wagers
         yield SeatInGame(
             seat=seat,
-            lit=wagered if started else seat in hand.sensors,
+            lit=wagered or seat in hand.sensors,
             wagered=wagered,
             late=seat in late,
-            spent=not started and seat in hand.spent,
+            spent=seat in hand.spent and not wagered,
             won=seat in won,
             selected=seat in hand.selected,
             share=shares.get(seat),

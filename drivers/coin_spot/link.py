@@ -225,10 +225,11 @@ class CoinSpotLink:
         """What the first picture shows, of whose sensors nothing is known yet; `spent` have had their round."""
         spots = {position: _spot(self._picture, position) for position in self._seats.by_position}
         empty = frozenset(each for each, spot in spots.items() if spot.answers == 1 and not spot.holds)
-        lying = frozenset(each for each, spot in spots.items() if spot.holds) - spent
+        holding = frozenset(each for each, spot in spots.items() if spot.holds)
         self._unread = {each for each, spot in spots.items() if spot.answers != 1 and not spot.holds}
-        yield (0, 0), SensorsFound(self._seats.seats(empty), self._seats.seats(lying))
-        for position in lying:
+        seats = self._seats.seats
+        yield (0, 0), SensorsFound(seats(empty), seats(holding - spent), seats(holding & spent))
+        for position in holding - spent:
             yield self._placed(position)
 
     def _wagers(self, known: Report) -> Iterable[tuple[_Place, SensorEvent]]:

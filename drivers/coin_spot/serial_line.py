@@ -16,6 +16,7 @@ class SerialCoinSpot(SerialDevice[CoinSpotUser]):
     """
 
     def __init__(self, path: str, baud: int, seats: Seats, stuck_seconds: float) -> None:
+        self.seats = frozenset(seats.by_position.values())
         self._link = CoinSpotLink(seats, stuck_seconds)
         super().__init__(path, baud, "coin spot", self._link)
 

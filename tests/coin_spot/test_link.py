@@ -259,7 +259,7 @@ def test_a_round_keeps_its_wagers_when_the_device_loses_its_power(rig, seconds):
     rig.put(2)
     events = rig.settle()
 
-    assert events == [SensorsFound((30,), (20,)), WagerPlaced(20, 2, late_for=5)]
+    assert events == [SensorsFound((30,), (20,), (10,)), WagerPlaced(20, 2, late_for=5)]
     rig.put(3)
     assert rig.settle() == [WagerPlaced(30, 3, late_for=5)]
     assert rig.user.rounds == {5: (10,)}
@@ -373,7 +373,21 @@ def test_a_host_that_begins_anew_is_not_told_of_a_coin_that_has_had_its_round(ri
     rig.settle()
     rig.new_host()
 
-    assert rig.settle() == [SensorsFound((30,), (20,)), WagerPlaced(20, 3)]
+    assert rig.settle() == [SensorsFound((30,), (20,), (10,)), WagerPlaced(20, 3)]
+
+
+@pytest.mark.parametrize("broken", [None, "missing"])
+def test_a_host_that_begins_anew_is_told_which_coins_have_had_a_start_that_nobody_was_told_of(rig, broken):
+    rig.want(5)
+    start = rig.host_says()
+    rig.put(1)
+    rig.device_hears(start)
+    if broken is not None:
+        rig.break_(1, broken)
+    rig.want(None)
+    rig.new_host()
+
+    assert rig.settle()[0] == SensorsFound((20, 30), (), (10,))
 
 
 @pytest.mark.parametrize("coin", [False, True])
@@ -639,7 +653,7 @@ def test_a_stuck_sensor_stays_stuck_when_the_power_was_off(rig):
     rig.want(None)
     rig.settle(5)
     rig.power()
-    assert rig.settle() == [SensorsFound((20, 30), ())]
+    assert rig.settle() == [SensorsFound((20, 30), (), (10,))]
     assert rig.user.faults == {(1, "stuck")}
     rig.take(1)
     rig.settle()

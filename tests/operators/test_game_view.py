@@ -184,13 +184,25 @@ def seats(view: GameView, what: str) -> list[int]:
     return [each.seat for each in view.seats if getattr(each, what)]
 
 
-def test_what_lies_there_and_is_no_wager_is_said_until_the_start():
+def test_what_lies_there_and_is_no_wager_is_said_until_it_goes():
     at = croupier("sensors there", "spot 2 5", "annul 5")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     at.do("start game 2")
-    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [])
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     at.do(NOTHING_WON, "game over")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([], [2, 5])
+    at.do("lift 2 5")
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([], [])
+
+
+def test_what_was_laid_for_the_next_game_is_lit_while_the_last_one_is_open_again():
+    at = croupier("wager 2 player 500", "sensors there", "spot 2", "start game 2", "draw 2H KC 3H JC 5D KD")
+    at.do("game over", "spot 5")
+    at.do("correct round 2H 3H 4H over KC JC KD")
+    open_again = shown(at)
+
+    assert open_again.step == "settling"
+    assert (seats(open_again, "lit"), seats(open_again, "wagered")) == ([2, 5], [2])
 
 
 def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():

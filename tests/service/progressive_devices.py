@@ -74,11 +74,13 @@ class Devices:
 class AtATable:
     """A service that runs, its table, and who is at it."""
 
-    def __init__(self, own: Table, devices: Devices, *, second_factor: bool = False) -> None:
+    def __init__(
+        self, own: Table, devices: Devices, *, sensors: int = SEATS, second_factor: bool = False
+    ) -> None:
         self.table = own
         self.devices = devices
         self.sensors = devices.sensors
-        seats = Seats.of([(n, n) for n in range(1, SEATS + 1)], SEATS)
+        seats = Seats.of([(n, n) for n in range(1, sensors + 1)], SEATS)
         self.driver = SerialCoinSpot(str(devices.folder / "coin-spot"), 115_200, seats, STUCK_SECONDS)
         self._pressed = ""
         self.spots = CoinSpotDoor(own.engine, own.outbox, self.driver)
@@ -247,14 +249,18 @@ async def at_a_table(
     own: Settings | None = None,
     devices: Devices | None = None,
     *,
+    sensors: int = SEATS,
     second_factor: bool = False,
 ) -> AsyncIterator[AtATable]:
-    """A service on the record in `folder`, with devices of its own unless some are there already."""
+    """A service on the record in `folder`, with devices of its own unless some are there already.
+
+    The first seats have `sensors`, as far as the service knows.
+    """
     async with AsyncExitStack() as stack:
         if devices is None:
             devices = await stack.enter_async_context(switched_on(folder))
         engine = await stack.enter_async_context(table(folder / "table.db", own or settings()))
-        here = AtATable(engine, devices, second_factor=second_factor)
+        here = AtATable(engine, devices, sensors=sensors, second_factor=second_factor)
         await here.spots.begin()
         await stack.enter_async_context(running(here.spots.run()))
         await stack.enter_async_context(running(here.keypad.run(here.keys)))

@@ -458,7 +458,9 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
             await here.heard()
             here.sensors.put(4)
             await here.until(lambda: here.spots.late() == (4,), "a coin comes meanwhile")
-            await here.until(lambda: here.sensors.lit == {2}, "the game's wager is lit")
+            await here.until(
+                lambda: here.sensors.lit == {2, 3}, "the game's wager is lit, and the next one's"
+            )
             await here.press("F6 2")
             await here.turn("jph")
             await here.press("F7")
@@ -983,6 +985,52 @@ async def test_a_start_that_was_latched_and_not_recorded_is_none_after_a_kill(tm
             await here.recognised(2)
             assert (await here.start()).refusal is None
             assert here.hand.wagers == (2,)
+
+
+@pytest.mark.parametrize("told", [False, True])
+async def test_a_coin_that_was_latched_and_is_not_on_the_record_must_be_laid_anew(
+    tmp_path, monkeypatch, told
+):
+    async with switched_on(tmp_path) as devices:
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            if told:
+                monkeypatch.setattr(here.spots, "_take", nothing)  # it is killed before it could be recorded
+            else:
+                monkeypatch.setattr(devices.sensors, "_data_to_send", lambda _: [])
+            devices.sensors.put(2)
+            starting = asyncio.create_task(here.start())
+            await here.until(lambda: devices.sensors.device.round == 1, "the sensors have latched it")
+            starting.cancel()
+        monkeypatch.undo()
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.heard()
+            await here.until(lambda: here.hand.spent == (2,), "the record says what must be laid anew")
+            assert here.record("wager_placed", "start_game") == []
+            await here.recognised()
+            devices.sensors.take(2)
+            devices.sensors.put(2)
+            await here.recognised(2)
+            await here.table.hello()
+            assert (await here.start()).refusal is None
+            assert here.hand.wagers == (2,)
+
+
+async def test_a_seat_that_has_no_sensor_any_more_has_nothing_to_lay_anew(tmp_path):
+    async with switched_on(tmp_path) as devices:
+        async with at_a_table(tmp_path, devices=devices) as here:
+            await here.open()
+            await here.wager(2, 5, 6)
+            assert (await here.start()).refusal is None
+            await a_game_to_its_end(here)
+            here.sensors.take(6)
+            here.sensors.put(6)
+            await here.recognised(6)
+        async with at_a_table(tmp_path, devices=devices, sensors=5) as here:
+            assert (here.hand.sensors, here.hand.spent) == ((), (2, 5))
+            await here.heard()
+            await here.recognised()
+            assert (here.hand.sensors, here.hand.spent) == ((), (2, 5))
 
 
 async def nothing(_: object) -> None:
