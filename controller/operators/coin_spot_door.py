@@ -56,6 +56,11 @@ class _Start:
     source: str
     handled: asyncio.Future[Handled | None]
 
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Whether it was given up, and what lay there with it."""
+        return self.handled.done() and self.handled.result() is None
+
 
 class CoinSpotDoor:
     """Takes what one table's wager sensors tell, and says what is wanted of them: `drivers.base.CoinSpotUser`."""
@@ -103,14 +108,18 @@ class CoinSpotDoor:
     async def start_game(self, order: StartGame, source: str) -> Handled:
         """Start a game with the wagers that the sensors latch; without their latch it is refused.
 
+        One that is pressed while another waits, which is then refused, is refused with it: what was lit is dark by now.
+
         Raises:
             RecordError: the order could not be put on the record.
         """
+        waiting = self._start
         async with self._starting:
             async with self._telling:
                 await self._see_to_the_last_game()
             sensors = self._engine.state.sensors
-            if sensors is None or not sensors.online or self._would_refuse(order):
+            refused_already = waiting is not None and waiting.is_unconfirmed
+            if refused_already or sensors is None or not sensors.online or self._would_refuse(order):
                 return await self._submit(order, source)
             start = self._start = _Start(order, source, asyncio.get_running_loop().create_future())
             await asyncio.wait([start.handled], timeout=CONFIRM_SECONDS)

@@ -222,6 +222,26 @@ async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited
         assert here.step == "betting"
 
 
+async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_without_its_wagers(
+    tmp_path, monkeypatch
+):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
+        both = asyncio.gather(here.start(), here.start())
+        await here.until(lambda: here.spots.orders().round == 1, "the START is wanted")
+        monkeypatch.undo()
+        await here.spots.take([StartUnconfirmed(1)])
+
+        codes = [handled.refusal and handled.refusal.code for handled in await both]
+
+        assert (codes, here.step) == (["start_unconfirmed"] * 2, "betting")
+        await here.recognised()  # seen to be dark, it can be left out
+        assert (await here.start()).refusal is None
+        assert here.hand.wagers == ()
+
+
 async def test_a_fault_of_a_sensor_is_an_alarm_until_it_is_mended(tmp_path):
     async with at_a_table(tmp_path) as here:
         await here.open()
