@@ -26,7 +26,7 @@ class User(Picture):
     """Takes the events as a table does, and lights what it has recognised."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(tuple(range(1, 8)))
         self.round: int | None = None
         self.changes = 0
         self.error: Exception | None = None
