@@ -43,6 +43,7 @@ from tests.table.croupier import settings as table_settings
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING = "KS 2S 9H 3S"  # 9 over 5
 SEATS = 7
+BOB = "6000170001"  # a supervisor's card
 PASSWORD = "correct horse"  # noqa: S105 - a test's
 STUCK_SECONDS = 2.0
 
