@@ -213,8 +213,8 @@ class CoinSpotDoor:
 
     async def _unconfirmed(self, start: _Start) -> None:
         """Give it up: whether the sensors have had what lies there nobody knows, so it is in no game until it is laid anew."""
-        self._start = None
         await self._void(*self._hand.sensors)
+        self._start = None  # not before: one that is pressed while they go dark is refused with it
         start.handled.set_result(None)
 
     async def _void(self, *seats: int) -> None:

@@ -201,20 +201,30 @@ async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited
         assert here.step == "betting"
 
 
+@pytest.mark.parametrize("dark", [(), (2,)], ids=["while it waits", "while it is given up"])
 async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_without_its_wagers(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, dark
 ):
     async with at_a_table(tmp_path) as here:
         await here.open()
-        await here.wager(2)
+        await here.wager(2, 5)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
-        both = asyncio.gather(here.start(), here.start())
+        pressed = [asyncio.create_task(here.start())]
         await here.until(lambda: here.spots.orders().round == 1, "the START is wanted")
+
+        def press_again(*_: object) -> None:
+            if len(pressed) == 1 and here.hand.spent == dark:
+                pressed.append(asyncio.create_task(here.start()))
+
+        press_again()
+        here.table.engine.watchers.append(press_again)
+        await asyncio.sleep(0)
         monkeypatch.undo()
         await here.spots.take([StartUnconfirmed(1)])
 
-        codes = [handled.refusal and handled.refusal.code for handled in await both]
+        answers = await asyncio.gather(*pressed)
 
+        codes = [answer.refusal and answer.refusal.code for answer in answers]
         assert (codes, here.step) == (["start_unconfirmed"] * 2, "betting")
         await here.recognised()  # seen to be dark, it can be left out
         assert (await here.start()).refusal is None
