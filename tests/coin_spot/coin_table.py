@@ -116,6 +116,7 @@ class CoinTable:
         self.on_touch: Callable[[int], None] = lambda _: None
         self.cable = Cable(chance, self._device_hears)
         self._sensors = {seat: Sensor() for seat in range(1, SEATS + 1)}
+        self._mended_at = dict.fromkeys(self._sensors, 0.0)
         self._coins_so_far = 0
         self._boot = 0
         self._hands = 0
@@ -154,9 +155,9 @@ class CoinTable:
         last = self._croupier.state.last
         return () if last is None else tuple(card.value for card in last.player)
 
-    def is_whole(self, seat: int) -> bool:
-        """Whether its sensor is."""
-        return self._sensors[seat].broken is None
+    def is_whole(self, seat: int, seconds: float) -> bool:
+        """Whether its sensor is, and has been for so long."""
+        return self._sensors[seat].broken is None and _now() - self._mended_at[seat] > seconds
 
     def tell(self, what: str) -> None:
         self.story.append(f"{_now():9.3f}  {what}")
@@ -186,6 +187,7 @@ class CoinTable:
         for seat, sensor in self._sensors.items():
             if sensor.broken is not None:
                 self.on_touch(seat)
+                self._mended_at[seat] = _now()
                 sensor.mend()
         self._look("all sensors are whole")
 

@@ -11,7 +11,6 @@ Evenings are made of chance, and judged by what can be seen: coins, lamps, the p
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from itertools import accumulate
 from random import Random
 
 import pytest
@@ -39,7 +38,7 @@ class Witness:
         self.counted = 0
         self.broken: list[str] = []
         self._held: dict[int, list[dict[int, Coin]]] = {}  # round -> what lay there at each START of it
-        self._promised: dict[int, Coin] = {}  # what was lit at the key, and nothing happened to since
+        self._promised: dict[int, Coin] = {}  # what was lit at the key, and nothing happened to
         table.on_latch = lambda round_, coins: self._held.setdefault(round_, []).append(coins)
         table.on_start = self._sees_a_game
         table.on_touch = self._sees_a_touch
@@ -54,7 +53,7 @@ class Witness:
         self._promised = {
             seat: coin
             for seat, coin in self.table.coins.items()
-            if seat in lit and self.table.is_whole(seat) and not coin.games
+            if seat in lit and self.table.is_whole(seat, SEEN_SECONDS) and not coin.games
         }
 
     def _sees_a_touch(self, seat: int) -> None:
@@ -263,9 +262,8 @@ class Evening:
             (4, self.rest),
             (2, self.all_is_laid_anew),
         )
-        bounds = list(accumulate(weight for weight, _ in doings))
-        for _ in range(DOINGS):
-            (doing,) = self.chance.choices([each for _, each in doings], cum_weights=bounds)
+        weights, what = zip(*doings, strict=True)
+        for doing in self.chance.choices(what, weights, k=DOINGS):
             await doing()
             await asyncio.sleep(self.chance.choice(PAUSES))
             self.table.is_well()
