@@ -35,11 +35,15 @@ HANDS_OF_A_SHOE = 7
 
 @dataclass(eq=False)
 class Coin:
-    """A coin, laid once: one that is taken up and laid again is another. `games` are those that it was counted in."""
+    """A coin, laid once: one that is taken up and laid again is another. `games` are those that it was counted in.
+
+    `seen` is whether its sensor could be read when it was laid: where not, it may have taken another's place unseen.
+    """
 
     number: int
     seat: int
     laid_at: float
+    seen: bool
     games: list[int] = field(default_factory=list)
     must_be_laid_anew: bool = False
 
@@ -330,7 +334,7 @@ class CoinTable:
         for seat, sensor in self._sensors.items():
             if sensor.sees and seat not in self.coins:
                 self._coins_so_far += 1
-                self.coins[seat] = Coin(self._coins_so_far, seat, _now())
+                self.coins[seat] = Coin(self._coins_so_far, seat, _now(), sensor.answers == 1)
                 self.on_touch(seat)
             elif not sensor.sees and seat in self.coins:
                 del self.coins[seat]

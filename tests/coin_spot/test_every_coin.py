@@ -95,10 +95,11 @@ class Witness:
             self.must(not coin.must_be_laid_anew, f"{coin} is lit, and was not laid anew")
 
     def _was_refused(self, seat: int, coin: Coin) -> bool:
-        """Since it was laid; where the device lost its power in the game, nobody can tell it from the one before it."""
+        """Since it was laid; or in the game, where nobody can tell it from the one before it."""
         record = self.table.recorded
         started = max(each.at for each in record if each.event.kind == "start_game" and not each.refusal)
-        since = coin.laid_at if self.table.powered_on_at < started else started
+        known = coin.seen and self.table.powered_on_at < started
+        since = coin.laid_at if known else started
         refused = {each.event for each in record if each.refusal == "after_start" and each.at >= since}
         return WagerPlaced(seat) in refused
 
