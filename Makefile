@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := controller game_manager drivers simulators displays tests benchmarks
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table ishoe keypad coin_spot card_reader)
-TOGETHER := -n 2 --dist loadfile -m "not soak and not punctual"
+PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
+TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
 
 .PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 
@@ -21,11 +22,11 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) system
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TOGETHER) $(COVERED)
-	$(BIN)/coverage run -m pytest -m punctual $(COVERED)
+	$(BIN)/coverage run -m pytest -m punctual $(filter $(COVERED:%=%/%),$(PUNCTUAL))
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 	$(BIN)/pytest $(TOGETHER) $(COVERED:%=--ignore=%)
-	$(BIN)/pytest -m punctual $(COVERED:%=--ignore=%)
+	$(BIN)/pytest -m punctual $(filter-out $(COVERED:%=%/%),$(PUNCTUAL))
 
 check: $(READY)
 	$(BIN)/ruff format --check $(SOURCES)
