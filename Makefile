@@ -16,7 +16,8 @@ demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME:progressive=progressive-2)) $(DEMO)
 
 # First what must be covered whole, and is only run under coverage; then all else. A file's tests are one worker's, so that
-# what it has prepared serves them all; and what they start again and again is compiled once. What holds a limit in real time
+# what it has prepared serves them all; by their names the last files are short, so that no worker waits long for the other; and
+# what they start again and again is compiled once. What holds a limit in real time
 # has the machine to itself.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) system
