@@ -196,22 +196,26 @@ def _fill_up(path: Path, inputs: int, rounds: int) -> None:
                     f"INSERT INTO {table} SELECT {', '.join(shifted)} FROM {table} WHERE {key} > 0"  # noqa: S608
                 )
             connection.execute("COMMIT")
-        _renumber(connection, inputs * (COPIES - 1))
+        _renumber(connection, inputs * (COPIES - 1), rounds * (COPIES - 1))
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _renumber(connection: sqlite3.Connection, by: int) -> None:
-    """Number the inputs from 1 again, and chain those after the last snapshot anew: their hashes have their numbers in them."""
+def _renumber(connection: sqlite3.Connection, inputs: int, rounds: int) -> None:
+    """Number the inputs and rounds from 1 again, and chain the inputs after the last snapshot anew: a hash has the number in it."""
     triggers = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     connection.execute("BEGIN")
     for (name,) in triggers:
         connection.execute(f"DROP TRIGGER {name}")
-    for table, column in (
-        *(("inputs", "seq"), ("snapshots", "seq"), ("rounds", "input"), ("incidents", "input")),
-        *(("postings", "input"), ("progressive_rounds", "input"), ("progressive_log", "input")),
+    for table, column, by in (
+        *(("inputs", "seq", inputs), ("snapshots", "seq", inputs), ("incidents", "input", inputs)),
+        *(("rounds", "input", inputs), ("rounds", "round", rounds), ("settlements", "round", rounds)),
+        *((books, "input", inputs) for books in ("postings", "progressive_rounds", "progressive_log")),
     ):
         for shift in (FAR, by - FAR):  # in two steps, or one number would be met on the way to another
             connection.execute(f"UPDATE {table} SET {column} = {column} + {shift}")  # noqa: S608
+    connection.execute(
+        f"UPDATE snapshots SET state = json_set(state, '$.round', json_extract(state, '$.round') + {rounds})"  # noqa: S608
+    )
     at, link = connection.execute("SELECT seq, hash FROM snapshots ORDER BY seq DESC LIMIT 1").fetchone()
     for entry, _ in list(store.entries_after(connection, at)):
         link = entry.chained_to(link)

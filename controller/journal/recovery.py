@@ -53,12 +53,13 @@ def recover(connection: sqlite3.Connection) -> Table | None:
         else:
             store.complete(connection)
             seq, link, table = 0, FIRST_LINK, None
+        store.guard(connection)
         for step in _steps(store.checked_entries(connection, seq, link), table):
             seq, table = step.entry.seq, step.table
             _add_rounds(connection, step)
             store.add_incidents(connection, seq, step.incidents)
             store.add_book_rows(connection, step.book_rows)
-        _check_end(connection, seq)
+        _check_end(connection, seq, 0 if table is None else table.state.round - 1)
         connection.execute("COMMIT")
     except (sqlite3.Error, OverflowError) as error:  # the latter: a number beyond those that SQLite has
         raise store.damaged(error) from error
@@ -93,19 +94,19 @@ def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None
     return seq, link, table
 
 
-def _check_end(connection: sqlite3.Connection, seq: int) -> None:
-    """Refuse a record that was cut off: what it still holds followed from inputs after the last, `seq`."""
-    _refuse_stray_rows(connection, seq)
+def _check_end(connection: sqlite3.Connection, seq: int, rounds: int) -> None:
+    """Refuse a record that was cut off after the input `seq`, by which `rounds` had ended: it holds what followed."""
     ended = store.last_round_input(connection)
     if ended > seq:
         raise RecordError(
             f"input {ended} is missing from the record, and the round that it ended is there: restore a backup"
         )
+    _refuse_stray_rows(connection, seq, rounds)
 
 
-def _refuse_stray_rows(connection: sqlite3.Connection, last: int) -> None:
+def _refuse_stray_rows(connection: sqlite3.Connection, inputs: int, rounds: int) -> None:
     """Refuse a record with a row that follows from no input: somebody wrote it, or took its input away."""
-    stray = store.stray_row(connection, last)
+    stray = store.stray_row(connection, inputs, rounds)
     if stray is not None:
         raise RecordError(stray)
 
@@ -199,8 +200,8 @@ def replay(path: Path, see: Callable[[Step], None] | None = None) -> Replayed:
             _compare_snapshot(connection, step)
             if see is not None:
                 see(step)
-        _compare_count(connection, rounds)
-        _refuse_stray_rows(connection, inputs)
+        _refuse_stray_rows(connection, inputs, rounds)
+        _refuse_stray_settlements(connection)
     except RecordError as difference:
         return Replayed(inputs, rounds, waiting, str(difference))
     except sqlite3.Error as error:
@@ -208,6 +209,13 @@ def replay(path: Path, see: Callable[[Step], None] | None = None) -> Replayed:
     finally:
         connection.close()
     return Replayed(inputs, rounds, waiting, None)
+
+
+def _refuse_stray_settlements(connection: sqlite3.Connection) -> None:
+    """Refuse a settlement of a round that is not there; those of each round that is have been compared with it."""
+    stray = store.stray_settlement(connection)
+    if stray is not None:
+        raise RecordError(f"the record has a settlement of round {stray}, and that round is not on it")
 
 
 def _compare_round(connection: sqlite3.Connection, step: Step, ended: RoundEnded) -> None:
@@ -260,11 +268,14 @@ def _row_as_now(row: Row) -> Row:
 
 
 def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:
-    row = connection.execute("SELECT state FROM snapshots WHERE seq = ?", (step.entry.seq,)).fetchone()
+    seq = step.entry.seq
+    row = connection.execute("SELECT state, hash FROM snapshots WHERE seq = ?", (seq,)).fetchone()
+    if row is not None and row[1] != store.link_of(connection, seq):
+        raise RecordError(f"the snapshot after input {seq} has another hash than that input")
     if row is None or _as_now(STATES, row[0]) != row[0]:
         return  # an earlier version's, which knew less of the table: a start passes over it, too
     if row[0] != STATES.dump_json(step.table.state).decode():
-        raise RecordError(f"the snapshot after input {step.entry.seq} differs from the table derived again")
+        raise RecordError(f"the snapshot after input {seq} differs from the table derived again")
 
 
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:
@@ -273,9 +284,3 @@ def _as_now(kind: TypeAdapter[Any], written: str) -> str:
         return kind.dump_json(kind.validate_json(written, strict=True)).decode()
     except ValidationError:
         return written
-
-
-def _compare_count(connection: sqlite3.Connection, derived: int) -> None:
-    recorded = connection.execute("SELECT count(*) FROM rounds").fetchone()[0]
-    if recorded > derived:
-        raise RecordError(f"the record has {recorded} rounds and its inputs give {derived}")

@@ -1,8 +1,8 @@
 """The SQLite file: its tables, and what is done with them inside one transaction.
 
-Entries, rounds, settlements, incidents and a progressive's books can be added and never changed: triggers refuse it even
-to a person with a shell. All but the entries follow from these; they stand in tables of their own so that a person can
-query them.
+Entries, rounds, settlements, incidents and a progressive's books can be added and never changed, and added only to an
+input or a round that is there: triggers refuse it even to a person with a shell. All but the entries follow from these;
+they stand in tables of their own so that a person can query them.
 """
 
 import os
@@ -79,8 +79,21 @@ CREATE TABLE incidents (
 ) STRICT, WITHOUT ROWID;
 """
 _LATER_TABLES: Final = _INCIDENTS + books.TABLES
-_NEVER_EDITED: Final = ("inputs", "rounds", "settlements")
-_LATER_NEVER_EDITED: Final = ("incidents", *books.NEVER_EDITED)
+_FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
+"""The tables whose rows are of an input, by its number and their place in what followed from it."""
+_KEYS: Final = {
+    "inputs": ("seq",),
+    "rounds": ("round",),
+    "settlements": ("round", "seat", "wager"),
+    **dict.fromkeys(_FOLLOWING, ("input", "place")),
+}
+"""What is never edited, by its key."""
+_PARENTS: Final = {
+    "rounds": ("input", "inputs", "seq"),
+    "settlements": ("round", "rounds", "round"),
+    **dict.fromkeys(_FOLLOWING, ("input", "inputs", "seq")),
+}
+"""Which column of a table names a row of which other one, by which of its columns."""
 _SNAPSHOTS_KEPT: Final = 2
 
 
@@ -156,19 +169,59 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _LATER_TABLES + "".join(_triggers(*_NEVER_EDITED, *_LATER_NEVER_EDITED))
+    statements = _TABLES + _LATER_TABLES + "".join(_triggers())
     connection.executescript(
         f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     )
 
 
-def _triggers(*tables: str) -> list[str]:
+def guard(connection: sqlite3.Connection) -> None:
+    """Give a record the triggers that it lacks: an earlier version had fewer, or somebody dropped some."""
+    for statement in _triggers():
+        connection.execute(statement)
+
+
+def _triggers() -> list[str]:
     return [
-        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-        f"BEGIN SELECT RAISE(ABORT, 'the record is never edited'); END;\n"
-        for table in tables
-        for verb in ("UPDATE", "DELETE")
+        *(
+            _trigger(f"{table}_no_{verb.lower()}", verb, table, "the record is never edited")
+            for table in _KEYS
+            for verb in ("UPDATE", "DELETE")
+        ),
+        # INSERT OR REPLACE would edit a row and set off neither of those.
+        *(
+            _trigger(
+                f"{table}_no_replace",
+                "INSERT",
+                table,
+                "the record is never edited",
+                f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {_same(key)})",  # noqa: S608 - literals
+            )
+            for table, key in _KEYS.items()
+        ),
+        # A shell does not keep foreign keys unless it is told to.
+        *(
+            _trigger(
+                f"{table}_no_stray",
+                "INSERT",
+                table,
+                f"the record has no such {column}",
+                f"WHEN NOT EXISTS (SELECT 1 FROM {parent} WHERE {key} = NEW.{column})",  # noqa: S608 - literals
+            )
+            for table, (column, parent, key) in _PARENTS.items()
+        ),
     ]
+
+
+def _trigger(name: str, verb: str, table: str, message: str, when: str = "") -> str:
+    return (
+        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {verb} ON {table} {when} "
+        f"BEGIN SELECT RAISE(ABORT, '{message}'); END;\n"
+    )
+
+
+def _same(key: Sequence[str]) -> str:
+    return " AND ".join(f"{column} = NEW.{column}" for column in key)
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
@@ -179,7 +232,7 @@ def is_complete(connection: sqlite3.Connection) -> bool:
 def complete(connection: sqlite3.Connection) -> None:
     """Give a record the tables that it lacks, inside the transaction that fills them."""
     later = (statement for statement in _LATER_TABLES.split(";") if statement.strip())
-    for statement in (*later, *_triggers(*_LATER_NEVER_EDITED), f"PRAGMA user_version = {FORMAT}"):
+    for statement in (*later, f"PRAGMA user_version = {FORMAT}"):
         connection.execute(statement)
 
 
@@ -232,7 +285,7 @@ def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, reco
 def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[Incident]) -> None:
     """Add the incidents of the input `seq`, unless recovery finds them there already."""
     connection.executemany(
-        "INSERT OR IGNORE INTO incidents VALUES (?, ?, ?, ?, ?)",
+        _insert("incidents", 5),
         [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)],
     )
 
@@ -245,10 +298,13 @@ def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> 
 
 @cache
 def _insert(table: str, columns: int) -> str:
-    """The statement that adds a row of a progressive's books, unless it is there."""
-    marks = ", ".join("?" * columns)
+    """The statement that adds a row which begins with its input and place, unless there is one of these."""
+    marks = ", ".join(f"?{n}" for n in range(1, columns + 1))
     # Not OR IGNORE, which would pass over a posting that does not sum to zero as well.
-    return f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT (input, place) DO NOTHING"  # noqa: S608
+    return (
+        f"INSERT INTO {table} SELECT {marks} "  # noqa: S608 - literals
+        f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE input = ?1 AND place = ?2)"
+    )
 
 
 def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
@@ -261,16 +317,41 @@ def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
     return sorted(found, key=lambda row: row.values[:2])
 
 
-def stray_row(connection: sqlite3.Connection, last: int) -> str | None:
-    """A row that follows from no input, where `last` is the last one: what is wrong with it, None if there is none."""
-    if not is_complete(connection):
-        return None
-    for table in ("incidents", *books.NEVER_EDITED):
-        for end in ("min", "max"):  # each found by the key: a year of rows is not looked through at a start
-            found = connection.execute(f"SELECT {end}(input) FROM {table}").fetchone()[0]  # noqa: S608
+def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str | None:
+    """A row that follows from none of so many inputs, which ended so many rounds: what is wrong with it, None if there is none.
+
+    Found by keys, so a year of rows is not looked through at a start: a row between the first and the last input or round
+    is not seen. `stray_settlement` sees all, and whoever goes through the inputs compares what is there of each.
+    """
+    places = [
+        *(("inputs", "seq", inputs), ("snapshots", "seq", inputs)),
+        *(("rounds", "round", rounds), ("settlements", "round", rounds)),
+    ]
+    if is_complete(connection):
+        places += [(table, "input", inputs) for table in _FOLLOWING]
+    elif (later := _has_table(connection, *_FOLLOWING)) is not None:
+        return f"the record has {later}, and its format is said to be one that had none: restore a backup"
+    for table, column, last in places:
+        for end in ("min", "max"):
+            found = connection.execute(f"SELECT {end}({column}) FROM {table}").fetchone()[0]  # noqa: S608 - literals
             if found is not None and not 1 <= found <= last:
-                return f"{table} has a row of input {found}, which is not on the record: restore a backup"
+                what = "round" if column == "round" else "input"
+                return f"{table} has a row of {what} {found}, and the {what}s on the record are 1 to {last}: restore a backup"
     return None
+
+
+def _has_table(connection: sqlite3.Connection, *names: str) -> str | None:
+    """One of these tables that is there, None if none is."""
+    found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return next((name for (name,) in found if name in names), None)
+
+
+def stray_settlement(connection: sqlite3.Connection) -> int | None:
+    """A round that has a settlement and is not among the rounds, None if there is none."""
+    row = connection.execute(
+        "SELECT round FROM settlements AS s WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE round = s.round) LIMIT 1"
+    ).fetchone()
+    return None if row is None else row[0]
 
 
 def last_award_ts(connection: sqlite3.Connection) -> str | None:
@@ -398,7 +479,7 @@ def derived_until(connection: sqlite3.Connection) -> int:
     """The number of the last input whose incidents and book rows must be on the record: all go there in the inputs' order."""
     if not is_complete(connection):
         return 0
-    places = [("input", table) for table in ("incidents", *books.NEVER_EDITED)] + [("seq", "snapshots")]
+    places = [("input", table) for table in _FOLLOWING] + [("seq", "snapshots")]
     found = (
         connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]  # noqa: S608
         for column, table in places

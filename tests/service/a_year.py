@@ -58,7 +58,6 @@ def play(path: Path, settings: Settings, *, days: int, rounds_a_day: int, seed: 
     """Write the record of so many days; `settings` are of a table with a progressive by Aquarius, base wagers unseen."""
     with closing(store.open_for_writing(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA foreign_keys = OFF")  # what follows from inputs is written before they are
         year = _Year(connection, settings, Random(seed))
         for day in range(days):
             connection.execute("BEGIN")
@@ -77,7 +76,6 @@ class _Year:
         self._connection = connection
         self._chance = chance
         self._link = FIRST_LINK
-        self._entries: list[Entry] = []
         self._now = FIRST_DAY
         self._record = 1
         self._cards: Iterator[Card] = iter(())
@@ -113,7 +111,6 @@ class _Year:
                 self._order_something()
         lost = self._chance.choice((0, 0, 0, 1))
         self._do(CountCoins(begins.date().isoformat(), (taken - min(lost, taken)) * 100, "eve"))
-        self._write()
 
     # --- a round
 
@@ -169,10 +166,10 @@ class _Year:
         for event in events:
             self.seq += 1
             ts = self._now.isoformat(timespec="microseconds")
-            self._entries.append(Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode()))
+            entry = Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode())
+            self._link = store.add_entries(self._connection, [entry], self._link)
             self._handle(event, ts)
             if self.seq % SNAPSHOT_EVERY == 0:
-                self._write()
                 store.add_snapshot(self._connection, self.seq, STATES.dump_json(self._table.state).decode())
 
     def _handle(self, event: Event, ts: str) -> None:
@@ -187,7 +184,3 @@ class _Year:
                 store.add_round(self._connection, self.seq, ts, state.settings.game.name, effect.record)
         store.add_incidents(self._connection, self.seq, incidents_of(event, effects))
         store.add_book_rows(self._connection, rows_of(self.seq, ts, state, effects))
-
-    def _write(self) -> None:
-        self._link = store.add_entries(self._connection, self._entries, self._link)
-        self._entries.clear()

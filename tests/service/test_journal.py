@@ -20,6 +20,7 @@ import pytest
 from controller.baccarat.cards import Card
 from controller.engine import SNAPSHOT_EVERY
 from controller.journal import books, store
+from controller.journal.audit import audit
 from controller.journal.entries import STATES
 from controller.journal.journal import Journal
 from controller.journal.recovery import recover, replay
@@ -152,6 +153,58 @@ def test_a_person_with_a_shell_cannot_edit_the_record(troubled, name, column, ch
         pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
     ):
         shell.execute(change)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("settlements", "(999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')"),
+        ("rounds", "(999, 999999, '', '', 1, 1, 'played', '', '', 0, 0, NULL, '')"),
+        ("incidents", "(999999, 0, 'alarm', 'eve', 'eve')"),
+        ("postings", "(999999, 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', '')"),
+        ("progressive_rounds", "(999999, 0, '', '', '', 1, 1, 1, '')"),
+        ("progressive_log", "(999999, 0, '', '', '', NULL, '')"),
+    ],
+)
+async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troubled, name, row):
+    for _ in range(2):  # of a new record, and of one of an earlier version once the service has started
+        with (
+            closing(sqlite3.connect(troubled)) as shell,
+            pytest.raises(sqlite3.IntegrityError, match=r"the record has no such (round|input)"),
+        ):
+            shell.execute(f"INSERT OR IGNORE INTO {name} VALUES {row}")  # noqa: S608 - a literal
+        with closing(sqlite3.connect(troubled)) as shell:
+            shell.execute(f"DROP TRIGGER {name}_no_stray")
+        await start_on(troubled)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "columns"),
+    [
+        ("inputs", "seq", "seq, ts, 'operator eve', payload, hash"),
+        (
+            "rounds",
+            "round",
+            "round, input, ts, game, shoe, coup, status, player, banker, 0, 0, 'tie', record",
+        ),
+        (
+            "settlements",
+            "round",
+            "round, seat, wager, outcome, stake, returned + 1, net + 1, rule, remainder",
+        ),
+        ("incidents", "input", "input, place, kind, code, 'nothing happened'"),
+    ],
+)
+async def test_a_person_with_a_shell_cannot_replace_a_row(troubled, name, key, columns):
+    for _ in range(2):
+        with (
+            closing(sqlite3.connect(troubled)) as shell,
+            pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+        ):
+            shell.execute(f"REPLACE INTO {name} SELECT {columns} FROM {name} ORDER BY {key} LIMIT 1")  # noqa: S608
+        with closing(sqlite3.connect(troubled)) as shell:
+            shell.execute(f"DROP TRIGGER {name}_no_replace")
+        await start_on(troubled)
 
 
 EDITS = [
@@ -288,6 +341,98 @@ def test_a_replay_finds_incidents_that_were_none_and_misses_those_that_were(trou
 
     assert difference is not None
     assert difference.startswith("the incidents of input ")
+
+
+NO_INPUT_GAVE = [
+    pytest.param(
+        "INSERT INTO settlements VALUES (999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
+        "settlements has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        id="a settlement",
+    ),
+    pytest.param(
+        "INSERT INTO settlements VALUES (0, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
+        "settlements has a row of round 0, and the rounds on the record are 1 to 200: restore a backup",
+        id="a settlement of round 0",
+    ),
+    pytest.param(
+        "INSERT INTO rounds SELECT 999, input, ts, game, shoe, coup, status, player, banker, player_total, "
+        "banker_total, winner, record FROM rounds WHERE round = 5",
+        "rounds has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        id="a round",
+    ),
+    pytest.param(
+        "INSERT INTO rounds SELECT -3, input, ts, game, shoe, coup, status, player, banker, player_total, "
+        "banker_total, winner, record FROM rounds WHERE round = 5",
+        "rounds has a row of round -3, and the rounds on the record are 1 to 200: restore a backup",
+        id="a round before the first",
+    ),
+    pytest.param(
+        "INSERT INTO inputs VALUES (0, '2026-01-01', 'eve', '{}', '')",
+        "inputs has a row of input 0, and the inputs on the record are 1 to ",
+        id="an input before the first",
+    ),
+    pytest.param(
+        "INSERT INTO snapshots SELECT -1, hash, state FROM snapshots LIMIT 1",
+        "snapshots has a row of input -1, and the inputs on the record are 1 to ",
+        id="a snapshot",
+    ),
+    pytest.param(
+        "INSERT INTO progressive_rounds VALUES (0, 0, '', '', '', 1, 1, 1, '')",
+        "progressive_rounds has a row of input 0, and the inputs on the record are 1 to ",
+        id="a game of a progressive",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "sentence"), NO_INPUT_GAVE)
+async def test_a_replay_an_audit_and_a_start_find_a_row_that_no_input_gave(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    for difference in (replay(record).difference, audit(record).difference):
+        assert difference is not None
+        assert difference.startswith(sentence)
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(record)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_replay_finds_a_settlement_of_a_round_that_is_not_in_its_table_yet(record, rounds):
+    with edited(record) as shell:
+        for name in ("settlements", "rounds"):
+            shell.execute(f"DELETE FROM {name} WHERE round > 200 - ?", (rounds,))  # noqa: S608 - two names
+        shell.execute("INSERT INTO settlements VALUES (200, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')")
+
+    assert (
+        replay(record).difference == "the record has a settlement of round 200, and that round is not on it"
+    )
+
+
+def test_rounds_before_the_first_do_not_stand_for_those_that_are_gone(record):
+    with edited(record) as shell:
+        shell.executescript("UPDATE rounds SET round = -1 WHERE round = 200")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.startswith("rounds has a row of round -1, ")
+
+
+def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troubled):
+    with edited(troubled) as shell:
+        shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
+
+    assert replay(troubled).difference == (
+        "the record has incidents, and its format is said to be one that had none: restore a backup"
+    )
+
+
+def test_a_snapshot_with_the_hash_of_another_input_is_found(record):
+    with edited(record) as shell:
+        shell.execute("UPDATE snapshots SET hash = (SELECT hash FROM inputs WHERE seq = 1)")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.endswith("has another hash than that input")
 
 
 def test_the_command_replay_says_the_first_difference(record):

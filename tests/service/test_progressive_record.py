@@ -16,7 +16,7 @@ from controller.progressive.events import CountCoins, OpenMeter
 from controller.progressive.procedure import HandButton, StartGame
 from controller.table.events import CardDrawn, Event, OpenBetting, SetWager
 from controller.table.settings import Settings
-from tests.service.table_in_this_process import Table, rows, table
+from tests.service.table_in_this_process import Table, edited, rows, table
 from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
@@ -185,7 +185,7 @@ async def test_a_row_of_no_input_is_found_by_a_replay_and_by_a_start(tmp_path, p
     async with table(path, settings()) as here:
         await to_the_win(here)
         await give(here, *AWARD)
-    with sqlite3.connect(path) as connection:
+    with edited(path) as connection:
         connection.execute(
             f"INSERT INTO postings SELECT {place}, 0, ts, progressive, 99, 'malfunction', 0, 0, 50000, -50000, 0, 0, 0, "  # noqa: S608 - one of two texts, above
             "NULL, NULL, NULL, NULL, 'eve', 'nothing', NULL FROM postings LIMIT 1"
