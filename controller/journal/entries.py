@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
@@ -15,6 +15,22 @@ ROUNDS: Final = TypeAdapter(RoundRecord)
 
 FIRST_LINK: Final = "0" * 64
 """What stands for the hash before the first entry."""
+
+
+class Head(NamedTuple):
+    """The number of the last input and its hash, in which is every input before it: written `2817:9f86…`.
+
+    Whoever has noted one where the record's keeper cannot get at it can tell whether the inputs up to it are still those.
+    """
+
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash}"
+
+
+FIRST_HEAD: Final = Head(0, FIRST_LINK)
 
 
 @dataclass(frozen=True, slots=True)

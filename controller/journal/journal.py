@@ -18,7 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from controller.journal import store
 from controller.journal.books import rows_of
-from controller.journal.entries import Entry
+from controller.journal.entries import Entry, Head
 from controller.journal.incidents import Incident
 from controller.journal.store import RecordError
 from controller.table.effects import Effect
@@ -39,7 +39,10 @@ class _Job:
 
 
 class Journal:
-    """The record, open for one service. All methods are called from the event loop."""
+    """The record, open for one service. All methods are called from the event loop.
+
+    `last_seq` is the number of the last input that was given, `head` the last one that is on the disk.
+    """
 
     def __init__(self, connection: sqlite3.Connection, lock: int) -> None:
         self._connection = connection
@@ -47,7 +50,11 @@ class Journal:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._failed: asyncio.Future[None] = self._loop.create_future()
-        self.last_seq, self._link = store.last_link(connection)
+        self.head = store.last_head(connection)
+        self.last_seq = self.head.seq
+        self._given = self._written = (
+            self.head
+        )  # the writer's own: after its last statement, and after its last commit
         self.last_round = store.last_round(connection)
         self.last_award_ts: str | None = None
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
@@ -128,7 +135,7 @@ class Journal:
         self.last_seq += len(entries)
 
         def work(connection: sqlite3.Connection) -> None:
-            self._link = store.add_entries(connection, entries, self._link)
+            self._given = store.add_entries(connection, entries, self._given)
 
         return self._give(_Job(work, then, one_statement=len(entries) == 1))
 
@@ -204,9 +211,9 @@ class Journal:
                 try:
                     results = self._commit(jobs)
                 except BaseException as error:  # noqa: BLE001 - whatever it is, it reaches the loop and ends the process
-                    self._loop.call_soon_threadsafe(self._fail, jobs, error)
+                    self._loop.call_soon_threadsafe(self._fail, jobs, self._reason(error), error)
                     return
-                self._loop.call_soon_threadsafe(self._finish, jobs, results)
+                self._loop.call_soon_threadsafe(self._finish, jobs, results, self._written)
             if last:
                 return
 
@@ -224,18 +231,31 @@ class Journal:
 
     def _commit(self, jobs: Sequence[_Job]) -> list[Any]:
         if len(jobs) == 1 and jobs[0].one_statement:
-            return [jobs[0].work(self._connection)]  # SQLite commits it by itself
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            results = [job.work(self._connection) for job in jobs]
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+            results = [jobs[0].work(self._connection)]  # SQLite commits it by itself
+        else:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                results = [job.work(self._connection) for job in jobs]
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+        self._written = self._given
         return results
 
-    def _finish(self, jobs: Sequence[_Job], results: Sequence[Any]) -> None:
+    def _reason(self, cause: BaseException) -> str:
+        """Why nothing more can be written, and what to do; in the writer's thread, which has the connection."""
+        with suppress(sqlite3.Error):
+            if store.last_head(self._connection) not in {self._written, self._given}:
+                return (
+                    "another program has written to this record, so this one writes no more: see that one service alone has it "
+                    "open and that nobody takes its .lock file away, run `punto replay` on it, then start the service again"
+                )
+        return f"the record could not be written ({cause}): check the disk's space and health"
+
+    def _finish(self, jobs: Sequence[_Job], results: Sequence[Any], head: Head) -> None:
+        self.head = head
         for job, result in zip(jobs, results, strict=True):
             try:
                 answer = result if job.then is None else job.then()
@@ -248,8 +268,8 @@ class Journal:
                 if not job.done.done():
                     job.done.set_result(answer)
 
-    def _fail(self, jobs: Sequence[_Job], cause: BaseException) -> None:
-        error = RecordError(f"the record could not be written ({cause}): check the disk's space and health")
+    def _fail(self, jobs: Sequence[_Job], reason: str, cause: BaseException) -> None:
+        error = RecordError(reason)
         error.__cause__ = cause
         if not self._failed.done():
             self._failed.set_exception(error)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from controller.journal import books
-from controller.journal.entries import FIRST_LINK, ROUNDS, Entry
+from controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
 from controller.journal.incidents import Incident
 from controller.table.state import RoundRecord
 
@@ -255,17 +255,17 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
 # --- writing, inside a transaction
 
 
-def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], before: str) -> str:
-    """Add entries and return the hash of the last, given that of the one before the first."""
+def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], head: Head) -> Head:
+    """Add entries after the record's head and return the new one."""
     rows = []
     for entry in entries:
-        before = entry.chained_to(before)
-        rows.append((entry.seq, entry.ts, entry.source, entry.payload, before))
+        head = Head(entry.seq, entry.chained_to(head.hash))
+        rows.append((entry.seq, entry.ts, entry.source, entry.payload, head.hash))
     if len(rows) == 1:
         connection.execute("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows[0])
     else:
         connection.executemany("INSERT INTO inputs VALUES (?, ?, ?, ?, ?)", rows)
-    return before
+    return head
 
 
 def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord) -> None:
@@ -448,10 +448,10 @@ def link_of(connection: sqlite3.Connection, seq: int) -> str | None:
     return None if row is None else row[0]
 
 
-def last_link(connection: sqlite3.Connection) -> tuple[int, str]:
+def last_head(connection: sqlite3.Connection) -> Head:
     """The last entry's number and hash; 0 and the first link of an empty record."""
     row = connection.execute("SELECT seq, hash FROM inputs ORDER BY seq DESC LIMIT 1").fetchone()
-    return (0, FIRST_LINK) if row is None else (row[0], row[1])
+    return FIRST_HEAD if row is None else Head(*row)
 
 
 def last_snapshot(connection: sqlite3.Connection) -> tuple[int, str, str] | None:

@@ -10,7 +10,7 @@ import pytest
 
 from controller.journal import store
 from controller.journal.audit import audit
-from controller.journal.entries import FIRST_LINK, Entry
+from controller.journal.entries import FIRST_HEAD, Entry
 from controller.journal.recovery import replay
 from controller.progressive.events import ChangeSettings, CountCoins, Retire
 from game_manager.reconciliation import Reconciliation, reconcile
@@ -160,7 +160,7 @@ async def test_a_count_that_an_earlier_version_wrote_is_the_tables_own_meters(tm
     ]
     assert [each.payload for each in inputs if '"who":"eve","kind":"count_coins"' in each.payload]
     with closing(store.open_for_writing(old)) as connection:
-        store.add_entries(connection, inputs, FIRST_LINK)
+        store.add_entries(connection, inputs, FIRST_HEAD)
 
     async with table(old, house()):
         pass

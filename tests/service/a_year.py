@@ -16,7 +16,7 @@ from typing import Final
 from controller.baccarat.cards import Card
 from controller.journal import store
 from controller.journal.books import rows_of
-from controller.journal.entries import EVENTS, FIRST_LINK, STATES, Entry
+from controller.journal.entries import EVENTS, FIRST_HEAD, STATES, Entry
 from controller.journal.incidents import incidents_of
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
@@ -75,7 +75,7 @@ class _Year:
         self.rounds = 0
         self._connection = connection
         self._chance = chance
-        self._link = FIRST_LINK
+        self._head = FIRST_HEAD
         self._now = FIRST_DAY
         self._record = 1
         self._cards: Iterator[Card] = iter(())
@@ -167,7 +167,7 @@ class _Year:
             self.seq += 1
             ts = self._now.isoformat(timespec="microseconds")
             entry = Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode())
-            self._link = store.add_entries(self._connection, [entry], self._link)
+            self._head = store.add_entries(self._connection, [entry], self._head)
             self._handle(event, ts)
             if self.seq % SNAPSHOT_EVERY == 0:
                 store.add_snapshot(self._connection, self.seq, STATES.dump_json(self._table.state).decode())

@@ -742,6 +742,21 @@ def test_two_services_cannot_have_one_record(tmp_path):
         assert first.up()
 
 
+async def test_a_service_whose_record_another_one_has_written_to_ends_and_says_so(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as first:
+        await first.begin_shoe()
+        (tmp_path / "table.db.lock").unlink()
+        async with table(record) as second:
+            await second.order(CloseTable("mei"))
+        with pytest.raises(
+            RecordError, match=r"^another program has written to this record, so this one writes no more: "
+        ):
+            await first.draw()
+
+    assert replay(record).difference is None
+
+
 # --- when it cannot be written
 
 
