@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from controller import __version__, health
-from controller.components import own_components
+from controller.components import own_components, own_version
 from controller.config import MqttConfig, ServiceConfig
 from controller.edge.live import LiveEdge
 from controller.engine import Engine
@@ -63,7 +63,7 @@ async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], Non
             outbox,
             topic,
             config.settings(),
-            __version__,
+            own_version(),
             restricted=config.mqtt is not None and config.mqtt.restricted,
         )
         shoe = devices.shoe

@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from controller.commands.replay import say_what_was_reworded
+from controller.components import own_version
 from controller.journal.audit import audit
 from controller.journal.store import RecordError
 from controller.progressive.money import MINOR_UNIT
@@ -25,19 +27,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print what the audit found; status 1 when something does not hold, 2 when there is no record to read."""
     try:
-        found = audit(args.record)
+        found = audit(args.record, version=own_version())
     except RecordError as error:
         print(f"punto progressive: {error}", file=sys.stderr)
         return 2
-    print(f"{found.inputs} inputs derived again, {found.postings} postings, {found.awards} awards")
+    replayed = found.replayed
+    print(f"{replayed.inputs} inputs derived again, {found.postings} postings, {found.awards} awards")
     for name, books in found.books.items():
         print(name)
         for account, amount in books:
             print(f"  {account:<30} {_money(amount):>24}")
-    if found.difference is not None:
-        print(f"does not hold: {found.difference}")
+    if replayed.difference is not None:
+        print(f"does not hold: {replayed.difference}")
         return 1
-    print(f"the books hold after each of the {found.inputs} inputs")
+    say_what_was_reworded(replayed)
+    print(f"the books hold after each of the {replayed.inputs} inputs")
     return 0
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from controller.journal.books import ACCOUNTS
-from controller.journal.recovery import Step, replay
+from controller.journal.recovery import Replayed, Step, replay
 from controller.journal.store import RecordError
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
 from controller.progressive.ledger import SOURCES, Account, Cause, Posting
@@ -19,25 +19,26 @@ from controller.table.effects import MeterMoved
 
 @dataclass(slots=True)
 class Audited:
-    """What an audit found. `books` are each progressive's balances at the end, in millionths of a minor unit.
+    """What an audit found. `books` are each progressive's balances at the end, in millionths of a minor unit."""
 
-    `difference` is the first thing that does not hold, None when all does.
-    """
-
-    inputs: int = 0
+    replayed: Replayed
     postings: int = 0
     awards: int = 0
     books: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    difference: str | None = None
+
+    @property
+    def difference(self) -> str | None:
+        """The first thing that does not hold, None when all does."""
+        return self.replayed.difference
 
 
-def audit(path: Path) -> Audited:
-    """Prove a record's books.
+def audit(path: Path, *, version: str | None = None) -> Audited:
+    """Prove a record's books; `version` is this program's, as a replay has it.
 
     Raises:
         RecordError: the file cannot be opened as a record.
     """
-    found, auditors = Audited(), dict[str, _Auditor]()
+    auditors = dict[str, _Auditor]()
 
     def see(step: Step) -> None:
         state = step.table.state.progressive
@@ -62,8 +63,7 @@ def audit(path: Path) -> Audited:
         if moved:
             auditor.prove(step.entry.seq)
 
-    replayed = replay(path, see)
-    found.inputs, found.difference = replayed.inputs, replayed.difference
+    found = Audited(replay(path, see, version=version))
     for name, auditor in auditors.items():
         found.postings += auditor.postings
         found.awards += len(auditor.awards)

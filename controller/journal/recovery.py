@@ -1,9 +1,9 @@
 """Getting the table back from the record: from the last snapshot for a start, from the first input for a replay."""
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from controller.journal import store
 from controller.journal.books import LOGGED, Row, rows_of
+from controller.journal.differing import difference, row_of
 from controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES, Entry
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.store import RecordError
@@ -25,9 +26,10 @@ _log = structlog.get_logger("controller.journal")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An input handled again: its entry, the table after it, what came of it."""
+    """An input handled again: its entry, what it said, the table after it, what came of it."""
 
     entry: Entry
+    event: Event
     table: Table
     effects: list[Effect]
     incidents: list[Incident]
@@ -128,9 +130,9 @@ def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
         try:
             effects = table.handle(event)
         except RefusedError as refusal:  # it was refused then, too
-            yield Step(entry, table, [], incidents_of(event, refusal))
+            yield Step(entry, event, table, [], incidents_of(event, refusal))
         else:
-            yield Step(entry, table, effects, incidents_of(event, effects))
+            yield Step(entry, event, table, effects, incidents_of(event, effects))
 
 
 def _event_of(entry: Entry) -> Event:
@@ -157,58 +159,171 @@ def history(path: Path) -> Iterator[Step]:
 # --- replay
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Replayed:
     """What a replay found: how much it went through, and the first difference, None when there is none.
 
     `waiting` counts rounds at the end whose inputs are on the record and which are not in their table yet: the
-    service went down in between, and its next start adds them.
+    service went down in between, and its next start adds them. `reworded` counts incidents that another version of the
+    program, one of `versions`, put in other words than this one would: they cannot be compared here.
     """
 
-    inputs: int
-    rounds: int
-    waiting: int
-    difference: str | None
+    inputs: int = 0
+    rounds: int = 0
+    waiting: int = 0
+    reworded: int = 0
+    versions: list[str] = field(default_factory=list)
+    difference: str | None = None
 
 
-def replay(path: Path, see: Callable[[Step], None] | None = None) -> Replayed:
+def replay(path: Path, see: Callable[[Step], None] | None = None, *, version: str | None = None) -> Replayed:
     """Derive everything again from the first input, and compare it with what the record holds.
 
-    `see` is shown each step; a RecordError that it raises is a difference.
+    `see` is shown each step; a RecordError that it raises is a difference. What this very program wrote, by its `version`, is
+    compared to the letter; what another one wrote may lack what has its default now, and its incidents may be in other words.
 
     Raises:
         RecordError: the file cannot be opened as a record.
     """
-    connection = store.open_for_reading(path)
-    connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
-    inputs = rounds = waiting = 0
-    try:
-        recorded = store.last_round(connection)
-        noted = store.derived_until(connection)
-        for step in _steps(store.checked_entries(connection, 0, FIRST_LINK), None):
-            inputs = step.entry.seq
+    found = Replayed()
+    with closing(store.open_for_reading(path)) as connection:
+        connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
+        try:
+            _Comparison(connection, found, version).all(see)
+        except RecordError as difference:
+            found.difference = str(difference)
+        except sqlite3.Error as error:
+            found.difference = str(store.damaged(error))
+    return found
+
+
+class _Comparison:
+    """A record being compared with what its inputs give. Each method raises a RecordError at a difference."""
+
+    def __init__(self, connection: sqlite3.Connection, found: Replayed, version: str | None) -> None:
+        self._connection = connection
+        self._found = found
+        self._version = version
+        self._wrote: str | None = None  # the version that took the input at hand
+
+    def all(self, see: Callable[[Step], None] | None) -> None:
+        recorded = store.last_round(self._connection)
+        noted = store.derived_until(self._connection)
+        found = self._found
+        for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
+            found.inputs = step.entry.seq
+            if isinstance(step.event, ServiceStarted):
+                self._wrote = step.event.version
             for effect in step.effects:
                 if isinstance(effect, RoundEnded):
-                    rounds += 1
+                    found.rounds += 1
                     if effect.record.round > recorded:
-                        waiting += 1
+                        found.waiting += 1
                     else:
-                        _compare_round(connection, step, effect)
-            if inputs <= noted:
-                _compare_incidents(connection, step)
-                _compare_book_rows(connection, step)
-            _compare_snapshot(connection, step)
+                        self._round(step, effect)
+            if found.inputs <= noted:
+                self._incidents(step)
+                self._book_rows(step)
+            self._snapshot(step)
             if see is not None:
                 see(step)
-        _refuse_stray_rows(connection, inputs, rounds)
-        _refuse_stray_settlements(connection)
-    except RecordError as difference:
-        return Replayed(inputs, rounds, waiting, str(difference))
-    except sqlite3.Error as error:
-        return Replayed(inputs, rounds, waiting, str(store.damaged(error)))
-    finally:
-        connection.close()
-    return Replayed(inputs, rounds, waiting, None)
+        _refuse_stray_rows(self._connection, found.inputs, found.rounds)
+        _refuse_stray_settlements(self._connection)
+
+    def _round(self, step: Step, ended: RoundEnded) -> None:
+        number = ended.record.round
+        expected = store.round_row(
+            step.entry.seq, step.entry.ts, step.table.state.settings.game.name, ended.record
+        )
+        found = self._connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
+        if found is None:
+            raise RecordError(
+                f"round {number}, which input {step.entry.seq} ended, is missing from the rounds"
+            )
+        self._same(
+            f"round {number} differs",
+            "rounds",
+            {"": (*found[:-1], self._read(ROUNDS, found[-1]))},
+            {"": expected},
+        )
+        paid = self._connection.execute("SELECT * FROM settlements WHERE round = ?", (number,))
+        self._same(
+            f"the settlements of round {number} differ",
+            "settlements",
+            {_settlement(row): row for row in paid},
+            {_settlement(row): row for row in store.settlement_rows(ended.record)},
+        )
+
+    def _incidents(self, step: Step) -> None:
+        seq = step.entry.seq
+        found = self._connection.execute("SELECT * FROM incidents WHERE input = ?", (seq,)).fetchall()
+        expected = store.incident_rows(seq, step.incidents)
+        if not found and not expected:
+            return
+        if self._wrote != self._version:
+            words = {row[:-1]: row[-1] for row in expected}
+            others = [row for row in found if words.get(row[:-1], row[-1]) != row[-1]]
+            if others:
+                self._found.reworded += len(others)
+                if self._wrote is not None and self._wrote not in self._found.versions:
+                    self._found.versions.append(self._wrote)
+            found = [(*row[:-1], words.get(row[:-1], row[-1])) for row in found]
+        self._same(
+            f"the incidents of input {seq} differ",
+            "incidents",
+            {f"place {row[1]}": row for row in found},
+            {f"place {row[1]}": row for row in expected},
+        )
+
+    def _book_rows(self, step: Step) -> None:
+        """Refuse another amount, reason or award than there was."""
+        seq, derived = step.entry.seq, step.book_rows
+        recorded = [self._row_as_now(row) for row in store.book_rows(self._connection, seq)]
+        for table in dict.fromkeys(row.table for row in (*recorded, *derived)):
+            self._same(
+                f"what input {seq} did to the meter differs in {table}",
+                table,
+                {f"place {row.values[1]}": row.values for row in recorded if row.table == table},
+                {f"place {row.values[1]}": row.values for row in derived if row.table == table},
+            )
+
+    def _row_as_now(self, row: Row) -> Row:
+        if row.table != "progressive_log":
+            return row
+        return Row(row.table, (*row.values[:-1], self._read(LOGGED, str(row.values[-1]))))
+
+    def _read(self, kind: TypeAdapter[Any], written: str) -> str:
+        """What was written, if it was by this program; by an earlier one, it may lack what has its default."""
+        return written if self._wrote == self._version else _as_now(kind, written)
+
+    def _same(
+        self,
+        what: str,
+        table: str,
+        recorded: Mapping[str, Sequence[Any]],
+        derived: Mapping[str, Sequence[Any]],
+    ) -> None:
+        """Refuse other rows of a table than there were; both by what a person calls each."""
+        if recorded != derived:
+            columns = store.columns(self._connection, table)
+            read = [
+                {name: row_of(columns, row) for name, row in rows.items()} for rows in (recorded, derived)
+            ]
+            raise RecordError(f"{what}: {difference(*read)}")
+
+    def _snapshot(self, step: Step) -> None:
+        seq = step.entry.seq
+        row = self._connection.execute("SELECT state, hash FROM snapshots WHERE seq = ?", (seq,)).fetchone()
+        if row is not None and row[1] != store.link_of(self._connection, seq):
+            raise RecordError(f"the snapshot after input {seq} has another hash than that input")
+        if row is None or _as_now(STATES, row[0]) != row[0]:
+            return  # an earlier version's, which knew less of the table: a start passes over it, too
+        if row[0] != STATES.dump_json(step.table.state).decode():
+            raise RecordError(f"the snapshot after input {seq} differs from the table derived again")
+
+
+def _settlement(row: Sequence[Any]) -> str:
+    return f"seat {row[1]} {row[2]}"
 
 
 def _refuse_stray_settlements(connection: sqlite3.Connection) -> None:
@@ -216,66 +331,6 @@ def _refuse_stray_settlements(connection: sqlite3.Connection) -> None:
     stray = store.stray_settlement(connection)
     if stray is not None:
         raise RecordError(f"the record has a settlement of round {stray}, and that round is not on it")
-
-
-def _compare_round(connection: sqlite3.Connection, step: Step, ended: RoundEnded) -> None:
-    number = ended.record.round
-    expected = store.round_row(
-        step.entry.seq, step.entry.ts, step.table.state.settings.game.name, ended.record
-    )
-    found = connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
-    if found is None:
-        raise RecordError(f"round {number}, which input {step.entry.seq} ended, is missing from the rounds")
-    # Written by an earlier version, it may lack what has its default.
-    if (*found[:-1], _as_now(ROUNDS, found[-1])) != expected:
-        raise RecordError(f"round {number} is recorded as {found} and derived as {expected}")
-    paid = connection.execute(
-        "SELECT * FROM settlements WHERE round = ? ORDER BY seat, wager", (number,)
-    ).fetchall()
-    derived = sorted(store.settlement_rows(ended.record), key=lambda row: (row[1], row[2]))
-    if paid != derived:
-        raise RecordError(
-            f"the settlements of round {number} are recorded as {paid} and derived as {derived}"
-        )
-
-
-def _compare_incidents(connection: sqlite3.Connection, step: Step) -> None:
-    """Refuse other incidents of an input than there were. Their words may be those of an earlier version."""
-    seq = step.entry.seq
-    found = connection.execute(
-        "SELECT kind, code FROM incidents WHERE input = ? ORDER BY place", (seq,)
-    ).fetchall()
-    expected = [(each.kind, each.code) for each in step.incidents]
-    if found != expected:
-        raise RecordError(f"the incidents of input {seq} are recorded as {found} and derived as {expected}")
-
-
-def _compare_book_rows(connection: sqlite3.Connection, step: Step) -> None:
-    """Refuse another amount, reason or award than there was."""
-    seq, expected = step.entry.seq, step.book_rows
-    found = [_row_as_now(row) for row in store.book_rows(connection, seq)]
-    if found != expected:
-        raise RecordError(
-            f"what input {seq} did to the meter is recorded as {found} and derived as {expected}"
-        )
-
-
-def _row_as_now(row: Row) -> Row:
-    """A row as this version would write it: an earlier one may lack what has its default."""
-    if row.table != "progressive_log":
-        return row
-    return Row(row.table, (*row.values[:-1], _as_now(LOGGED, str(row.values[-1]))))
-
-
-def _compare_snapshot(connection: sqlite3.Connection, step: Step) -> None:
-    seq = step.entry.seq
-    row = connection.execute("SELECT state, hash FROM snapshots WHERE seq = ?", (seq,)).fetchone()
-    if row is not None and row[1] != store.link_of(connection, seq):
-        raise RecordError(f"the snapshot after input {seq} has another hash than that input")
-    if row is None or _as_now(STATES, row[0]) != row[0]:
-        return  # an earlier version's, which knew less of the table: a start passes over it, too
-    if row[0] != STATES.dump_json(step.table.state).decode():
-        raise RecordError(f"the snapshot after input {seq} differs from the table derived again")
 
 
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:

@@ -284,10 +284,7 @@ def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, reco
 
 def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[Incident]) -> None:
     """Add the incidents of the input `seq`, unless recovery finds them there already."""
-    connection.executemany(
-        _insert("incidents", 5),
-        [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)],
-    )
+    connection.executemany(_insert("incidents", 5), incident_rows(seq, incidents))
 
 
 def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> None:
@@ -399,6 +396,16 @@ def settlement_rows(record: RoundRecord) -> list[tuple[int | str, ...]]:
     ]
 
 
+def incident_rows(seq: int, incidents: Sequence[Incident]) -> list[tuple[int | str, ...]]:
+    """The incidents of an input as their rows in `incidents`."""
+    return [(seq, place, each.kind, each.code, each.text) for place, each in enumerate(incidents)]
+
+
+def columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    """The names of a table's columns, in order."""
+    return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
 def add_snapshot(connection: sqlite3.Connection, seq: int, state: str) -> None:
     """Keep the state after the input `seq`, and let go of older ones than are needed to recover."""
     link = connection.execute("SELECT hash FROM inputs WHERE seq = ?", (seq,)).fetchone()[0]
@@ -484,7 +491,8 @@ def derived_until(connection: sqlite3.Connection) -> int:
         connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]  # noqa: S608
         for column, table in places
     )
-    return max(number or 0 for number in found)
+    # A round's row comes after all that followed from the inputs before the one that ended it.
+    return max(last_round_input(connection) - 1, *(number or 0 for number in found))
 
 
 def last_round(connection: sqlite3.Connection) -> int:

@@ -121,13 +121,13 @@ class Table:
 
 @asynccontextmanager
 async def table(
-    record: Path, own: Settings | None = None, *, restricted: bool = False
+    record: Path, own: Settings | None = None, *, restricted: bool = False, version: str = "0.1.0"
 ) -> AsyncIterator[Table]:
     """A table that has started on this record, without a broker until `connected`."""
     outbox = Outbox()
     journal = Journal.open(record)
     try:
-        engine = await Engine.start(journal, outbox, TOPIC, own or settings(), "0.1.0", restricted=restricted)
+        engine = await Engine.start(journal, outbox, TOPIC, own or settings(), version, restricted=restricted)
         here = Table(engine, journal, outbox)
         try:
             yield here

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import os
+import re
 import resource
 import shutil
 import sqlite3
@@ -18,6 +19,7 @@ from typing import Any
 import pytest
 
 from controller.baccarat.cards import Card
+from controller.components import own_version
 from controller.engine import SNAPSHOT_EVERY
 from controller.journal import books, store
 from controller.journal.audit import audit
@@ -286,10 +288,10 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
 @pytest.mark.parametrize(
     ("edit", "sentence"),
     [
-        ("UPDATE rounds SET winner = 'tie' WHERE round = 2", "round 2 is recorded as "),
+        ("UPDATE rounds SET winner = 'tie' WHERE round = 2", "round 2 differs: "),
         (
             "UPDATE rounds SET record = replace(record, '5000', '6000') WHERE round = 2",
-            "round 2 is recorded as ",
+            "round 2 differs: ",
         ),
         (
             "UPDATE settlements SET returned = returned + 1 WHERE round = 2 AND seat = 4",
@@ -433,6 +435,103 @@ def test_a_snapshot_with_the_hash_of_another_input_is_found(record):
     difference = replay(record).difference
     assert difference is not None
     assert difference.endswith("has another hash than that input")
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (
+            "UPDATE rounds SET winner = 'tie', banker_total = 7 WHERE round = 2",
+            "round 2 differs: banker_total: 7 on the record, 0 by the inputs; winner: tie on the record, player by the inputs",
+        ),
+        (
+            "UPDATE rounds SET record = json_set(record, '$.settlements[0].outcome', 'push') WHERE round = 2",
+            "round 2 differs: record settlements 1 outcome: push on the record, win by the inputs",
+        ),
+        (
+            "UPDATE settlements SET stake = 1, returned = 2, net = 3, rule = '' WHERE round = 2 AND seat = 4",
+            (
+                "the settlements of round 2 differ: seat 4 player stake: 1 on the record, 5000 by the inputs; seat 4 player returned: "
+                "2 on the record, 10000 by the inputs; seat 4 player net: 3 on the record, 5000 by the inputs; and 1 more"
+            ),
+        ),
+        (
+            "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
+            (
+                "the settlements of round 2 differ: seat 7 tie: round 2, seat 7, wager tie, outcome win, stake 1, returned 9, net 8, "
+                "rule tie, remainder 0 on the record, nothing by the inputs"
+            ),
+        ),
+    ],
+)
+def test_a_difference_is_told_as_people_read_it(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    assert replay(record).difference == sentence
+
+
+async def test_the_words_of_an_incident_are_compared_where_this_program_wrote_them(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record, version="1") as here:
+        await here.begin_shoe()
+        await here.order(CallSupervisor("mei", "a dispute"))
+    async with table(record, version="2"):
+        pass
+    assert replay(record, version="1") == replay(record, version="2")
+    with edited(record) as shell:
+        shell.execute("UPDATE incidents SET text = 'lunch'")
+
+    seq = rows(record, "SELECT input FROM incidents")[0][0]
+    assert replay(record, version="1").difference == (
+        f"the incidents of input {seq} differ: place 0 text: lunch on the record, a dispute by the inputs"
+    )
+    by_another = replay(record, version="2")
+    assert (by_another.difference, by_another.reworded, by_another.versions) == (None, 1, ["1"])
+
+
+def test_the_command_replay_says_which_words_it_cannot_compare(troubled):
+    with edited(troubled) as shell:
+        shell.execute("UPDATE incidents SET text = 'lunch' WHERE kind = 'alarm'")
+
+    status, output = replayed(troubled)
+
+    assert status == 0
+    assert output.splitlines()[1] == (
+        "incidents in other words than this program's: 1, of inputs that 0.1.0 took; only a replay by that program tells "
+        "whether they are as they were written"
+    )
+
+
+def test_a_record_names_the_program_that_wrote_it_to_the_letter(tmp_path):
+    with Table(tmp_path, None) as own:
+        pass
+
+    version = rows(own.record, "SELECT payload ->> '$.version' FROM inputs WHERE seq = 1")
+    assert version == [(own_version(),)]
+    assert re.fullmatch(r"0\.1\.0\+[0-9a-f]{12}", own_version())
+
+
+def test_what_this_program_wrote_is_compared_to_the_letter(record):
+    with edited(record) as shell:  # SQLite reads the first of two, and the program the last
+        shell.execute('UPDATE rounds SET record = \'{"winner":"tie",\' || substr(record, 2) WHERE round = 2')
+
+    assert replay(record).difference is None
+    assert replay(record, version="0.1.0").difference == "round 2 differs: it is written otherwise"
+
+
+async def test_incidents_that_are_gone_from_before_a_round_are_missed(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.order(CallSupervisor("mei", "a dispute"))
+        await here.play(1)
+    with edited(record) as shell:
+        shell.execute("DELETE FROM incidents")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
 
 
 def test_the_command_replay_says_the_first_difference(record):
