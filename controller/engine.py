@@ -55,7 +55,7 @@ class Engine:
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
-        self._restricted_cards = restricted
+        self.restricted = restricted
         self.path = asyncio.Lock()
 
     @classmethod
@@ -71,7 +71,8 @@ class Engine:
     ) -> "Engine":
         """Recover the table from the record and put this start on it.
 
-        Cards that the public has not seen are published if `restricted`: the broker must keep them from the public.
+        Cards that the public has not seen, and the record's head, are published if `restricted`: the broker must keep
+        them from the public.
 
         Raises:
             RecordError: the record cannot be trusted or written.
@@ -167,7 +168,7 @@ class Engine:
             name = self.state.settings.game.name
             done = self._journal.add_round(seq, moment, name, effect.record)
             done.add_done_callback(lambda _: self._outbox.rounds_are_due())
-        elif isinstance(effect, CardHeld) and not self._restricted_cards:
+        elif isinstance(effect, CardHeld) and not self.restricted:
             pass
         elif not self._outbox.connected:
             self._outbox.dropped += 1

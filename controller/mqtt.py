@@ -26,6 +26,7 @@ from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
 from controller.messages.building import (
+    head_message,
     public_round,
     scoreboard_message,
     shoe_message,
@@ -36,6 +37,7 @@ from controller.messages.models import (
     Availability,
     Message,
     Response,
+    RestrictedHead,
     Round,
     RoundsRequest,
     RoundsResponse,
@@ -111,6 +113,9 @@ class Broker:
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
         }
 
+        if engine.restricted:
+            self.retain(topics.RESTRICTED_HEAD, self._head)
+
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Send one retained message more when it is due, if `build` has one then."""
         self._builders[name] = build
@@ -175,6 +180,10 @@ class Broker:
 
     def _online(self, now: datetime) -> Availability:
         return self._availability("online", "running", now)
+
+    def _head(self, now: datetime) -> RestrictedHead:
+        head = self._journal.head
+        return head_message(self._topic.table, head.seq, str(head), now)
 
     def _offline(self, reason: str) -> Availability:
         return self._availability("offline", reason, datetime.now(UTC))

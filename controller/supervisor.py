@@ -219,6 +219,8 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
         outbox.snapshot_due(topics.STATE, *engine.meter_topics)
         if beats % health.EVERY_SECONDS == 0:
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
+            if engine.restricted:
+                outbox.snapshot_due(topics.RESTRICTED_HEAD)
 
 
 def _console(config: ServiceConfig, engine: Engine, desk: Desk) -> "Console | None":

@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from pathlib import Path
 
-from controller.commands.replay import say_what_was_reworded
+from controller.commands.replay import add_arguments, say_what_it_proves
 from controller.components import own_version
 from controller.journal.audit import audit
 from controller.journal.store import RecordError
 from controller.progressive.money import MINOR_UNIT
+
+__all__ = ["HELP", "add_arguments", "main"]
 
 HELP = (
     "Replay the whole record and prove at every commit that seed money, contributions and adjustments are what is in the "
@@ -17,17 +18,10 @@ HELP = (
 )
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the record's path."""
-    parser.add_argument(
-        "record", type=Path, metavar="FILE", help="a table's record; the service may be running"
-    )
-
-
 def main(args: argparse.Namespace) -> int:
     """Print what the audit found; status 1 when something does not hold, 2 when there is no record to read."""
     try:
-        found = audit(args.record, version=own_version())
+        found = audit(args.record, version=own_version(), noted=args.head)
     except RecordError as error:
         print(f"punto progressive: {error}", file=sys.stderr)
         return 2
@@ -40,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     if replayed.difference is not None:
         print(f"does not hold: {replayed.difference}")
         return 1
-    say_what_was_reworded(replayed)
+    say_what_it_proves(replayed, args.head)
     print(f"the books hold after each of the {replayed.inputs} inputs")
     return 0
 

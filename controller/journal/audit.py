@@ -4,10 +4,12 @@ The law is kept by the ledger itself. Here it is proven of a record, by sums of 
 """
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from controller.journal.books import ACCOUNTS
+from controller.journal.entries import Head
 from controller.journal.recovery import Replayed, Step, replay
 from controller.journal.store import RecordError
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
@@ -32,8 +34,8 @@ class Audited:
         return self.replayed.difference
 
 
-def audit(path: Path, *, version: str | None = None) -> Audited:
-    """Prove a record's books; `version` is this program's, as a replay has it.
+def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ()) -> Audited:
+    """Prove a record's books; this program's `version` and the heads that were `noted` are for the replay.
 
     Raises:
         RecordError: the file cannot be opened as a record.
@@ -63,7 +65,7 @@ def audit(path: Path, *, version: str | None = None) -> Audited:
         if moved:
             auditor.prove(step.entry.seq)
 
-    found = Audited(replay(path, see, version=version))
+    found = Audited(replay(path, see, version=version, noted=noted))
     for name, auditor in auditors.items():
         found.postings += auditor.postings
         found.awards += len(auditor.awards)

@@ -1,8 +1,9 @@
 """One line of the record, its JSON, and the hash that chains it to the line before."""
 
 import hashlib
+import re
 from dataclasses import dataclass
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import Field, TypeAdapter
 
@@ -17,6 +18,9 @@ FIRST_LINK: Final = "0" * 64
 """What stands for the hash before the first entry."""
 
 
+_HEAD: Final = re.compile(r"([1-9]\d{0,17}):([0-9a-f]{64})", re.ASCII)
+
+
 class Head(NamedTuple):
     """The number of the last input and its hash, in which is every input before it: written `2817:9f86…`.
 
@@ -25,6 +29,20 @@ class Head(NamedTuple):
 
     seq: int
     hash: str
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The head that was written so.
+
+        Raises:
+            ValueError: it was not.
+        """
+        found = _HEAD.fullmatch(text.strip())
+        if found is None:
+            raise ValueError(
+                f"{text} is no input with its hash: write it as it was given, 2817:9f86…, with all 64 digits"
+            )
+        return cls(int(found[1]), found[2])
 
     def __str__(self) -> str:
         return f"{self.seq}:{self.hash}"

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from controller.journal import store
 from controller.journal.books import LOGGED, Row, rows_of
 from controller.journal.differing import difference, row_of
-from controller.journal.entries import EVENTS, FIRST_LINK, ROUNDS, STATES, Entry
+from controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, STATES, Entry, Head
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.store import RecordError
 from controller.table.effects import Effect, RoundEnded
@@ -165,7 +165,7 @@ class Replayed:
 
     `waiting` counts rounds at the end whose inputs are on the record and which are not in their table yet: the
     service went down in between, and its next start adds them. `reworded` counts incidents that another version of the
-    program, one of `versions`, put in other words than this one would: they cannot be compared here.
+    program, one of `versions`, put in other words than this one would: they cannot be compared here. `head` is the record's.
     """
 
     inputs: int = 0
@@ -173,14 +173,22 @@ class Replayed:
     waiting: int = 0
     reworded: int = 0
     versions: list[str] = field(default_factory=list)
+    head: Head = FIRST_HEAD
     difference: str | None = None
 
 
-def replay(path: Path, see: Callable[[Step], None] | None = None, *, version: str | None = None) -> Replayed:
+def replay(
+    path: Path,
+    see: Callable[[Step], None] | None = None,
+    *,
+    version: str | None = None,
+    noted: Sequence[Head] = (),
+) -> Replayed:
     """Derive everything again from the first input, and compare it with what the record holds.
 
     `see` is shown each step; a RecordError that it raises is a difference. What this very program wrote, by its `version`, is
     compared to the letter; what another one wrote may lack what has its default now, and its incidents may be in other words.
+    Heads that were `noted` before must still be those of the record.
 
     Raises:
         RecordError: the file cannot be opened as a record.
@@ -189,12 +197,28 @@ def replay(path: Path, see: Callable[[Step], None] | None = None, *, version: st
     with closing(store.open_for_reading(path)) as connection:
         connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
         try:
+            found.head = store.last_head(connection)
+            _compare_heads(connection, noted, found.head)
             _Comparison(connection, found, version).all(see)
         except RecordError as difference:
             found.difference = str(difference)
         except sqlite3.Error as error:
             found.difference = str(store.damaged(error))
     return found
+
+
+def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: Head) -> None:
+    """Refuse a record that is not the one of which these heads were noted, however well it is chained."""
+    for head in noted:
+        link = store.link_of(connection, head.seq)
+        if link is None:
+            raise RecordError(
+                f"input {head.seq}, whose hash was noted, is not on the record, which ends with input {last.seq}"
+            )
+        if link != head.hash:
+            raise RecordError(
+                f"input {head.seq} has another hash than was noted: it, or one before it, was changed, and the hashes made anew"
+            )
 
 
 class _Comparison:

@@ -20,6 +20,7 @@ from controller.messages.models import (
     Notice,
     Overlay,
     Progressive,
+    RestrictedHead,
     Result,
     RoadCell,
     Scoreboard,
@@ -287,6 +288,11 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
         state="locked" if award.state is AwardState.LOCKED else "booked",
         won=won,
     )
+
+
+def head_message(table: str, seq: int, head: str, now: datetime) -> RestrictedHead:
+    """The record's head, of the input `seq`, to be noted elsewhere."""
+    return RestrictedHead(id=f"{table}/restricted/head/{seq}", seq=seq, ts=timestamp(now), head=head)
 
 
 def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) -> Device:

@@ -374,6 +374,19 @@ class RestrictedCard(Message):
     card: CardHeld
 
 
+class RestrictedHead(Message):
+    """The record's last input with its hash, for surveillance to note; retained. `seq` is that input's number.
+
+    The public must not have it: from one hash to the next, cards that nobody has seen could be found by trying them all.
+    """
+
+    schema_: Literal["punto/restricted-head/1"] = Field("punto/restricted-head/1", alias="schema")
+    head: str = Field(
+        pattern=r"^[0-9]+:[0-9a-f]{64}$",
+        description="the input's number and its hash, as `punto replay --head` takes it",
+    )
+
+
 class PositionEdge(Payload):
     """What a wager is worth in this shoe, per unit staked."""
 

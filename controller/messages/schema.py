@@ -107,6 +107,16 @@ CHANNELS: Final = (
         about="Cards that the public may not see. The broker must let none but surveillance read this.",
     ),
     Channel(
+        name="restricted/head",
+        direction="send",
+        messages=(models.RestrictedHead,),
+        retained=True,
+        about=(
+            "The record's last input with its hash: noted out of the table's reach, it shows later that the record up to it "
+            "is still the same. The broker must let none but surveillance read this."
+        ),
+    ),
+    Channel(
         name="restricted/edge",
         direction="send",
         messages=(models.Edge,),

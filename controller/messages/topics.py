@@ -28,6 +28,7 @@ EVENT = "event"
 ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
+RESTRICTED_HEAD = "restricted/head"
 
 
 def progressive(name: str) -> str:

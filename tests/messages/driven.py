@@ -1,5 +1,6 @@
 """Messages of tables that a shoe, a dealer, a supervisor and seats drive through all that can happen."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from random import Random
@@ -191,6 +192,9 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         resident_bytes=50_000_000,
         shoe_link={"frames": 7},
         keypad_link={"presses": 3},
+    )
+    yield models.RestrictedHead(
+        id="table-1/restricted/head/3", seq=3, ts=ts, head=f"3:{hashlib.sha256(b'3').hexdigest()}"
     )
     worth = models.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
     for positions, alarms, unavailable in (((worth,), ("tie",), None), ((), (), "no odds")):

@@ -343,9 +343,9 @@ def settlements(record: Path) -> dict[tuple[int, int, str], int]:
 _STAKES = "SELECT round, seat, wager, stake FROM settlements"
 
 
-def replayed(record: Path) -> tuple[int, str]:
+def replayed(record: Path, *options: str) -> tuple[int, str]:
     """Exit status and output of `punto replay`."""
-    command = [sys.executable, "-m", "controller", "replay", str(record)]
+    command = [sys.executable, "-m", "controller", "replay", str(record), *options]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

@@ -18,6 +18,9 @@ from typing import Any
 
 import pytest
 
+from controller import supervisor
+from controller.journal.entries import Head
+from controller.messages.topics import RESTRICTED_HEAD
 from controller.outbox import MOST_WAITING
 from controller.table.events import CloseTable, VoidCoup, VoidRound
 from tests.service.table_in_this_process import (
@@ -526,6 +529,39 @@ async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_
     assert {"wagers/3/set", "request/rounds", "restricted/card", "event", "round"} <= listening.names()
     assert contiguous(numbers(listening.of("event")))
     assert all(state["seq"] <= on_record for state in listening.of("state"))
+
+
+@pytest.mark.parametrize("restricted", [True, False])
+async def test_the_records_head_is_for_surveillance_alone(tmp_path, mosquitto, restricted):
+    async with (
+        table(tmp_path / "table.db", restricted=restricted) as here,
+        ear(mosquitto.port) as listening,
+        connected(here, mosquitto.port),
+    ):
+        await online(listening)
+        await here.begin_shoe()
+        here.outbox.snapshot_due(RESTRICTED_HEAD)
+        if restricted:
+            last = await listening.last("restricted/head", lambda last: last["seq"] == here.engine.seq)
+            assert documented("restricted/head", last)
+            assert Head.of(last["head"]) == here.journal.head
+        else:
+            await listening.publish("request/snapshot", {"id": "s"})
+            await eventually(lambda: listening.of("response/snapshot"), "the answer")
+            await here.draw()
+            await eventually(lambda: listening.of("event"), "an event")
+            assert "restricted/head" not in listening.names()
+
+
+async def test_the_records_head_is_sent_again_with_the_health(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0)
+    for restricted in (True, False):
+        async with table(tmp_path / "table.db", restricted=restricted) as here:
+            beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+            await eventually(lambda: "health" in here.outbox.due, "ten beats")
+            beats.cancel()
+            await asyncio.wait([beats])
+            assert (RESTRICTED_HEAD in here.outbox.due) is restricted
 
 
 async def test_a_hand_voided_before_the_reveal_is_shown_to_nobody(tmp_path, mosquitto):

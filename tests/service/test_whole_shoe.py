@@ -34,7 +34,7 @@ SEED = "an evening"
 SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
 NEXT_SHOE_ROUNDS = 3
 SEAT, STAKE = 3, 2500
-RETAINED = {"availability", "devices/ishoe", "info", "health", "state", "scoreboard"}
+RETAINED = {"availability", "devices/ishoe", "info", "health", "state", "scoreboard", "restricted/head"}
 
 
 @dataclass(frozen=True)
