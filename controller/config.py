@@ -189,8 +189,8 @@ class RecordConfig(_Section):
 class MqttConfig(_Section):
     """`[mqtt]`: the broker. `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
 
-    `password_file` holds the password on its only line. `restricted` publishes the cards that the public has not seen;
-    only for a broker that lets nobody but surveillance read them (configs/mosquitto.acl).
+    `password_file` holds the password on its only line. `restricted` publishes the cards that the public has not seen and
+    the record's head; only for a broker that lets nobody but surveillance read them (configs/mosquitto.acl).
     """
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
