@@ -21,7 +21,6 @@ from controller.table.events import BooksOrder, GameOrder, Sensed
 from controller.table.state import RoundRecord
 
 _AN_HOUR: Final = timedelta(hours=1)
-_ROUNDS_OF_AN_HOUR: Final = 200  # more than anybody deals
 _NO_ROUND: Final = 2**62  # above every round's number
 
 MOST_TOLD: Final = 1000
@@ -67,11 +66,26 @@ def _kinds(*kinds: str) -> str:
     return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
 
 
-_TOTALS: Final = """
-SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE round >= ? GROUP BY wager ORDER BY wager
+# The rounds since one that were settled and then taken back. Of one before it, what this changed stays in the totals.
+_TAKEN_BACK: Final = """
+SELECT json_extract(record, '$.corrects') AS taken_back FROM rounds
+WHERE round >= :first AND status = 'correction' AND winner IS NULL AND taken_back >= :first
 """
-_COUNTS: Final = "SELECT status, count(*) FROM rounds WHERE round >= ? GROUP BY status ORDER BY status"
-_PLAYED: Final = "SELECT count(*), min(ts) FROM rounds WHERE round >= ? AND status = 'played'"
+_TOTALS: Final = f"""
+SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE round >= :first AND round NOT IN (
+    SELECT round FROM rounds WHERE round >= :first AND (
+        status = 'void' OR round IN ({_TAKEN_BACK})
+        OR (status = 'correction' AND json_extract(record, '$.corrects') IN ({_TAKEN_BACK}))
+    )
+) GROUP BY wager ORDER BY wager
+"""  # noqa: S608 - literals
+_COUNTS: Final = """
+SELECT CASE WHEN status = 'correction' AND winner IS NULL THEN 'taken_back' ELSE status END AS what, count(*)
+FROM rounds WHERE round >= :first GROUP BY what ORDER BY what
+"""
+_PLAYED: Final = f"""
+SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
+"""  # noqa: S608 - literals
 _INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
 _OUT_OF_THE_ORDINARY: Final = f"""
 SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
@@ -129,7 +143,11 @@ class RoundInputs(PastRound):
 
 
 class WagerTotals(_Part):
-    """What a wager came to, corrections included, in minor units; `wagers` counts those that were made."""
+    """What a wager came to, corrections included, in minor units; `wagers` counts those that were made.
+
+    Void hands are left out, for their wagers went back whole, and so is a hand that was voided after settlement. Of one
+    that came before the shift, what was paid or taken back is in `returned`.
+    """
 
     wager: str
     wagers: int
@@ -139,11 +157,12 @@ class WagerTotals(_Part):
 
 
 class Correction(_Part):
-    """A round that was corrected or voided after settlement, or a card corrected before."""
+    """A round that was corrected or voided after settlement, or a card corrected before; `voided` says which of the two."""
 
     round: int
     ts: Timestamp
     corrects: int | None
+    voided: bool
     who: str | None
     approved_by: str | None
     reason: str | None
@@ -151,9 +170,10 @@ class Correction(_Part):
 
 
 class VoidCoup(_Part):
-    """A misdeal."""
+    """A misdeal, or a round that was taken back after settlement: that the entry of the number `entry` has on the record."""
 
     round: int
+    entry: int | None
     ts: Timestamp
     who: str | None
     approved_by: str | None
@@ -187,6 +207,8 @@ class Entrance(_Part):
 
 class Shift(_Part):
     """The last hours of a table. `rounds` counts by status; lists are in order.
+
+    A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
     A list has its last 1000 entries at most, and `more` names those that had more.
     """
@@ -270,12 +292,9 @@ class Reports:
             RecordError: the record cannot be read.
         """
         with self._open() as connection:
-            rows = connection.execute(
-                "SELECT ts FROM rounds WHERE status = 'played' ORDER BY round DESC LIMIT ?",
-                (_ROUNDS_OF_AN_HOUR,),
-            ).fetchall()
-        times = [ts for (ts,) in rows if ts >= timestamp(now - _AN_HOUR)]
-        return _pace(len(times), min(times, default=None), now)
+            first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
+            hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
+        return _pace(hands, began, now)
 
     def shift(self, hours: int, now: datetime) -> Shift:
         """What happened in so many hours until now.
@@ -287,9 +306,9 @@ class Reports:
         with self._open() as connection:
             round_ = _first_since(connection, "rounds", "round", since)
             seq = _first_since(connection, "inputs", "seq", since)
-            counts = connection.execute(_COUNTS, (round_,)).fetchall()
-            hands, first = connection.execute(_PLAYED, (round_,)).fetchone()
-            totals = connection.execute(_TOTALS, (round_,)).fetchall()
+            counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
+            hands, first = connection.execute(_PLAYED, {"first": round_}).fetchone()
+            totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
             noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
             incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
@@ -298,7 +317,7 @@ class Reports:
         said: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
         for number, kind, code, text in incidents:
             said[number].append((kind, code, text))
-        voids = [_void(each) for each in rounds if each.round.status == "void"]
+        voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
         corrections = [correction for each in rounds for correction in _corrections(each)]
         alarms = [
             incident
@@ -317,7 +336,7 @@ class Reports:
         return Shift(
             since=since,
             until=timestamp(now),
-            rounds=dict(counts),
+            rounds=_by_status(dict(counts), hands),
             hands_an_hour=_pace(hands, first, now),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
@@ -401,10 +420,31 @@ def _pace(hands: int, first: str | None, now: datetime) -> float | None:
     return round(hands / hours, 1) if hours > 0 else None
 
 
+def _takes_back(record: RoundRecord) -> bool:
+    """Whether a round is the entry that voids one after settlement."""
+    return record.status == "correction" and record.winner is None
+
+
+def _by_status(counts: dict[str, int], played: int) -> dict[str, int]:
+    """How many hands there were of each status and how many entries, where so many were played and not taken back."""
+    taken_back = counts.pop("taken_back", 0)
+    if taken_back:
+        counts["void"] = counts.get("void", 0) + taken_back
+        counts["correction"] = counts.get("correction", 0) + taken_back
+    if "played" in counts:
+        counts["played"] = played
+    return counts
+
+
 def _void(past: PastRound) -> VoidCoup:
     record = past.round
     return VoidCoup(
-        round=record.round, ts=past.ts, who=record.who, approved_by=record.approved_by, reason=record.reason
+        round=record.round if record.corrects is None else record.corrects,
+        entry=None if record.corrects is None else record.round,
+        ts=past.ts,
+        who=record.who,
+        approved_by=record.approved_by,
+        reason=record.reason,
     )
 
 
@@ -416,6 +456,7 @@ def _corrections(past: PastRound) -> Iterator[Correction]:
             round=record.round,
             ts=past.ts,
             corrects=None,
+            voided=False,
             who=card.who,
             approved_by=None,
             reason=card.reason,
@@ -431,6 +472,7 @@ def _entry(past: PastRound) -> Correction:
         round=record.round,
         ts=past.ts,
         corrects=record.corrects,
+        voided=_takes_back(record),
         who=record.who,
         approved_by=record.approved_by,
         reason=record.reason,

@@ -203,24 +203,20 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
         await here.table.shoe(ShoeFault(here.table.state.link.expected, 17, "reader window dirty"))
         shift = (await browser.get("/api/shift?hours=1")).json
 
-        assert shift["rounds"] == {"played": 3, "void": 1, "correction": 1}
+        assert shift["rounds"] == {"played": 2, "void": 2, "correction": 1}
         assert shift["hands_an_hour"] > 0
-        # Two of 10.00 won, two pushed, one went back, and one won and was taken back.
+        # Two of 10.00 won and two pushed; one went back, and one won and was taken back.
         assert shift["wagers"] == [
-            {
-                "wager": "player",
-                "wagers": 6,
-                "staked": 6000,
-                "returned": 4000 + 2000 + 1000 + 1000,
-                "net": 2000,
-            }
+            {"wager": "player", "wagers": 4, "staked": 4000, "returned": 4000 + 2000, "net": 2000}
         ]
-        assert [(each["who"], each["reason"], each["round"]) for each in shift["voids"]] == [
-            ("Mei", "a card fell", 3)
+        assert [(each["who"], each["reason"], each["round"], each["entry"]) for each in shift["voids"]] == [
+            ("Mei", "a card fell", 3, None),
+            ("Mei", "wrong shoe", 4, 5),
         ]
         assert [
-            (each["corrects"], each["who"], each["reason"], each["net"]) for each in shift["corrections"]
-        ] == [(4, "Mei", "wrong shoe", -1000)]
+            (each["corrects"], each["voided"], each["who"], each["reason"], each["net"])
+            for each in shift["corrections"]
+        ] == [(4, True, "Mei", "wrong shoe", -1000)]
         assert [(each["who"], each["text"]) for each in shift["alarms"]] == [
             (None, "the service started, version 0.1.0"),
             ("Mei", "called a supervisor: a dispute at seat 3"),
@@ -233,6 +229,67 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
             ("Mei", "signed on", "127.0.0.1"),
             ("Ann", "refused sign_on: wrong_password", "127.0.0.1"),
         ]
+
+
+async def shift_of(browser: Browser) -> dict[str, Any]:
+    """Hands and corrections as they are counted, and what was staked and returned."""
+    found = (await browser.get("/api/shift?hours=1")).json
+    return {
+        **found["rounds"],
+        "totals": [
+            (each["wagers"], each["staked"], each["returned"], each["net"]) for each in found["wagers"]
+        ],
+        "net on the record": sum(each["net"] for each in found["wagers"]),
+    }
+
+
+async def test_a_shift_has_what_the_house_took_and_paid_however_often_a_round_was_corrected(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await deal(here, PLAYER_NATURAL, PLAYER_NATURAL, seats=1)  # both won
+        lost = {"player": PLAYER_NATURAL.split()[1::2], "banker": PLAYER_NATURAL.split()[::2]}
+        found = []
+        for kind, fields in (
+            ("correct_round", {**lost, "reason": "hands swapped"}),
+            ("void_round", {"reason": "wrong shoe"}),
+        ):
+            answer = await browser.order(kind, round=2, **fields)
+            assert answer.status == 200, answer.json
+            shift = await shift_of(browser)
+            assert (
+                shift.pop("net on the record") == rows(here.record, "SELECT sum(net) FROM settlements")[0][0]
+            )
+            found.append(shift)
+
+        assert found == [
+            {"played": 2, "correction": 1, "totals": [(2, 2000, 2000, 0)]},
+            {"played": 1, "void": 1, "correction": 2, "totals": [(1, 1000, 2000, 1000)]},
+        ]
+        corrections = (await browser.get("/api/shift?hours=1")).json["corrections"]
+        assert [(each["corrects"], each["voided"], each["net"]) for each in corrections] == [
+            (2, False, -2000),
+            (2, True, 1000),
+        ]
+
+
+async def test_a_round_of_the_shift_before_that_is_voided_in_this_one_leaves_what_was_taken_back_in_its_totals(
+    tmp_path,
+):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await deal(here, PLAYER_NATURAL, seats=1)  # won 10.00
+        assert (await browser.order("void_round", round=1, reason="wrong shoe")).status == 200
+        now = datetime.now(UTC)
+    with edited(here.record) as record:
+        then = (now - timedelta(hours=9)).isoformat(timespec="microseconds")
+        record.execute("UPDATE rounds SET ts = ? WHERE round = 1", (then,))
+    shift = Reports(here.record).shift(8, now)
+
+    assert shift.rounds == {"void": 1, "correction": 1}
+    assert [(each.wagers, each.staked, each.returned, each.net) for each in shift.wagers] == [
+        (0, 0, -1000, -1000)
+    ]
+    assert [(each.round, each.entry) for each in shift.voids] == [(1, 2)]
 
 
 async def test_a_card_corrected_before_settlement_is_among_the_shifts_corrections(tmp_path):

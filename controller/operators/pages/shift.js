@@ -60,9 +60,11 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
       ...wagers.map((each) => [title(each.wager), String(each.wagers), money(each.staked), money(each.returned), signed(each.net)]),
       ...(wagers.length ? [[element("b", {}, "All"), ...[String(sum("wagers")), money(sum("staked")), money(sum("returned")), signed(sum("net"))].map((text) => element("b", {}, text))]] : []),
     ]),
-    listed("Void hands", ["Round", "When", "Who", "Why"], voids.map((each) => [round(each.round), dayAndClock(each.ts), by(each), each.reason ?? ""])),
-    listed("Corrections", ["Round", "When", "Of round", "Who", "Why", ">Difference"], corrections.map((each) => [
-      round(each.round), dayAndClock(each.ts), each.corrects === null ? "before settlement" : round(each.corrects), by(each), each.reason ?? "", signed(each.net),
+    listed("Void hands", ["Round", "When", "Voided", "Who", "Why"], voids.map((each) => [
+      round(each.round), dayAndClock(each.ts), each.entry === null ? "before settlement" : element("span", {}, "after settlement, by entry ", round(each.entry)), by(each), each.reason ?? "",
+    ])),
+    listed("Corrections", ["Round", "When", "What", "Who", "Why", ">Difference"], corrections.map((each) => [
+      round(each.round), dayAndClock(each.ts), corrected(each), by(each), each.reason ?? "", signed(each.net),
     ])),
     listed("Alarms, stops and calls", ["Number", "When", "What", "Who", "From", "Text"], alarms.map((each) => [String(each.seq), dayAndClock(each.ts), plain(each.kind), each.who ?? "–", each.source, each.text])),
     listed("Sign-ons and refusals", ["Number", "When", "What", "Who", "Where", "Text"], access.map((each) => [
@@ -70,6 +72,8 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
     ])),
   ];
 }
+
+const corrected = ({ corrects, voided }) => (corrects === null ? "a card, before settlement" : element("span", {}, "round ", round(corrects), voided ? " voided" : " settled by other cards"));
 
 const round = (number) => element("a", { href: `#hands/${number}` }, String(number));
 

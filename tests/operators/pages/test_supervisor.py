@@ -379,6 +379,32 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
 
 
+async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_settlement_that_it_was(
+    page, here
+):
+    await here.load()
+    await here.wager(*WAGERS)
+    await here.draw(PLAYER_NATURAL)
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the last round")
+    await dialog.get_by_role("button", name="Card exposed").click()
+    await confirm(dialog, "Void round 1")
+
+    await page.keyboard.press("F8")
+
+    report = page.locator("#shift-report")
+    figures = report.locator(".figures > div")
+    await expect(figures.filter(has_text="Hands played")).to_have_text("Hands played0")
+    await expect(figures.filter(has_text="Void")).to_have_text("Void1")
+    await expect(report).to_contain_text("Wagers: none")
+    void = report.get_by_role("table", name="Void hands")
+    await expect(void.locator("tbody")).to_contain_text("after settlement, by entry 2")
+    await expect(void.locator("tbody a").first).to_have_text("1")
+    correction = report.get_by_role("table", name="Corrections")
+    await expect(correction.locator("tbody")).to_contain_text("round 1 voided")
+    await expect(correction.locator("tbody")).to_contain_text("+$80.00")
+
+
 async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await here.load()
     calls = [CallSupervisor("mei", str(number)) for number in range(MOST_TOLD + 1)]
