@@ -367,7 +367,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
     @reads.post("/awards/{number}/win-page")
     async def sheet(number: _Award, caller: Caller) -> Response:
         try:
-            from game_manager.pdf import pdf  # noqa: PLC0415 - an extra
+            pdf = await asyncio.to_thread(_pdf)
         except ModuleNotFoundError:
             raise HTTPException(
                 503, "this table's PC cannot make PDFs: install punto[print] on it, or print a slip"
@@ -385,11 +385,18 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
                 take = await asyncio.to_thread(stack.enter_context, reached(house.printer))
             except PrinterError as error:
                 raise HTTPException(503, str(error)) from None
-            made = slip(await printed(number, caller), house.encoding)
+            page = await printed(number, caller)
             try:
-                await asyncio.to_thread(take, made)
+                await asyncio.to_thread(lambda: take(slip(page, house.encoding)))
             except PrinterError as error:
                 raise HTTPException(
                     503, f"{error}; some of it may be on paper, so what is printed next is a copy"
                 ) from None
         return Response(status_code=204)
+
+
+def _pdf() -> Callable[[WinPage], bytes]:
+    """What makes a PDF of a page. It is an extra, and to import it takes most of a second: never where devices are heard."""
+    from game_manager.pdf import pdf  # noqa: PLC0415
+
+    return pdf

@@ -20,6 +20,7 @@ import pytest
 from controller.journal import store
 from controller.journal.recovery import replay
 from controller.operators import console
+from game_manager import sheets, web
 from game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords
@@ -42,6 +43,17 @@ READS = (
     "/api/progressive/csv/weeks/2026-11-20",
     "/api/progressive/csv/reconciliations/2026-11-20",
 )
+
+
+MADE = (
+    (web, "meters"),
+    (web, "awards"),
+    (web, "day_report"),
+    (web, "week_report"),
+    (web, "reconcile"),
+    (sheets, "csv_lines"),
+)
+"""What makes reports and files of them."""
 
 
 async def played(folder: Path) -> None:
@@ -177,6 +189,59 @@ async def test_without_the_extra_a_win_page_says_what_to_install(tmp_path, monke
 
         assert (answer.status, "punto[print]" in answer.json["reason"]) == (503, True)
         assert here.events("print_win_page") == []
+
+
+class LoopTurns:
+    """Whether the event loop goes on while somebody imports `module`: its import waits until the loop has had a turn."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._loop = asyncio.get_running_loop()
+        self.seen: list[bool] = []
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        """Hold up the import, and let others find the module."""
+        if name == self._module:
+            turned = threading.Event()
+            self._loop.call_soon_threadsafe(turned.set)
+            self.seen.append(turned.wait(5))
+
+
+async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monkeypatch):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("ike", "auditor")
+        number = await first_award(here)
+        browser = await here.signed_on("ike")
+        for name in ("game_manager.pdf", "fpdf"):
+            monkeypatch.delitem(sys.modules, name, raising=False)
+        loop = LoopTurns("fpdf")
+        monkeypatch.setattr(sys, "meta_path", [loop, *sys.meta_path])
+        answer = await browser.ask("POST", f"/api/progressive/awards/{number}/win-page")
+
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/pdf")
+    assert loop.seen == [True]
+
+
+@pytest.mark.parametrize("path", READS)
+async def test_devices_are_heard_while_a_report_is_made(path, tmp_path, monkeypatch):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("ike", "auditor")
+        browser = await here.signed_on("ike")
+        loop, made_by = threading.current_thread(), set()
+        for module, name in MADE:
+            real = getattr(module, name)
+
+            def made(*given: Any, real: Any = real, **by: Any) -> Any:
+                made_by.add(threading.current_thread())
+                return real(*given, **by)
+
+            monkeypatch.setattr(module, name, made)
+        assert (await browser.get(path)).status == 200
+
+    assert loop not in made_by
+    assert made_by or "advice" in path
 
 
 # --- the slip

@@ -97,7 +97,7 @@ class Browser:
             answer = connection.getresponse()
             found = {name.lower(): value for name, value in answer.getheaders()}
             try:
-                text = answer.read().decode()
+                text = answer.read().decode(errors="replace")  # a PDF is no text
             except ConnectionResetError:
                 text = ""  # what is no HTTP is answered and hung up on, though some of it may still be on its way
         finally:
