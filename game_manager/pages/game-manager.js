@@ -11,7 +11,7 @@ import { dayAndClock, tellTimesBy } from "./times.js";
 
 const READERS = ["supervisor", "executive", "auditor"];
 const session = await begin();
-if (!session.roles.some((role) => READERS.includes(role))) location.replace("/dealer");
+if (!session.roles.some((role) => READERS.includes(role))) location.replace("/supervisor"); // and on from there, if it is a dealer
 
 let view;
 let overview = null;

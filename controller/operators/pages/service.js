@@ -39,10 +39,13 @@ export const reasonOf = ({ status, body }) => sentence(body?.reason || `the serv
 
 let leaving = false;
 
+/** Sign on, and come back to this page: but for who signed off, and at the dealer's page, where anybody may be next. */
 export function goToSignOn(why = "") {
   if (leaving) return;
   leaving = true;
-  location.replace(why ? `/#${why}` : "/");
+  const forAnybody = why === "signed-off" || (why && location.pathname === "/dealer");
+  const back = forAnybody ? "" : `?to=${encodeURIComponent(location.pathname + location.hash)}`;
+  location.replace(`/${back}${why && `#${why}`}`);
 }
 
 /** Who is signed on; goes to the sign-on page if nobody is, and then never comes back. */

@@ -1,4 +1,4 @@
-// Signing on: who it is decides which page follows.
+// Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "./elements.js";
 import { ask, reasonOf } from "./service.js";
@@ -8,8 +8,13 @@ const WHY = {
   "#signed-off": "You are signed off.",
 };
 
+// Whatever else is in the address, only these pages and their parts are gone to: anybody can make an address up.
+const ASKED_FOR = /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/;
+
 function go({ roles }) {
-  location.replace(roles.every((role) => role === "dealer") ? "/dealer" : "/supervisor");
+  const to = new URLSearchParams(location.search).get("to") ?? "";
+  const own = roles.every((role) => role === "dealer") ? "/dealer" : "/supervisor";
+  location.replace(ASKED_FOR.test(to) ? to : own);
 }
 
 byId("form").addEventListener("submit", async (event) => {

@@ -16,8 +16,8 @@ const READS_REPORTS = ["supervisor", "executive", "auditor"];
 
 const session = await begin();
 if (session.roles.every((role) => role === "dealer")) location.replace("/dealer");
+const readable = session.roles.some((role) => READS_REPORTS.includes(role));
 for (const name of ["shift", "games"]) {
-  const readable = session.roles.some((role) => READS_REPORTS.includes(role));
   document.querySelector(`#parts [href="#${name}"]`).hidden = !readable;
 }
 let view;
@@ -55,6 +55,7 @@ byId("progressive").append(awardKeys.node);
 function showProgressive() {
   const { progressive, state } = view;
   byId("progressive").hidden = progressive === null;
+  byId("to-game-manager").hidden = progressive === null || !readable;
   if (progressive === null) return;
   put("progressive-title", progressive.title);
   put("meter", `${moneyIn(state.currency, { whole: false })(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);

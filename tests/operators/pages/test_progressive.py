@@ -249,3 +249,33 @@ async def test_a_table_without_a_progressive_has_nothing_of_it_and_its_last_hand
 
     await expect(page.locator("#progressive")).to_be_hidden()
     await expect(page.locator("#last-hands")).to_be_visible()
+
+
+@pytest.mark.parametrize(("name", "may"), [("omar", True), ("ike", True), ("tove", False)])
+async def test_who_may_read_the_meters_books_comes_to_the_game_manager_by_a_link_and_back(
+    browser, tmp_path, name, may
+):
+    async with consoles(tmp_path, progressive_house("nexus")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        await at_work(page, here, name)
+        await expect(page.locator("#progressive")).to_be_visible()
+        link = page.get_by_role("link", name="Game Manager")
+        await expect(link).to_have_count(int(may))
+        if not may:
+            return
+        for width, height in ((800, 1280), (1024, 768), (1280, 800)):
+            await page.set_viewport_size({"width": width, "height": height})
+            await hold_up(page, axe=width == 1280)
+        await link.click()
+        await page.wait_for_url(f"{here.address}/game-manager")
+        await page.wait_for_selector("body.live")
+        await page.get_by_role("link", name="Supervisor").click()
+        await page.wait_for_url(f"{here.address}/supervisor")
+
+
+async def test_the_supervisors_page_of_a_table_without_a_progressive_leads_to_no_game_manager(page, here):
+    await here.load()
+    await at_work(page, here, "omar")
+    await expect(page.locator("#phase")).to_have_text(re.compile("Wagers open"))
+
+    await expect(page.get_by_role("link", name="Game Manager")).to_have_count(0)

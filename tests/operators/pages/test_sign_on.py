@@ -1,8 +1,11 @@
 """Coming in and going out, as people do it at a console."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.async_api import expect
 
+from controller.operators.roles import Role
 from controller.table.state import Phase
 from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, at_work, sign_on
 
@@ -49,12 +52,70 @@ async def test_an_account_that_is_locked_out_is_told_so_and_supervisors_have_an_
     await other.close()
 
 
-@pytest.mark.parametrize("path", ["/dealer", "/supervisor"])
-async def test_a_page_without_a_session_goes_to_the_sign_on_page(page, here, path):
+async def signs_on_here(page, name):
+    """Sign on at the page that is there, and wait until one has come to another."""
+    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.keyboard.press("Enter")
+    await page.wait_for_selector("body.live")
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/dealer", "mei"),
+        ("/dealer", "omar"),
+        ("/supervisor", "tove"),
+        ("/supervisor#hands/1", "omar"),
+        ("/game-manager", "omar"),
+        ("/game-manager#reconcile", "ike"),
+    ],
+)
+async def test_a_page_without_a_session_goes_to_the_sign_on_page_and_who_signs_on_to_that_page(
+    page, here, path, name
+):
     await page.goto(here.address + path)
 
-    await page.wait_for_url(f"{here.address}/")
+    await page.wait_for_url(f"{here.address}/?to=*")
     await expect(page.get_by_label("Name")).to_be_focused()
+    await signs_on_here(page, name)
+    assert page.url == here.address + path
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "https://example.com/",
+        "//example.com/supervisor",
+        "/\\example.com",
+        "/supervisor@example.com",
+        "/supervisor/../elsewhere",
+        "javascript:alert(1)",
+        "/dealer\n",
+        "/api/session",
+        "",
+    ],
+)
+async def test_after_signing_on_nobody_is_sent_elsewhere_than_to_the_consoles_own_pages(page, here, to):
+    await page.goto(f"{here.address}/?to={quote(to, safe='')}")
+    await signs_on_here(page, "omar")
+
+    assert page.url == f"{here.address}/supervisor"
+
+
+@pytest.mark.parametrize(
+    ("name", "comes_to"), [("mei", "/dealer"), ("tove", "/supervisor"), ("vera", "/game-manager")]
+)
+async def test_who_may_not_have_the_page_that_was_asked_for_has_their_own(page, here, name, comes_to):
+    if name == "vera":
+        accounts = here.account()
+        accounts.add(name, (Role.EXECUTIVE,), PASSWORD, "2026-01-01T00:00:00.000000+00:00")
+        accounts.close()
+    await page.goto(f"{here.address}/game-manager")
+    await page.wait_for_url(f"{here.address}/?to=*")
+    await signs_on_here(page, name)
+
+    await page.wait_for_url(f"{here.address}{comes_to}")
 
 
 async def test_whoever_is_signed_on_already_need_not_sign_on_again(page, here):
@@ -76,6 +137,18 @@ async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page,
     await expect(page.locator("#why")).to_contain_text("Your session has ended")
 
 
+async def test_who_was_signed_off_at_the_supervisors_pages_comes_back_to_where_they_were(page, here):
+    await page.clock.install()
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F8")
+
+    await page.clock.fast_forward("15:05")
+
+    await page.wait_for_url(f"{here.address}/?to=*#ended")
+    await signs_on_here(page, "omar")
+    assert page.url == f"{here.address}/supervisor#shift"
+
+
 async def test_signing_off_ends_the_session_and_not_the_game(page, here):
     await at_work(page, here, "mei")
     await here.load()
@@ -85,7 +158,7 @@ async def test_signing_off_ends_the_session_and_not_the_game(page, here):
     await page.wait_for_url(f"{here.address}/#signed-off")
     assert here.phase() is Phase.BETTING
     await page.goto(f"{here.address}/dealer")
-    await page.wait_for_url(f"{here.address}/")
+    await page.wait_for_url(f"{here.address}/?to=%2Fdealer")
 
 
 async def test_a_dealer_has_no_supervisors_page(page, here):
@@ -104,7 +177,7 @@ async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
 
     await page.wait_for_url(f"{here.address}/#ended")
     await page.goto(f"{here.address}/dealer")
-    await page.wait_for_url(f"{here.address}/")
+    await page.wait_for_url(f"{here.address}/?to=%2Fdealer")
 
 
 @pytest.mark.parametrize(("name", "stays"), [("mei", True), ("omar", False)])
