@@ -184,9 +184,7 @@ _NEEDS: Final[dict[str, Callable[[TableState], bool]]] = {
     ),
     "close_betting": lambda state: not state.stops,
     "reveal": lambda state: not state.stops,
-    "key_card": lambda state: (
-        not state.stops and (state.doubt is not None or state.settings.cards == "keyed")
-    ),
+    "key_card": lambda state: not state.stops and (state.doubt is not None or _card_is_keyed_next(state)),
     "resume_play": lambda state: any(stop.code != OFFERED for stop in state.stops),
     "accept_shoe": lambda state: state.link.offered is not None,
     "acknowledge_alarm": lambda state: bool(state.alarms),
@@ -198,6 +196,12 @@ _NEEDS: Final[dict[str, Callable[[TableState], bool]]] = {
 def _burn_is_done(state: TableState) -> bool:
     """Whether the burn is finished, or is so once the dealer says it, where nobody else sees the cards."""
     return state.burn_left == 0 or (bool(state.burn_left) and state.settings.cards == "keyed")
+
+
+def _card_is_keyed_next(state: TableState) -> bool:
+    """Whether the dealer keys every card, and one comes before anything else: not while a burn goes on that nobody keys."""
+    closed_first = state.phase is Phase.BETTING and state.settings.betting_closes == "order"
+    return state.settings.cards == "keyed" and state.next_position is not None and not closed_first
 
 
 def _possible(state: TableState, allowed: Iterable[str]) -> Iterable[str]:

@@ -144,8 +144,10 @@ def _open_betting(turn: Turn) -> None:
     ):  # the dealer burns by hand, and nobody sees the cards
         turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
     elif state.burn_left != 0:
+        keying = ", key it," if state.settings.cards == "keyed" else ""
         raise RefusedError(
-            "burn_not_finished", "the burn is not finished: turn the first card and burn as many as it says"
+            "burn_not_finished",
+            f"the burn is not finished: turn the first card{keying} and burn as many as it says",
         )
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
@@ -177,8 +179,18 @@ def _key(turn: Turn, order: KeyCard) -> None:
             begin_coup(turn)
             place(turn, card, keyed=True)
         case _:
-            raise RefusedError("no_card_awaited", "no card is awaited now")
+            raise RefusedError("no_card_awaited", f"no card is awaited now: {_before_cards(state)}")
     take_backlog(turn)
+
+
+def _before_cards(state: TableState) -> str:
+    """What is to be done before a card can be keyed, where the dealer keys them all."""
+    if state.phase is not Phase.SHOE_CHANGE:
+        return "close betting first"
+    if not state.burn_left:
+        return "open betting first"
+    burn = "the next card" if state.burn_left == 1 else f"the next {state.burn_left} cards"
+    return f"burn {burn} without keying, then open betting"
 
 
 def _refuse_another_place(state: TableState, order: KeyCard) -> None:

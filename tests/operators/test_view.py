@@ -195,6 +195,26 @@ def test_the_orders_are_those_that_have_something_to_be_about_now(commands, role
     assert set(view.orders) == set(orders.split())
 
 
+@pytest.mark.parametrize(
+    ("house", "commands", "awaited"),
+    [
+        ({"burn": "first_card"}, [], True),
+        ({"burn": "first_card"}, ["key 5S"], False),
+        ({"burn": "none"}, [], False),
+        ({}, ["open"], True),
+        ({}, ["open", "key KS"], True),
+        ({"betting_closes": "order"}, ["open"], False),
+        ({"betting_closes": "order"}, ["open", "no more bets"], True),
+    ],
+)
+def test_where_the_dealer_keys_every_card_one_can_be_keyed_when_the_table_would_take_it(
+    house, commands, awaited
+):
+    croupier = Croupier(**KEYED, **house).do("hello", "sign on", "change shoe", *commands)
+
+    assert ("key_card" in shown(croupier, Role.DEALER).orders) is awaited
+
+
 def test_the_seats_have_what_stands_and_afterwards_what_they_are_owed():
     croupier = Croupier.at_betting("wager 3 player 500", "wager 1 tie 100", "wager 3 tie 200")
     view = shown(croupier)

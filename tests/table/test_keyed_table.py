@@ -85,10 +85,26 @@ def test_the_dealer_burns_by_hand_and_then_opens_betting(burn, keyed, burned):
 @pytest.mark.parametrize(
     ("house", "commands", "code", "message"),
     [
-        ({"burn": "first_card"}, ["open"], "burn_not_finished", "turn the first card"),
-        ({"burn": "first_card"}, ["key 5S", "key 6S"], "no_card_awaited", "no card is awaited now"),
-        ({"burn": "none"}, ["key 5S"], "no_card_awaited", "no card is awaited now"),
-        ({"betting_closes": "order"}, ["open", "key 5S"], "no_card_awaited", "no card is awaited now"),
+        ({"burn": "first_card"}, ["open"], "burn_not_finished", "turn the first card, key it, and burn"),
+        (
+            {"burn": "first_card"},
+            ["key 5S", "key 6S"],
+            "no_card_awaited",
+            "no card is awaited now: burn the next 5 cards without keying, then open betting",
+        ),
+        (
+            {"burn": "first_card"},
+            ["key AS", "key 6S"],
+            "no_card_awaited",
+            "no card is awaited now: burn the next card without keying, then open betting",
+        ),
+        ({"burn": "none"}, ["key 5S"], "no_card_awaited", "no card is awaited now: open betting first"),
+        (
+            {"betting_closes": "order"},
+            ["open", "key 5S"],
+            "no_card_awaited",
+            "no card is awaited now: close betting first",
+        ),
         ({"decks": 1}, ["open", "key 5S 5S"], "surplus_copy", "5S has already come 1 times"),
     ],
 )
