@@ -27,13 +27,10 @@ class Calendar:
         Raises:
             ValueError: one of them is none.
         """
-        if week_starts not in WEEKDAYS:
-            raise ValueError(
-                f"{week_starts!r} is no day that a week can start with: write one of {', '.join(WEEKDAYS)}"
-            )
+        weekday = read_weekday(week_starts)
         starts = time.fromisoformat(day_starts)
         try:
-            return cls(starts, ZoneInfo(zone), week_starts)
+            return cls(starts, ZoneInfo(zone), weekday)
         except (ValueError, OSError, KeyError):
             raise ValueError(
                 f"{zone!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
@@ -72,6 +69,21 @@ def read_day(text: str) -> date:
         day = date.fromisoformat(text)
     except ValueError:
         day = None
-    if day is None or len(text) != len("2026-11-21") or not FIRST_DAY <= day <= LAST_DAY:
+    if day is None or len(text) != len("2026-11-21"):
         raise ValueError(f"{text[:40]!r} is no day: write it as 2026-11-21")
+    if not FIRST_DAY <= day <= LAST_DAY:
+        raise ValueError(f"{text} is too far from today: write a day from {FIRST_DAY} to {LAST_DAY}")
     return day
+
+
+def read_weekday(text: str) -> str:
+    """A day that weeks can start with, such as "monday".
+
+    Raises:
+        ValueError: it is none.
+    """
+    if text not in WEEKDAYS:
+        raise ValueError(
+            f"{text[:40]!r} is no day that a week can start with: write one of {', '.join(WEEKDAYS)}"
+        )
+    return text

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi import Path as InPath
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -22,7 +22,7 @@ from controller.progressive.events import PrintWinPage
 from controller.progressive.settings import Advice, Settings, advice
 from controller.progressive.state import AwardState, State
 from game_manager import sheets
-from game_manager.days import FIRST_DAY, LAST_DAY, WEEKDAYS, Calendar
+from game_manager.days import Calendar, read_day, read_weekday
 from game_manager.reconciliation import Reconciliation, reconcile
 from game_manager.record import Record, opened
 from game_manager.reports import (
@@ -125,9 +125,9 @@ class Overview(Part):
     slip_printer: bool
 
 
-_Day = Annotated[date, InPath(ge=FIRST_DAY, le=LAST_DAY)]
+_Day = Annotated[date, BeforeValidator(read_day), InPath()]
 _Award = Annotated[int, InPath(ge=1, le=_NUMBER)]
-_WeekStarts = Annotated[str | None, Query(pattern=f"^({'|'.join(WEEKDAYS)})$")]
+_WeekStarts = Annotated[Annotated[str, AfterValidator(read_weekday)] | None, Query()]
 
 
 def add_game_manager(

@@ -188,7 +188,7 @@ def _answer_refusals(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def bad_parameter(_: Request, error: RequestValidationError) -> Response:
         fault = error.errors()[0]
-        return said(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {fault['msg']}")
+        return said(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {_what_to_write(fault)}")
 
     @app.exception_handler(HTTPException)
     async def not_served(request: Request, error: HTTPException) -> Response:
@@ -202,6 +202,24 @@ def _answer_refusals(app: FastAPI) -> None:
     @app.exception_handler(AccountsError)
     async def no_accounts(_: Request, error: AccountsError) -> Response:
         return said(503, "no_accounts", str(error))
+
+
+def _what_to_write(fault: dict[str, Any]) -> str:
+    """What is wrong with a parameter, in words: the validation's own are for programmers."""
+    said = fault.get("ctx", {})
+    match fault["type"]:
+        case "value_error":
+            return str(said["error"])
+        case "int_parsing" | "int_parsing_size":
+            return f"{fault['input'][:40]!r} is no number: write a whole one, in digits"
+        case "greater_than_equal":
+            return f"write {said['ge']} or more"
+        case "less_than_equal":
+            return f"write {said['le']} or less"
+        case "literal_error":
+            return f"write {said['expected']}"
+        case _:
+            return str(fault["msg"])
 
 
 # --- who asks

@@ -21,6 +21,7 @@ from controller.journal import store
 from controller.journal.recovery import replay
 from controller.operators import console
 from game_manager import sheets, web
+from game_manager.days import WEEKDAYS
 from game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords
@@ -140,24 +141,40 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
 
 
 @pytest.mark.parametrize(
-    ("path", "status"),
+    ("path", "reason"),
     [
-        ("/days/2026-02-30", 422),
-        ("/days/1999-12-31", 422),
-        ("/days/9999-12-31", 422),
-        ("/weeks/2026-11-20?week_starts=someday", 422),
-        ("/awards?before=0", 422),
-        ("/awards?limit=101", 422),
+        ("/days/nonsense", "day: 'nonsense' is no day: write it as 2026-11-21"),
+        ("/days/2026-02-30", "day: '2026-02-30' is no day: write it as 2026-11-21"),
+        ("/csv/days/1763596800", "day: '1763596800' is no day: write it as 2026-11-21"),
+        (
+            "/days/1999-12-31",
+            "day: 1999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",
+        ),
+        (
+            "/reconciliations/9999-12-31",
+            "day: 9999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",
+        ),
+        (
+            "/weeks/2026-11-20?week_starts=someday",
+            f"week_starts: 'someday' is no day that a week can start with: write one of {', '.join(WEEKDAYS)}",
+        ),
+        ("/awards?before=0", "before: write 1 or more"),
+        ("/awards?limit=101", "limit: write 100 or less"),
+        ("/awards?limit=many", "limit: 'many' is no number: write a whole one, in digits"),
+        (
+            "/awards/1e3/slip",
+            "number: '1e3' is no number: write a whole one, in digits",
+        ),
+        ("/advice?fixed_awards=purse", "fixed_awards: write 'tray' or 'meter'"),
     ],
 )
-async def test_what_cannot_be_read_is_told_and_the_service_goes_on(path, status, tmp_path):
+async def test_what_cannot_be_read_is_told_with_what_to_write_and_the_service_goes_on(path, reason, tmp_path):
     async with consoles(tmp_path, house()) as here:
         here.account("ike", "auditor")
         browser = await here.signed_on("ike")
-        answer = await browser.get(f"/api/progressive{path}")
+        answer = await browser.ask("POST" if path.endswith("/slip") else "GET", f"/api/progressive{path}")
 
-        assert answer.status == status
-        assert answer.json["reason"]
+        assert (answer.status, answer.json["code"], answer.json["reason"]) == (422, "bad_request", reason)
         assert (await browser.get("/api/progressive")).status == 200
 
 
