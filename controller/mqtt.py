@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, Self
 
 import aiomqtt
 import structlog
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from controller.engine import Engine
 from controller.journal.journal import Journal
@@ -272,7 +272,10 @@ class Broker:
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
-            self._answer_wager(0, None, number, "bad_payload", _first_fault(error))
+            # As of the last input, for it is none itself and `seq` must not go back.
+            self._answer_wager(
+                self._engine.seq, _id_of(payload), number, "bad_payload", _first_fault(error), is_input=False
+            )
             return
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
         (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")
@@ -283,12 +286,20 @@ class Broker:
             self._answer_wager(handled.seq, asked.id, number, refusal.code, str(refusal))
 
     def _answer_wager(
-        self, seq: int, request: str | None, seat: int, code: str | None, reason: str | None
+        self,
+        seq: int,
+        request: str | None,
+        seat: int,
+        code: str | None,
+        reason: str | None,
+        *,
+        is_input: bool = True,
     ) -> None:
+        now = timestamp(datetime.now(UTC))
         answer = WagerAnswer(
-            id=f"{self._topic.table}/wager/{seq or request or timestamp(datetime.now(UTC))}",
+            id=f"{self._topic.table}/wager/{seq if is_input else now}",
             seq=seq,
-            ts=timestamp(datetime.now(UTC)),
+            ts=now,
             request=request,
             seat=seat,
             accepted=code is None,
@@ -307,9 +318,10 @@ class Broker:
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
             else:
-                answer = self._response(None, f"there is no request {verb!r}: ask for snapshot or rounds")
+                reason = f"there is no request {verb!r}: ask for snapshot or rounds"
+                answer = self._response(_id_of(payload), reason)
         except ValidationError as error:
-            answer = self._response(None, _first_fault(error))
+            answer = self._response(_id_of(payload), _first_fault(error))
         self._outbox.put(self._topic(topics.response(verb)), answer.wire())
 
     def _snapshot(self, asked: SnapshotRequest) -> Message:
@@ -318,9 +330,9 @@ class Broker:
 
     def _response(self, request: str | None, error: str | None) -> Response:
         now = timestamp(datetime.now(UTC))
-        return Response(
-            id=f"{self._topic.table}/response/{request or now}", seq=0, ts=now, request=request, error=error
-        )
+        # Whoever asks again as it should be, by the same id, has another answer.
+        id_ = f"{self._topic.table}/response/{request if error is None else now}"
+        return Response(id=id_, seq=0, ts=now, request=request, error=error)
 
     async def _rounds(self, asked: RoundsRequest) -> Message:
         last = self._journal.last_round
@@ -473,6 +485,22 @@ async def _to_its_end(task: asyncio.Task[None]) -> None:
         if not task.cancelled():
             task.exception()  # counts as heard: a failure that comes with a cancellation has been told by its cause
     task.result()
+
+
+class _Asked(BaseModel):
+    """What of a payload that is no request names it all the same."""
+
+    model_config = ConfigDict(strict=True)
+
+    id: str = Field(min_length=1, max_length=64)
+
+
+def _id_of(payload: bytes) -> str | None:
+    """The id that a payload gives itself, None where none can be read."""
+    try:
+        return _Asked.model_validate_json(payload).id
+    except ValidationError:
+        return None
 
 
 def _first_fault(error: ValidationError) -> str:

@@ -434,10 +434,10 @@ class WagerRequest(Payload):
 
 
 class WagerAnswer(Message):
-    """What became of a wager request; not retained. `seq` is that of its input, 0 when it could not be read."""
+    """What became of a wager request; not retained. `seq` is that of its input, or of the last one when it is no request."""
 
     schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
-    request: str | None = Field(description="the request's id, null when it could not be read")
+    request: str | None = Field(description="the request's id, null when not even that could be read")
     seat: int
     accepted: bool
     code: str | None = Field(description="why it was refused, for programs")

@@ -388,6 +388,9 @@ async def test_each_wager_is_answered_with_what_became_of_it(here, mosquitto):
     assert [answer["accepted"] for answer in answers] == [code is None for _, _, code in WAGERS]
     assert all(answer["reason"] for answer in answers if not answer["accepted"])
     assert all(documented("wagers/3/result", answer) for answer in answers)
+    numbers = [answer["seq"] for answer in answers]
+    assert (numbers, min(numbers) > 0) == (sorted(numbers), True)
+    assert len({answer["id"] for answer in answers}) == len(answers)
     assert [(placed.seat, placed.wager, placed.amount) for placed in here.state.wagers] == [
         (3, "player", STAKE)
     ]
@@ -399,6 +402,37 @@ def _answers(listening: Ear) -> list[dict[str, Any]]:
         for name, payload, _ in listening.heard
         if name.startswith("wagers/") and name.endswith("/result")
     ]
+
+
+@pytest.mark.parametrize(
+    ("payload", "request_id"),
+    [
+        (wager(amount="5000"), "w-1"),
+        ({"id": "w-2"}, "w-2"),
+        (b'{"id": "w", "round": 2, "wager": "player", "amount": NaN}', "w"),
+        (wager(id=7), None),
+        (wager(id=""), None),
+        (wager(id="x" * 65), None),
+        (b'{"id": "w-1"', None),
+        (b'["w-1"]', None),
+        (b'{"id": "\\ud800"}', None),
+        (b"\xff", None),
+        (b"[" * 100_000, None),
+    ],
+)
+@pytest.mark.parametrize("topic", ["wagers/3", "request/rounds", "request/roundz"])
+async def test_what_is_no_request_is_answered_with_its_id_where_that_can_be_read(
+    topic, payload, request_id, here, mosquitto
+):
+    name, answered = ("wagers/3/set", "wagers/3/result") if "wagers" in topic else (topic, "response")
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await listening.publish(name, payload)
+        await eventually(lambda: any(each[0].startswith(answered) for each in listening.heard), "the answer")
+    answer = next(each for heard, each, _ in listening.heard if heard.startswith(answered))
+
+    assert answer["request"] == request_id
+    assert answer["seq"] == (here.engine.seq if "wagers" in topic else 0)
 
 
 async def test_the_same_wager_twice_has_the_effect_of_one(here, mosquitto):
