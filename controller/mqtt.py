@@ -22,6 +22,7 @@ import aiomqtt
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from controller.broker_refusal import advice_on
 from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages import topics
@@ -150,7 +151,8 @@ class Broker:
                 await self._serve(client)
         except* aiomqtt.MqttError as errors:
             if not self._failures:
-                _log.warning("broker away", reason=str(errors.exceptions[0]))
+                error = errors.exceptions[0]
+                _log.warning("broker away", reason=str(error), **advice_on(error))
         finally:
             self._outbox.disconnect()
 

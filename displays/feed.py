@@ -16,6 +16,7 @@ import aiomqtt
 import structlog
 from pydantic import ValidationError
 
+from controller.broker_refusal import advice_on
 from controller.messages.topics import Topics
 from controller.problems import ConfigError
 from displays.board import PAYLOADS, PROGRESSIVES, Board
@@ -62,7 +63,13 @@ class Feed:
                 for board in self._boards:
                     board.disconnected()
                 if failures == 0:  # one line an absence
-                    log.warning("broker_away", host=self._mqtt.host, port=self._mqtt.port, error=str(error))
+                    log.warning(
+                        "broker_away",
+                        host=self._mqtt.host,
+                        port=self._mqtt.port,
+                        error=str(error),
+                        **advice_on(error),
+                    )
             await asyncio.sleep(uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2**failures)))
             failures = min(failures + 1, 10)
 

@@ -10,6 +10,7 @@ from email.message import Message
 from typing import Any
 
 import pytest
+import structlog
 
 from displays.server import STATIC
 from tests.displays.meters import Meter
@@ -316,12 +317,15 @@ async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are
     broker = Broker(tmp_path, {"table": "s3cret"})
     await broker.start()
     try:
-        async with display(broker) as address, event_stream(address) as (events, _):
-            assert await anext(events) == (
-                "live",
-                {"milliseconds": 0, "reason": "The display has no connection to the message broker"},
-            )
-            await asyncio.sleep(1)
-            assert json.loads((await get(address + "healthz"))[2])["table-1"]["live"] is False
+        with structlog.testing.capture_logs() as logs:
+            async with display(broker) as address, event_stream(address) as (events, _):
+                assert await anext(events) == (
+                    "live",
+                    {"milliseconds": 0, "reason": "The display has no connection to the message broker"},
+                )
+                await asyncio.sleep(1)
+                assert json.loads((await get(address + "healthz"))[2])["table-1"]["live"] is False
     finally:
         broker.kill()
+    (away,) = (each for each in logs if each["event"] == "broker_away")
+    assert "set username and password_file in [mqtt]" in away["hint"]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
 from controller import supervisor
 from controller.journal.entries import Head
@@ -725,11 +726,16 @@ async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):
 
 async def test_a_wrong_password_does_not_hold_up_play(here, tmp_path):
     with GuardedBroker(tmp_path) as guarded:
-        async with connected(here, guarded.port, **{**guarded.login("punto"), "password": "a guess"}):
-            await here.play(20)
-            await asyncio.sleep(0.3)
+        guess = {**guarded.login("punto"), "password": "a guess"}
+        with structlog.testing.capture_logs() as logs:
+            async with connected(here, guarded.port, **guess):
+                await here.play(20)
+                await eventually(lambda: logs, "a word of it")
+                await asyncio.sleep(0.3)
 
-            assert not here.outbox.connected
+                assert not here.outbox.connected
+    (away,) = (each for each in logs if each["event"] == "broker away")
+    assert "set username and password_file in [mqtt]" in away["hint"]
 
 
 def test_the_program_reads_its_password_from_a_file(tmp_path):
