@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from controller.baccarat.cards import Card
 from controller.config import LimitsConfig, house_game
 from controller.engine import Engine, Handled
 from controller.games import load_game
@@ -46,6 +47,9 @@ KINDS: Final[dict[str, Any]] = {
     if field.name == "kind"
 }
 """Order by the name it has in a request."""
+
+_CARD_FIELDS: Final = frozenset({"card", "player", "banker"})
+"""The fields of orders that have cards."""
 
 MOST: Final = 10**12
 """Above every amount that a meter holds, in minor units, and far below what the record's numbers hold of millionths."""
@@ -387,7 +391,13 @@ def _first(error: ValidationError, skipped: int) -> str:
     """The first of what is wrong, with its place but for the first `skipped` parts of it."""
     fault = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in fault["loc"][skipped:])
-    return f"{where}: {fault['msg']}"
+    what = fault["msg"]
+    if fault["type"] == "enum" and _CARD_FIELDS.intersection(fault["loc"]):
+        try:
+            Card(str(fault["input"])[:20])
+        except ValueError as no_card:  # which says how one is written; the validation would list all 52
+            what = str(no_card)
+    return f"{where}: {what}"
 
 
 def _nearest(name: str, names: Iterable[str]) -> str:

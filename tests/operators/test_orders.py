@@ -69,7 +69,10 @@ async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_i
         ({"order": "void_coup"}, "void_coup needs reason"),
         ({"order": "void_coup", "reason": "x", "who": "Ann"}, "void_coup has no 'who'"),
         ({"order": "void_coup", "reason": "x", "approved_by": "Ann"}, "void_coup has no 'approved_by'"),
-        ({"order": "key_card", "card": "1S"}, "key_card: card: Input should be "),
+        (
+            {"order": "key_card", "card": "1S"},
+            "key_card: card: '1S' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD",
+        ),
         ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: Input should be "),
         ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
         ({"order": "open_betting", "approval": APPROVAL}, "open_betting takes no approval: leave it out"),

@@ -236,7 +236,15 @@ BAD: list[tuple[bytes, str]] = [
         "void_coup has no 'reazon' (did you mean reason?): it takes reason",
     ),
     (b'{"order": "void_coup", "reason": 7}', "void_coup: reason: Input should be a valid string"),
-    (b'{"order": "key_card", "card": "1S"}', "key_card: card: Input should be "),
+    (
+        b'{"order": "key_card", "card": "ZZ"}',
+        "key_card: card: 'ZZ' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD",
+    ),
+    (b'{"order": "key_card", "card": 9}', "key_card: card: '9' is not a card: write rank"),
+    (
+        b'{"order": "correct_round", "round": 1, "player": ["KS", "10H"], "banker": [], "reason": "x"}',
+        "correct_round: player.1: '10H' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD",
+    ),
     (b'{"order": "correct_card", "position": "1", "card": "9S", "reason": "x"}', "correct_card: position: "),
     (b'{"order": "correct_card", "position": 1e999, "card": "9S", "reason": "x"}', "correct_card: "),
     (b'{"order": "correct_card", "position": NaN, "card": "9S", "reason": "x"}', "correct_card: "),
