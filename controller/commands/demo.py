@@ -13,6 +13,8 @@ import json
 import logging
 import math
 import secrets
+import shlex
+import shutil
 import signal
 import socket
 import sys
@@ -26,9 +28,9 @@ from typing import Any, Final, cast
 
 import aiomqtt
 import structlog
-from amqtt.broker import Broker
 
 from controller import log
+from controller.commands.demo_broker import DemoBroker
 from controller.commands.demo_telling import MeterTeller, round_line, tell_late
 from controller.commands.operator import ask
 from controller.commands.run import devices_of, messages_of
@@ -66,6 +68,7 @@ _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500,
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
 _CUT: Final = 14
 _LONGEST_WAIT: Final = 3600  # seconds
+_LAST_PORT: Final = 65535
 _QUICKEST: Final = 0.01  # seconds from one press to the next
 _CHANGE_SHOE: Final = {"order": "change_shoe"}
 _CONFIG: Final = """\
@@ -153,10 +156,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rounds", type=_rounds, metavar="N", help="end after so many rounds (run until Ctrl-C)"
     )
     parser.add_argument(
-        "--port", type=int, default=8080, help="the display's port, a free one if it is taken (8080)"
+        "--port",
+        type=_port,
+        default=8080,
+        metavar="PORT",
+        help="the display's port, a free one if it is taken (8080)",
     )
     parser.add_argument(
-        "--console-port", type=int, default=8090, help="the consoles' port, a free one if it is taken (8090)"
+        "--console-port",
+        type=_port,
+        default=8090,
+        metavar="PORT",
+        help="the consoles' port, a free one if it is taken (8090)",
     )
     parser.add_argument(
         "--procedure",
@@ -184,6 +195,15 @@ def _rounds(text: str) -> int:
         if (rounds := int(text)) >= 1:
             return rounds
     raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: write 1 or more, or leave it out")
+
+
+def _port(text: str) -> int:
+    with suppress(ValueError):
+        if 0 <= (port := int(text)) <= _LAST_PORT:
+            return port
+    raise argparse.ArgumentTypeError(
+        f"{cut(text)!r} is no port: write 1 to {_LAST_PORT}, or 0 for one that is free"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
@@ -264,7 +284,8 @@ async def _deal(
     shoe: VirtualShoe | None,
     passing: _Secrets,
 ) -> None:
-    broker = await _start_broker(broker_port)
+    broker = DemoBroker(broker_port)
+    await broker.start()
     try:
         async with asyncio.TaskGroup() as tasks:
 
@@ -398,17 +419,6 @@ def _progressive_config(wager: str, procedure: Procedure, folder: Path) -> str:
     )
 
 
-async def _start_broker(port: int) -> Broker:
-    broker = Broker(
-        {
-            "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
-            "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
-        }
-    )
-    await broker.start()
-    return broker
-
-
 def _display(port: int, broker_port: int) -> DisplayOptions:
     return DisplayOptions(
         mqtt=MqttOptions(port=broker_port, base=_BASE),
@@ -419,6 +429,7 @@ def _display(port: int, broker_port: int) -> DisplayOptions:
 def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable[[str], None]:
     console = cast(ConsoleConfig, config.console)
     consoles = f"http://{console.host}:{console.port}/"
+    punto = _this_program()
     people = [*_PEOPLE, *(_AT_THE_GAME_MANAGER if config.progressive is not None else ())]
 
     def say(address: str) -> None:
@@ -429,9 +440,9 @@ def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable
         if config.progressive is not None:
             lines["Game Manager"] = f"{consoles}game-manager as {_listed([*people[1:]])}"
         lines |= {
-            "in a terminal": f"punto display --text --table {_TABLE} --mqtt-port {broker_port}",
+            "in a terminal": f"{punto} display --text --table {_TABLE} --mqtt-port {broker_port}",
             "MQTT": f"mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'",
-            "orders": f"punto operator --socket {config.operator.socket} status",
+            "orders": f"{punto} operator --socket {shlex.quote(str(config.operator.socket))} status",
             "record": f"{config.record.path}",
             "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
         }
@@ -441,6 +452,17 @@ def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable
         )
 
     return say
+
+
+def _this_program() -> str:
+    """The command that a shell in this folder begins this very program with."""
+    if Path(sys.argv[0]).name != "punto":
+        return f"{shlex.quote(sys.executable)} -m controller"
+    if (found := shutil.which("punto")) and Path(found).samefile(sys.argv[0]):
+        return "punto"
+    program, here = Path(sys.argv[0]).resolve(), Path.cwd()
+    shorter = f"./{program.relative_to(here)}" if program.is_relative_to(here) else str(program)
+    return shlex.quote(shorter)
 
 
 def _listed(names: list[str]) -> str:

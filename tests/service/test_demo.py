@@ -1,6 +1,7 @@
 """`punto demo`: a whole table on one machine, which ends when it is told to and leaves no noise."""
 
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -28,9 +29,16 @@ QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", 
 
 
 @contextmanager
-def started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+def started(
+    command: list[str], folder: Path = HERE, path: str = os.environ["PATH"]
+) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             yield process
@@ -165,6 +173,14 @@ sys.exit(main())
             ["--rounds", "0"],
             "argument --rounds: '0' is no number of rounds: write 1 or more, or leave it out",
         ),
+        *(
+            (
+                [option, port],
+                f"argument {option}: '{port}' is no port: write 1 to 65535, or 0 for one that is free",
+            )
+            for option in ("--port", "--console-port")
+            for port in ("-1", "65536", "99999999", "1e4")
+        ),
     ],
 )
 def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
@@ -177,6 +193,45 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
     assert process.returncode == 2
     assert told in noise
     assert "Traceback" not in noise
+
+
+@pytest.mark.parametrize(
+    ("begun", "where", "told"),
+    [
+        (["my tools/punto"], ".", "'./my tools/punto'"),
+        (["../my tools/punto"], "elsewhere", "'{tools}/punto'"),
+        (["punto"], "elsewhere", "punto"),
+        ([sys.executable, "-m", "controller"], HERE, f"{sys.executable} -m controller"),
+    ],
+)
+def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path):
+    tools, folder = tmp_path / "my tools", tmp_path / where
+    tools.mkdir()
+    folder.mkdir(exist_ok=True)
+    program = tools / "punto"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(HERE)!r})\n"
+        "from controller.cli import main\nsys.exit(main())\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    path = f"{tools}:/usr/bin:/bin" if begun == ["punto"] else "/usr/bin:/bin"
+    with started([*begun, "demo", *QUICK, "--dir", str(tmp_path / "kept here")], folder, path) as process:
+        assert process.stdout is not None
+        said = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
+        orders = said.partition("orders ")[2].partition("\n")[0].strip()
+        asked = subprocess.run(
+            ["/bin/sh", "-c", orders],
+            check=False,
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+        )
+
+    assert orders.startswith(f"{told.format(tools=tools)} operator --socket ")
+    assert asked.returncode == 0, asked.stderr
+    assert json.loads(asked.stdout)["table"] == "demo"
 
 
 def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
