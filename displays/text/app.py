@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.app import App, ComposeResult
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
@@ -46,6 +46,7 @@ class TextDisplay(App[None]):
     CSS_PATH = "display.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit"),
+        Binding("ctrl+c", "quit", priority=True),  # which textual has for the copy of a text
         ("left", "turn(-1)"),
         ("right", "turn(1)"),
     ]

@@ -31,6 +31,7 @@ from tests.displays.parts import free_port, publisher
 from tests.displays.played import PlayedTable, availability
 from tests.roads.shoes import random_shoe, rounds
 
+KEYS = {"q": b"q", "Ctrl-C": b"\x03"}
 LETTERS = {"banker": "B", "player": "P", "tie": "T"}
 
 
@@ -371,7 +372,7 @@ class Terminal:
                 os.close(end)
 
 
-@pytest.mark.parametrize("ending", ["q", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("ending", ["q", "Ctrl-C", "SIGTERM", "SIGINT"])
 async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_it_was(broker, ending):
     table = PlayedTable()
     table.play(10)
@@ -384,8 +385,8 @@ async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_
             await asyncio.to_thread(terminal.until, b"Dragon Room 8")
             await out.send("state", table.state())
             await asyncio.to_thread(terminal.until, b"table-1")
-        if ending == "q":
-            terminal.press(b"q")
+        if ending in KEYS:
+            terminal.press(KEYS[ending])
         else:
             terminal.process.send_signal(signal.Signals[ending])
 
