@@ -17,7 +17,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 from controller import __version__
 from controller.problems import ConfigError, cut, nearest
@@ -168,10 +169,36 @@ def _without_output(error: BaseException) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages stay short, whatever it was called with."""
+    """A parser whose messages stay short, whatever it was called with, and say what to write."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.register("type", int, _whole_number)
+        self.register("type", float, _number)
+        self.register("type", Path, _path)
 
     def error(self, message: str) -> NoReturn:
         super().error(re.sub(r"\S{101,}", lambda word: cut(word[0]), message))
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{cut(text)!r} is no whole number: write one such as 8") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{cut(text)!r} is no number: write one such as 0.5") from None
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty: write one, or . for this folder")
+    return Path(text)
 
 
 def _dispatch(arguments: list[str]) -> int:

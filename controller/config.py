@@ -368,7 +368,7 @@ class ProgressiveConfig(_Section):
     device or host:port that prints win pages as slips, in the character set `slip_encoding`.
     """
 
-    id: Annotated[str, Field(pattern="^[a-z0-9_-]+$")]
+    id: str
     wager: str | None = None
     seed: int | None = None
     contribution: str | None = None
@@ -382,13 +382,31 @@ class ProgressiveConfig(_Section):
     approval_above: Annotated[int, Field(ge=0)] = 0
     seat_one: DealersSide = "right"
     second_factor: bool = False
-    day_starts: Annotated[str, Field(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")] = "06:00"
+    day_starts: str = "06:00"
     zone: str = "UTC"
     week_starts: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = (
         "monday"
     )
     slip_printer: str | None = None
     slip_encoding: Literal["cp437", "gb18030"] = "cp437"
+
+    @field_validator("id")
+    @classmethod
+    def _id_is_a_name(cls, id_: str) -> str:
+        if not re.fullmatch("[a-z0-9_-]+", id_):
+            raise ValueError(
+                f"{cut(id_)!r} is no name for a meter: it has small letters, digits, - and _, such as dragon-1"
+            )
+        return id_
+
+    @field_validator("day_starts")
+    @classmethod
+    def _day_starts_by_the_clock(cls, day_starts: str) -> str:
+        if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", day_starts):
+            raise ValueError(
+                f"{cut(day_starts)!r} is no time for a day to start at: write 00:00 to 23:59, such as 06:00"
+            )
+        return day_starts
 
     @field_validator("zone")
     @classmethod

@@ -36,7 +36,12 @@ def listen(host: str, port: int) -> socket.socket:
     Raises:
         OSError: the address cannot be listened on.
     """
-    family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    try:
+        family, *_, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except UnicodeError:  # such as a part of 64 letters
+        raise OSError("no host can have this name") from None
     listener = Listener(fileno=socket.create_server(address[:2], family=family).detach())
     # Every connection inherits these. asyncio sets the first only on sockets that it has made itself; without it the
     # second part of an answer waits for the browser's acknowledgement of the first: 40 ms. By the second the kernel

@@ -47,8 +47,14 @@ def _colour(text: str) -> str:
     return text
 
 
+def _language(text: str) -> str:
+    if not re.fullmatch("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text):
+        raise ValueError(f"{text!r} is no language: write its code, such as en or zh-Hant")
+    return text
+
+
 _Colours = dict[ColourName, Annotated[str, AfterValidator(_colour)]]
-_Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$")]
+_Language = Annotated[str, AfterValidator(_language)]
 _Name = Annotated[str, Field(min_length=1, max_length=60)]
 
 

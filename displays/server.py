@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from controller.problems import ConfigError, Problem
+from controller.problems import ConfigError, Problem, cut
 from controller.web_server import Server, listen
 from displays.board import Board, follow
 from displays.feed import Feed
@@ -239,7 +239,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         return listen(host, port)
     except OSError as error:
-        message = f"cannot listen on {host} port {port}: {error.strerror or error}; choose another with --host and --port"
+        message = f"cannot listen on {cut(host)} port {port}: {error.strerror or error}; choose another with --host and --port"
         raise ConfigError([Problem(message)]) from error
 
 

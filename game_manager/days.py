@@ -1,5 +1,6 @@
 """Gaming days and weeks: when they begin by the clock of the house, whatever daylight saving does to that clock."""
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Self
@@ -28,6 +29,10 @@ class Calendar:
             ValueError: one of them is none.
         """
         weekday = read_weekday(week_starts)
+        if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", day_starts):
+            raise ValueError(
+                f"{day_starts[:40]!r} is no time for a day to start at: write 00:00 to 23:59, such as 06:00"
+            )
         starts = time.fromisoformat(day_starts)
         try:
             return cls(starts, ZoneInfo(zone), weekday)

@@ -3,14 +3,17 @@
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Final
 
 from pydantic import BaseModel, RootModel
 
 from controller.commands import progressive_audit, progressive_win_page
 from controller.config import load_config
 from controller.journal.store import RecordError
+from controller.problems import cut
 from game_manager import sheets
 from game_manager.days import WEEKDAYS, Calendar, read_day
 from game_manager.reconciliation import reconcile
@@ -21,6 +24,9 @@ HELP = (
     "Report what a table's progressive took in, holds and has paid. The service may be running. Amounts are exact decimals of "
     "the currency's unit. A gaming day begins as [progressive] of the configuration says, or by --day-starts and --zone."
 )
+
+
+_ALL: Final = 10**9  # more than a record can hold
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--reconcile", type=_day, metavar="D", help="a gaming day's books, compared")
     what.add_argument("--awards", action="store_true", help="awards, the newest first")
     what.add_argument("--postings", action="store_true", help="the whole ledger")
-    report.add_argument("--limit", type=int, default=AWARDS_A_PAGE, help="so many awards, 25 if left out")
+    report.add_argument(
+        "--limit", type=_limit, default=AWARDS_A_PAGE, metavar="N", help="so many awards, 25 if left out"
+    )
     report.add_argument("--day-starts", metavar="HH:MM", help="when a gaming day begins, 06:00 if left out")
     report.add_argument("--zone", help="the time zone of that clock, UTC if left out")
     report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help="monday if left out")
@@ -64,6 +72,13 @@ def _day(text: str) -> date:
         return read_day(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _limit(text: str) -> int:
+    with suppress(ValueError):
+        if (limit := int(text)) >= 1:
+            return min(limit, _ALL)
+    raise argparse.ArgumentTypeError(f"{cut(text)!r} is no number of awards: write 1 or more")
 
 
 def main(args: argparse.Namespace) -> int:
@@ -116,7 +131,7 @@ def _report(
         found = reconcile(record, args.reconcile, calendar, now)
         return found, sheets.reconciliation_sheet(found)
     if args.awards:
-        last = awards(record, limit=max(1, args.limit))
+        last = awards(record, limit=args.limit)
         return last, sheets.awards_sheet(last.awards, calendar.zone)
     if args.postings:
         names, *rows = sheets.postings_sheet(record.postings(), UTC if args.json else calendar.zone)

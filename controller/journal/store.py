@@ -15,6 +15,7 @@ from typing import Final
 from controller.journal import books
 from controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
 from controller.journal.incidents import Incident
+from controller.problems import cut
 from controller.table.state import RoundRecord
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
@@ -150,8 +151,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     Raises:
         RecordError: the file is not there or is no record of this format.
     """
-    if not path.is_file():
-        raise RecordError(f"there is no record at {path}")
+    if not os.path.isfile(path):  # noqa: PTH113 - a path of any length
+        raise RecordError(f"there is no record at {cut(str(path), 200)}")
     message = f"cannot read {path}: {{}}; it is no record, it is damaged, or it may not be read by this user"
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)

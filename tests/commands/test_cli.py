@@ -115,7 +115,19 @@ def test_version():
         (["score", "--game", "no/such.toml"], "there is no game file no/such.toml"),
         (["score", "--game", "/"], "/: cannot be read: Is a directory"),
         (["score", "--game", "a" * 5000], f"there is no game '{'a' * 60}…'"),
-        (["demo", "--seed", "9" * 5000], f"invalid int value: '{'9' * 59}…"),
+        (["demo", "--seed", "9" * 5000], f"'{'9' * 60}…' is no whole number: write one such as 8"),
+        (["display", "--port", "1e4"], "argument --port: '1e4' is no whole number: write one such as 8"),
+        (["operator", "--socket", "x", "start-game", ""], "argument round: '' is no whole number"),
+        (["shoe", "--pace", "fast"], "argument --pace: 'fast' is no number: write one such as 0.5"),
+        (["shoe", "--link", ""], "argument --link: the path is empty: write one, or . for this folder"),
+        (["games", "--out", ""], "argument --out: the path is empty"),
+        (["replay", "x" * 5000], f"there is no record at {'x' * 200}…"),
+        (["progressive", "audit", "x" * 300], f"there is no record at {'x' * 200}…"),
+        (["progressive", "report", "--record", "x" * 300], f"there is no record at {'x' * 200}…"),
+        (
+            ["display", "--table", "t", "--host", "x" * 64],
+            f"cannot listen on {'x' * 60}… port 8080: no host can have this name; choose another",
+        ),
     ],
 )
 def test_a_call_that_cannot_begin_ends_with_2_and_says_why(arguments, said):

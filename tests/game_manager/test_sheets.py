@@ -107,7 +107,14 @@ async def test_every_time_in_a_sheet_is_by_the_houses_clock(tmp_path, capsys):
         (("--day", "2026-02-30"), "is no day"),
         (("--day", "20261122"), "is no day"),
         (("--zone", "Asia/Nowhere"), "is no time zone"),
-        (("--day-starts", "6 am"), "Invalid isoformat"),
+        (
+            ("--day-starts", "6 am"),
+            "'6 am' is no time for a day to start at: write 00:00 to 23:59, such as 06:00",
+        ),
+        (("--day-starts", "25:00"), "'25:00' is no time for a day to start at"),
+        (("--day-starts", "06:00:30"), "'06:00:30' is no time for a day to start at"),
+        (("--awards", "--limit", "0"), "argument --limit: '0' is no number of awards: write 1 or more"),
+        (("--awards", "--limit", "all"), "argument --limit: 'all' is no number of awards: write 1 or more"),
         ((), "there is no record"),
     ],
 )
