@@ -149,7 +149,19 @@ def _edge_warnings(game: Game) -> Iterator[str]:
         return
     for name, its in odds.items():
         if its.edge < 0:
-            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%: see `punto odds`"
+            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%{_what_to_do(name)}"
+
+
+def _what_to_do(name: str) -> str:
+    """What a house can do about a wager that it loses by; one beside two base wagers has both in its name."""
+    wager, _, beside = name.partition(":")
+    if "+" not in beside:
+        return ": see what it pays by `punto odds`, and change the game file if it is not as its sheet says"
+    bases = " and ".join(beside.split("+"))
+    return (
+        f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: have a house rule against it, high "
+        "minimums, or an eye on such seats (docs/progressive.md, A seat with both base wagers)"
+    )
 
 
 def _warnings(config: ServiceConfig) -> Iterator[str]:

@@ -615,7 +615,11 @@ def test_the_command_checks_a_game_file_too():
             'name = "mini-baccarat"',
             "mini-baccarat is the name of another game, which ships with punto",
         ),
-        ('"1 to 1"', '"2 to 1"', "player favours the players by 43.3896%: see `punto odds`"),
+        (
+            '"1 to 1"',
+            '"2 to 1"',
+            "player favours the players by 43.3896%: see what it pays by `punto odds`, and change the game file",
+        ),
         (
             "[[wagers]]",
             ONLY_BY_BANKER,

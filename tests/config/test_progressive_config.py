@@ -20,6 +20,7 @@ path = "table-1.db"
 socket = "table-1.sock"
 """
 PROGRESSIVE = '[progressive]\nid = "dragon"\nreserve = "1%"\n'
+DOCS = Path(__file__).parents[2] / "docs"
 CONSOLE = '[console]\naccounts = "operators.db"\n'
 
 
@@ -105,6 +106,18 @@ def test_check_config_sums_the_meter_up_and_quotes_the_sheets_advice(file, capsy
     assert "meter     dragon, pays 'Dragon Bonus Progressive' by Aquarius: seed 0.00, takes in 20%" in said
     assert 'WARNING: progressive: the meter starts with nothing. Sheet 000: "We do not recommend' in said
     assert "warning: progressive: nothing goes to the reserve" in said
+
+
+def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(file, capsys):
+    assert main(["check-config", str(file(PROGRESSIVE))]) == 0
+
+    (said,) = (line for line in capsys.readouterr().out.splitlines() if "player+banker" in line)
+    assert said == (
+        "warning: progressive:player+banker favours the players by 37.1085%: a seat with wagers on player and banker wins "
+        "progressive with either. No sheet forbids it: have a house rule against it, high minimums, or an eye on such seats "
+        "(docs/progressive.md, A seat with both base wagers)"
+    )
+    assert "## A seat with both base wagers\n" in (DOCS / "progressive.md").read_text(encoding="utf-8")
 
 
 def test_check_config_warns_of_a_meter_that_nobody_keeps(file, capsys):
