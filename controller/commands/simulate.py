@@ -4,8 +4,9 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from math import sqrt
 from pathlib import Path
 from typing import Any, Final
 
@@ -121,10 +122,13 @@ def main(args: argparse.Namespace) -> int:
         raise ConfigError([Problem(str(error))]) from None
     tally = _run(simulation, outcomes, args)
     wagers = estimates(tally, odds)
+    errors = {name: sqrt(its.variance / tally.rounds) for name, its in odds.items()}
     if args.json:
-        sys.stdout.write(json.dumps(_plain(exact, args.seed, shoe, tally, wagers), indent=2) + "\n")
+        sys.stdout.write(json.dumps(_plain(exact, args.seed, shoe, tally, wagers, errors), indent=2) + "\n")
     else:
-        sys.stdout.write("".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers)))
+        sys.stdout.write(
+            "".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers, errors))
+        )
     return 0
 
 
@@ -209,7 +213,12 @@ def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile 
 
 
 def _plain(
-    exact: GameOdds, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
+    exact: GameOdds,
+    seed: int,
+    shoe: ShoeRules | None,
+    tally: Tally,
+    wagers: tuple[WagerEstimate, ...],
+    errors: Mapping[str, float],
 ) -> dict[str, Any]:
     """The answer as JSON has it."""
     awards = exact.average_top_awards()
@@ -224,7 +233,7 @@ def _plain(
         "batches": tally.batches,
         "wagers": {
             each.name: {
-                "edge": _figures(each.edge),
+                "edge": {**_figures(each.edge), "exact_standard_error": errors[each.name]},
                 **({"average_top_award": float(awards[each.name])} if each.name in awards else {}),
                 "rules": {
                     rule.rule: {"pays": rule.pays, "count": rule.count, **_figures(rule.frequency)}
@@ -251,7 +260,12 @@ def _stream(seed: int, shoe: ShoeRules | None) -> str:
 
 
 def _table(
-    exact: GameOdds, seed: int, shoe: ShoeRules | None, tally: Tally, wagers: tuple[WagerEstimate, ...]
+    exact: GameOdds,
+    seed: int,
+    shoe: ShoeRules | None,
+    tally: Tally,
+    wagers: tuple[WagerEstimate, ...],
+    errors: Mapping[str, float],
 ) -> Iterator[str]:
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
@@ -266,6 +280,8 @@ def _table(
         yield f"{each.name:<{width}}  {_aligned(each.edge)}"
     for name, award in exact.average_top_awards().items():
         yield f"\n{name}: its meter at the average top award, {float(award) / 100:,.2f}"
+    for each in wagers:
+        yield from _too_sure(each.name, each.edge, errors[each.name])
     rules = [rule for each in wagers for rule in each.rules]
     rule_width = max(len(rule.rule) for rule in rules)
     pays_width = max(len(rule.pays) for rule in rules)
@@ -281,6 +297,16 @@ def _table(
                 f"{'' if place else each.name:<{width}}  {rule.rule:<{rule_width}}  {rule.pays:<{pays_width}}  "
                 f"{rule.count:>{count_width},}  {_aligned(rule.frequency)}"
             )
+
+
+def _too_sure(name: str, edge: Estimate, error: float) -> Iterator[str]:
+    """What to make of the sigmas of a wager whose rare awards have not come as often as its variance takes for granted."""
+    if edge.standard_error is not None and edge.standard_error < error / 2:
+        sigmas = Estimate(edge.simulated, error, edge.exact).sigmas
+        yield (
+            f"\n{name}: do not go by its sigmas: awards that make most of its variance have come too seldom. By the exact "
+            f"variance its standard error is {100 * error:.6f}%, and it is {sigmas:+.2f} of them off"
+        )
 
 
 def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import os
 import pty
 import signal
@@ -18,6 +19,7 @@ from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.cli import main
 from controller.games import load_game
+from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds, positions
 
 PUNTO = [sys.executable, "-m", "controller", "simulate"]
@@ -95,6 +97,38 @@ def test_a_meter_is_at_its_average_top_award_as_it_is_in_the_exact_odds(punto):
     for name, award in awards.items():
         assert wagers[name]["average_top_award"] == float(award)
         assert f"{name}: its meter at the average top award, {float(award) / 100:,.2f}\n" in text
+
+
+def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(punto):
+    _, text, _ = punto(*asked("--shoes", game="progressive-3", rounds=100_000))
+    _, out, _ = punto(*asked("--shoes", "--json", game="progressive-3", rounds=100_000))
+    wagers = json.loads(out)["wagers"]
+    odds = GameOdds(load_game("progressive-3")).odds(Composition.of_decks(8))
+    told = {
+        line.partition(": do not go by its sigmas: ")[::2]
+        for line in text.splitlines()
+        if "do not go" in line
+    }
+
+    assert {name for name, _ in told} == {
+        "progressive:player",
+        "progressive:banker",
+        "progressive:player+banker",
+    }
+    for name, words in told:
+        edge = wagers[name]["edge"]
+        error = math.sqrt(odds[name].variance / 100_000)
+        off = (edge["simulated"] - edge["exact"]) / error
+        assert abs(edge["sigmas"]) > 10
+        assert abs(off) < 2
+        assert edge["exact_standard_error"] == pytest.approx(error)
+        assert words.endswith(f"its standard error is {100 * error:.6f}%, and it is {off:+.2f} of them off")
+
+
+def test_nothing_is_said_of_a_wager_whose_awards_are_not_rare(punto):
+    _, text, _ = punto(*asked("--shoes", rounds=100_000))
+
+    assert "do not go by" not in text
 
 
 def test_json_has_the_same_figures(punto):
