@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 SOURCES := controller game_manager drivers simulators displays tests benchmarks
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
-TOGETHER := -n 2 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
+TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
 
 .PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 
@@ -17,8 +17,8 @@ demo: $(READY)
 
 # First what must be covered whole, and is only run under coverage; then all else. A file's tests are one worker's, so that
 # what it has prepared serves them all; by their names the last files are short, so that no worker waits long for the other; and
-# what they start again and again is compiled once. What holds a limit in real time
-# has the machine to itself.
+# what they start again and again is compiled once. Much of it waits for a disk or another process: three workers for two
+# processors. What holds a limit in real time has the machine to itself.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) system
 	$(BIN)/coverage erase

@@ -3,7 +3,6 @@
 import asyncio
 import signal
 from pathlib import Path
-from time import time
 
 import aiomqtt
 import pytest
@@ -11,7 +10,7 @@ from playwright.async_api import expect
 
 from controller.table.events import VoidCoup
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt, expect_live, expect_not_live
+from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
 from tests.displays.parts import DisplayProcess, display, free_port, publisher
 from tests.displays.played import PlayedTable, availability
 
@@ -19,10 +18,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 KIOSK = Path(__file__).parents[3] / "displays" / "kiosk.html"
 AT_ONCE = 2  # seconds; by itself the last state is over after 2.5
-# When the page last became live or not live, by its own hand: what it takes to ask the browser is no part of it.
-NOTE_CHANGES = """
-new MutationObserver(() => { window.changed = Date.now(); }).observe(document.querySelector(".board"), { attributeFilter: ["class"] })
-"""
 # How many parts of the board were made, taken away or written anew since the page was asked to count.
 COUNT_CHANGES = """
 () => {
@@ -118,15 +113,14 @@ async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_wi
     async with display(broker) as address, publisher(broker) as out:
         await page.goto(address)
         await page.wait_for_selector(".board")
-        await page.evaluate(NOTE_CHANGES)
+        await note_when_live(page, ".board")
         for _ in range(2):
             await expect_not_live(page, "Nothing new from the table")
-            published = time()
             await out.send("state", table.state())
             await page.wait_for_selector(".board.live")
             await page.wait_for_selector(".board:not(.live)")
 
-            assert 2 < await page.evaluate("changed") / 1000 - published < 3
+            assert 2 < await live_seconds(page) < 3
 
 
 @pytest.mark.punctual

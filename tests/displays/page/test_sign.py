@@ -13,7 +13,7 @@ from playwright.async_api import Page, Request, expect
 
 from displays.board import NO_METER, NO_PROGRESSIVE
 from tests.displays.meters import Meter
-from tests.displays.page.watching import dealt
+from tests.displays.page.watching import dealt, live_seconds, note_when_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 
@@ -47,10 +47,6 @@ TAKE_SAMPLES = "() => samples.splice(0)"
 # browser is no part of it.
 NOTE_AWARD = """
 new MutationObserver(() => { window.celebrated ??= document.querySelector(".sign.won") && Date.now(); })
-  .observe(document.querySelector(".sign"), { attributeFilter: ["class"] })
-"""
-NOTE_NOT_LIVE = """
-new MutationObserver(() => { if (!document.querySelector(".sign.live")) window.ended = Date.now(); })
   .observe(document.querySelector(".sign"), { attributeFilter: ["class"] })
 """
 MOVING = "document.getAnimations().map(each => each.effect.getComputedTiming().duration)"
@@ -123,6 +119,7 @@ async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_the
         )
 
 
+@pytest.mark.punctual
 async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_last_one(page, broker):
     tables = ("table-1", "vip-2")
     meter = Meter(tables=tables)
@@ -224,12 +221,11 @@ async def test_not_live_within_three_seconds_of_the_last_meter_whatever_the_tabl
         async with dealt(out, PlayedTable()):
             await expect(reason).to_have_text(NO_PROGRESSIVE)
 
-            await page.evaluate(NOTE_NOT_LIVE)
-            began = time()
+            await note_when_live(page, ".sign")
             await out.send(TOPIC, meter.message())
             await expect(not_live).to_be_hidden()
             await expect(not_live).to_be_visible()
-            assert 2 < await page.evaluate("ended") / 1000 - began < 3, "not live within three seconds"
+            assert 2 < await live_seconds(page) < 3
             await expect(reason).to_have_text(NO_METER)
 
             meter.changes["phase"] = "retired"

@@ -9,6 +9,26 @@ from tests.displays.meters import Meter
 from tests.displays.parts import Publisher
 from tests.displays.played import PlayedTable
 
+# When an element last became live, and then no longer, by the page's own clock: how long a message was on its way to it,
+# and what it takes to ask the browser, is no part of it.
+_NOTE_LIVE = """
+(selector) => {
+  const shown = document.querySelector(selector);
+  const note = () => { window[shown.classList.contains("live") ? "becameLive" : "becameNotLive"] = performance.now(); };
+  new MutationObserver(note).observe(shown, { attributeFilter: ["class"] });
+}
+"""
+
+
+async def note_when_live(page: Page, selector: str) -> None:
+    """Have the page note when it begins and ends to show this as live, for `live_seconds`."""
+    await page.evaluate(_NOTE_LIVE, selector)
+
+
+async def live_seconds(page: Page) -> float:
+    """For how long it was last shown as live."""
+    return float(await page.evaluate("becameNotLive - becameLive")) / 1000
+
 
 @asynccontextmanager
 async def dealt(out: Publisher, table: PlayedTable, meter: Meter | None = None):
