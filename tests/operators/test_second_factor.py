@@ -5,6 +5,7 @@ import pytest
 from controller.operators.accounts import Account
 from controller.operators.gate import NotLetInError
 from tests.operators.consoles import PASSWORD, Here, consoles
+from tests.service.table_in_this_process import eventually
 
 WRONG = "incorrect horse"
 CARD, ANOTHER = "6000170042=2912", "6000170043=2912"
@@ -99,5 +100,6 @@ async def test_a_change_of_a_card_ends_its_owners_session(tmp_path):
         here.accounts.remove_card("Mei")
 
         assert (await browser.get("/api/session")).status == 401
+        await eventually(lambda: here.events("session_ended"), "the end of the session is on the record")
         (ended,) = here.events("session_ended")
         assert ended["why"] == "the account was changed"

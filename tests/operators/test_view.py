@@ -301,7 +301,10 @@ async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
         here.clock.now += 8 * 60
         await asyncio.wait_for(listening, 60)
 
-        assert here.events()[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"}
+        await eventually(
+            lambda: here.events()[-1] == {"who": "Mei", "why": "inactive", "kind": "session_ended"},
+            "its end is on the record",
+        )
 
 
 SECRET = ("KS", "2D", "5H", "3C", "4S", "9D", "7C")  # a coup of six, and a card too many
