@@ -60,7 +60,6 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
-from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -73,6 +72,7 @@ from pydantic import (
 )
 
 from controller.games import load_game
+from controller.gaming_days import Calendar, read_start, read_zone
 from controller.problems import ConfigError, Problem, cut, nearest
 from controller.progressive.settings import LinkedTable, Procedure
 from controller.progressive.settings import Settings as ProgressiveSettings
@@ -402,22 +402,19 @@ class ProgressiveConfig(_Section):
     @field_validator("day_starts")
     @classmethod
     def _day_starts_by_the_clock(cls, day_starts: str) -> str:
-        if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", day_starts):
-            raise ValueError(
-                f"{cut(day_starts)!r} is no time for a day to start at: write 00:00 to 23:59, such as 06:00"
-            )
+        read_start(day_starts)
         return day_starts
 
     @field_validator("zone")
     @classmethod
     def _zone_is_known(cls, zone: str) -> str:
-        try:
-            ZoneInfo(zone)
-        except (ValueError, OSError, KeyError):
-            raise ValueError(
-                f"{zone!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
-            ) from None
+        read_zone(zone)
         return zone
+
+    @property
+    def calendar(self) -> Calendar:
+        """When the house's gaming days and weeks begin."""
+        return Calendar.of(self.day_starts, self.zone, self.week_starts)
 
     def settings(self, table: str, game: Game) -> ProgressiveSettings:
         """The progressive's settings.

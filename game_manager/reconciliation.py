@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Literal
 
+from controller.gaming_days import Calendar
 from controller.messages.building import timestamp
 from controller.messages.models import Timestamp
 from controller.progressive.ledger import Cause
 from controller.progressive.money import amount, share
 from controller.progressive.settings import Settings
 from game_manager.amounts import Cents, Exact, cents, exact
-from game_manager.days import Calendar
 from game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
 from game_manager.reports import DayState, Part, state_of
 

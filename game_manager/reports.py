@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from controller.gaming_days import Calendar
 from controller.messages.building import timestamp
 from controller.messages.models import Timestamp
 from controller.progressive.ledger import Cause
@@ -19,7 +20,6 @@ from controller.progressive.money import MINOR_UNIT, whole
 from controller.progressive.settings import Settings
 from controller.progressive.state import AwardState
 from game_manager.amounts import Cents, Exact
-from game_manager.days import Calendar
 from game_manager.record import END, EVERYTHING, Accounts, Logged, Posting, Record, Span
 
 AWARDS_A_PAGE: Final = 25

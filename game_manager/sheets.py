@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Final
 
+from controller.gaming_days import by_the_clock
 from game_manager.amounts import cents, exact
-from game_manager.days import by_the_clock
 from game_manager.reconciliation import Reconciliation
 from game_manager.record import ACCOUNTS, Accounts, Posting
 from game_manager.reports import Award, Change, Day, Meter, Week

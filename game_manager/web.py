@@ -18,11 +18,11 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from controller.gaming_days import Calendar, read_day, read_weekday
 from controller.progressive.events import PrintWinPage
 from controller.progressive.settings import Advice, Settings, advice
 from controller.progressive.state import AwardState, State
 from game_manager import sheets
-from game_manager.days import Calendar, read_day, read_weekday
 from game_manager.reconciliation import Reconciliation, reconcile
 from game_manager.record import Record, opened
 from game_manager.reports import (

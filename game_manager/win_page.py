@@ -5,8 +5,8 @@ from datetime import tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from controller.gaming_days import by_the_clock
 from controller.progressive.money import written
-from game_manager.days import by_the_clock
 from game_manager.reports import Award, Print
 
 _UNITS: Final = (

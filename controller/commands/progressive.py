@@ -12,10 +12,10 @@ from pydantic import BaseModel, RootModel
 
 from controller.commands import progressive_audit, progressive_win_page
 from controller.config import load_config
+from controller.gaming_days import WEEKDAYS, Calendar, read_day
 from controller.journal.store import RecordError
 from controller.problems import cut
 from game_manager import sheets
-from game_manager.days import WEEKDAYS, Calendar, read_day
 from game_manager.reconciliation import reconcile
 from game_manager.record import Record, opened
 from game_manager.reports import AWARDS_A_PAGE, Meter, awards, day_report, meters, week_report

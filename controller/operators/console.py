@@ -11,6 +11,7 @@ import structlog
 
 from controller.config import ConsoleConfig, ProgressiveConfig
 from controller.engine import Engine
+from controller.gaming_days import Calendar
 from controller.operators.accounts import Accounts, AccountsError
 from controller.operators.desk import Desk
 from controller.operators.gate import Gate, Policy
@@ -20,7 +21,6 @@ from controller.operators.web import Changes, Parts, application
 from controller.problems import ConfigError, Problem
 from controller.progressive.events import PrintWinPage
 from controller.web_server import Server, listen
-from game_manager.days import Calendar
 from game_manager.web import AtTable, House
 
 _TEND_SECONDS: Final = 1
@@ -129,8 +129,9 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
 
     if config is None:
         return House(record, now, engine.written, note, Calendar.of())
-    calendar = Calendar.of(config.day_starts, config.zone, config.week_starts)
-    return House(record, now, engine.written, note, calendar, config.slip_printer, config.slip_encoding)
+    return House(
+        record, now, engine.written, note, config.calendar, config.slip_printer, config.slip_encoding
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -15,13 +15,13 @@ from unittest import mock
 from zoneinfo import ZoneInfo
 
 from controller.baccarat.cards import Card
+from controller.gaming_days import Calendar
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
 from controller.progressive.ledger import Cause
 from controller.progressive.procedure import HandButton, StartGame
 from controller.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
 from controller.table.settings import Settings
-from game_manager.days import Calendar
 from tests.service.table_in_this_process import Table, rows, table
 from tests.table.croupier import settings as table_settings
 

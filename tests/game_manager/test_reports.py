@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from controller.gaming_days import Calendar
 from game_manager.amounts import exact
-from game_manager.days import Calendar
 from game_manager.reconciliation import reconcile
 from game_manager.record import END, Accounts, opened
 from game_manager.reports import awards, day_report, meters, week_report

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
+from controller.gaming_days import WEEKDAYS
 from controller.journal import store
 from controller.journal.recovery import replay
 from controller.operators import console
 from game_manager import sheets, web
-from game_manager.days import WEEKDAYS
 from game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import pytest
 
+from controller.gaming_days import Calendar
 from controller.journal.recovery import replay
-from game_manager.days import Calendar
 from game_manager.record import Accounts, opened
 from game_manager.reports import Accrual, day_report
 from tests.service.a_year import FIRST_DAY, play

@@ -6,6 +6,8 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
+from controller.problems import cut
+
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _A_DAY: Final = timedelta(days=1)
 FIRST_DAY: Final = date(2000, 1, 1)
@@ -28,18 +30,7 @@ class Calendar:
         Raises:
             ValueError: one of them is none.
         """
-        weekday = read_weekday(week_starts)
-        if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", day_starts):
-            raise ValueError(
-                f"{day_starts[:40]!r} is no time for a day to start at: write 00:00 to 23:59, such as 06:00"
-            )
-        starts = time.fromisoformat(day_starts)
-        try:
-            return cls(starts, ZoneInfo(zone), weekday)
-        except (ValueError, OSError, KeyError):
-            raise ValueError(
-                f"{zone!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
-            ) from None
+        return cls(read_start(day_starts), read_zone(zone), read_weekday(week_starts))
 
     def begins(self, day: date) -> datetime:
         """When a gaming day begins, in UTC.
@@ -64,6 +55,33 @@ def by_the_clock(ts: str, zone: tzinfo) -> datetime:
     return datetime.fromisoformat(ts).astimezone(zone)
 
 
+def read_start(text: str) -> time:
+    """A time for gaming days to begin at, such as "06:00".
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not re.fullmatch("([01][0-9]|2[0-3]):[0-5][0-9]", text):
+        raise ValueError(
+            f"{cut(text)!r} is no time for a day to start at: write 00:00 to 23:59, such as 06:00"
+        )
+    return time.fromisoformat(text)
+
+
+def read_zone(text: str) -> ZoneInfo:
+    """A time zone such as "Asia/Macau".
+
+    Raises:
+        ValueError: this machine knows none of this name.
+    """
+    try:
+        return ZoneInfo(text)
+    except (ValueError, OSError, KeyError):
+        raise ValueError(
+            f"{cut(text)!r} is no time zone of this machine: write one such as Asia/Macau or UTC"
+        ) from None
+
+
 def read_day(text: str) -> date:
     """A day such as 2026-11-21.
 
@@ -75,7 +93,7 @@ def read_day(text: str) -> date:
     except ValueError:
         day = None
     if day is None or len(text) != len("2026-11-21"):
-        raise ValueError(f"{text[:40]!r} is no day: write it as 2026-11-21")
+        raise ValueError(f"{cut(text)!r} is no day: write it as 2026-11-21")
     if not FIRST_DAY <= day <= LAST_DAY:
         raise ValueError(f"{text} is too far from today: write a day from {FIRST_DAY} to {LAST_DAY}")
     return day
@@ -89,6 +107,6 @@ def read_weekday(text: str) -> str:
     """
     if text not in WEEKDAYS:
         raise ValueError(
-            f"{text[:40]!r} is no day that a week can start with: write one of {', '.join(WEEKDAYS)}"
+            f"{cut(text)!r} is no day that a week can start with: write one of {', '.join(WEEKDAYS)}"
         )
     return text
