@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.config import ConsoleConfig, ServiceConfig, load_config
+from controller.config import ConsoleConfig, KeypadConfig, ServiceConfig, load_config
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
-from controller.problems import ConfigError
+from controller.problems import ConfigError, nearest
 from controller.progressive.money import written
 from controller.progressive.settings import advice
 from controller.toml_file import read
@@ -173,6 +173,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         )
     if config.console is not None:
         yield from _console_warnings(config.console)
+    if config.keypad is not None and config.keypad.input is not None:
+        yield from _key_warnings(config.keypad)
     if config.progressive is None:
         for wager in config.game.wagers:
             if wager.progressive is not None:
@@ -188,6 +190,21 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
     secret = config.mqtt.password_file
     if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
         yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"
+
+
+def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
+    """Keys that no input device has; without evdev, which names them, `punto run` says what to install."""
+    try:
+        from drivers.input_device import key_names  # noqa: PLC0415 - an extra
+    except ImportError:
+        return
+    known = set(key_names().values())
+    for keys in keypad.keys:
+        for key in keys.split(" "):
+            if key not in known:
+                close = nearest(key, known)
+                meant = "" if close is None else f" (did you mean {close}?)"
+                yield f"warning: keypad.keys: no input device has a key {key}{meant}: {keys!r} is never pressed"
 
 
 def _console_warnings(console: ConsoleConfig) -> Iterator[str]:

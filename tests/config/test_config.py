@@ -574,6 +574,11 @@ def test_the_command_sums_up_a_good_file(config_file):
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
         ('password_file = "secret"', 'ca_file = "gone.pem"', "mqtt.ca_file"),
         ('password_file = "secret"', 'password_file = "table.toml"', "is open to everybody on this machine"),
+        (
+            "[record]",
+            '[keypad]\ninput = "/dev/input/by-id/pad"\n[keypad.keys]\n"F9 SPACEBAR" = "reveal"\n[record]',
+            "no input device has a key SPACEBAR (did you mean SPACE?): 'F9 SPACEBAR' is never pressed",
+        ),
     ],
 )
 def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
