@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.config import ConsoleConfig, KeypadConfig, ServiceConfig, load_config
+from controller.config import ConsoleConfig, KeypadConfig, MqttConfig, ServiceConfig, load_config
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
 from controller.odds.composition import Composition
@@ -182,14 +182,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                     f"warning: {wager.name} pays from a meter, and nobody keeps one: write [progressive], or an award is "
                     "settled as one and is on no books"
                 )
-    if config.mqtt is None:
-        return
-    for key, path in (("password_file", config.mqtt.password_file), ("ca_file", config.mqtt.ca_file)):
-        if path is not None and not path.is_file():
-            yield f"warning: mqtt.{key} {path} is not there"
-    secret = config.mqtt.password_file
-    if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
-        yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"
+    if config.mqtt is not None:
+        yield from _mqtt_warnings(config.mqtt)
 
 
 def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
@@ -205,6 +199,15 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
                 close = nearest(key, known)
                 meant = "" if close is None else f" (did you mean {close}?)"
                 yield f"warning: keypad.keys: no input device has a key {key}{meant}: {keys!r} is never pressed"
+
+
+def _mqtt_warnings(mqtt: MqttConfig) -> Iterator[str]:
+    for key, path in (("password_file", mqtt.password_file), ("ca_file", mqtt.ca_file)):
+        if path is not None and not path.is_file():
+            yield f"warning: mqtt.{key} {path} is not there"
+    secret = mqtt.password_file
+    if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
+        yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"
 
 
 def _console_warnings(console: ConsoleConfig) -> Iterator[str]:
