@@ -5,6 +5,7 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
+from typing import Final
 
 import structlog
 
@@ -23,6 +24,11 @@ OPTIONS = {
     "lang": ("display", "lang"),
     "house": ("display", "house"),
 }
+
+HELP: Final = (
+    "Serve the tables' score displays to browsers, or show one table in this terminal (--text). It reads what the tables "
+    "publish at an MQTT broker, commands nothing, and ends with Ctrl-C."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,10 @@ from typing import Any, Final
 
 from controller.config import load_config
 
+HELP: Final = (
+    "Give a running table an order over its local socket, in the name of the user who runs this. `punto operator ORDER --help` "
+    "says what an order takes. The exit status is 1 when the table refuses it, with its reason, and 2 when no service answers."
+)
 TIMEOUT_SECONDS: Final = 10
 _ORDERS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "status": ("show the table as it is", ()),

@@ -3,11 +3,17 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Final
 
 from controller.components import own_version
 from controller.journal.entries import Head
 from controller.journal.recovery import Replayed, replay
 from controller.journal.store import RecordError
+
+HELP: Final = (
+    "Derive everything in a table's record again from its inputs, compare it with what is written there, and say the first "
+    "difference. Nothing is changed. The exit status is 1 when there is a difference, and 2 when there is no record to read."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

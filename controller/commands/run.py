@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from controller import log
 from controller.config import CardReaderConfig, CoinSpotConfig, KeypadConfig, ServiceConfig, load_config
@@ -20,6 +21,12 @@ from drivers.coin_spot.serial_line import SerialCoinSpot
 from drivers.ishoe.transport import Shoe
 from drivers.keypad.configuration import ConfigurationKeypad
 from drivers.keypad.serial_line import SerialKeypad
+
+HELP: Final = (
+    "Run one table's service until SIGTERM or Ctrl-C; its log goes to the standard error. It goes on where its record ends, with "
+    "the table locked until somebody signs on (`punto operator sign-on`, or a console). The exit status is 1 when the "
+    "configuration or the record is at fault, and a line says what is."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

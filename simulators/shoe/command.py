@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from simulators.shoe.faults import OptionError, parse_faults
 from simulators.shoe.options import ShoeOptions
@@ -20,6 +20,12 @@ from simulators.shoe.terminal import TerminalError
 from simulators.shoe.virtual_shoe import VirtualShoe
 
 _GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
+
+HELP: Final = (
+    "A card-recognition shoe on a pseudo-terminal, which speaks the link of docs/ishoe-link.md to a table's service. Cards "
+    "are shuffled from a seed, or come from a scenario; what can go wrong with a shoe is given by --fault. It goes on where "
+    "its store ends, and ends with Ctrl-C."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
