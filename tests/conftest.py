@@ -1,6 +1,30 @@
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
 import pytest_asyncio
 
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
+
+DISK = tempfile.gettempdir()
+MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
+
+# Hundreds of tests begin a record of their own and wait for a disk at each commit, though what they state is as true in
+# memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
+if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:  # a container may have little of it
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path):
+    """A folder of the test's own, in memory where there is room, or on the disk for a test marked `disk`."""
+    if request.node.get_closest_marker("disk") is None:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="punto-", dir=DISK) as folder:
+        yield Path(folder)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")

@@ -42,6 +42,8 @@ from tests.service.table_on_a_machine import (
     wait_until,
 )
 
+pytestmark = pytest.mark.disk
+
 SEAT = 5
 
 

@@ -21,6 +21,8 @@ from tests.service.progressive_devices import SUITED, Devices, enroll, switched_
 from tests.service.table_in_this_process import eventually
 from tests.service.table_on_a_machine import Broker, Listener, Table, free_port, inputs, replayed
 
+pytestmark = pytest.mark.disk
+
 CARD = "6000170001"
 Step = tuple[str, Callable[["OnAMachine"], Awaitable[object]]]
 """A step of a game: where it leads, and how it is done."""

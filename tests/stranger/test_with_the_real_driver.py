@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.commands.operator import ask
@@ -20,6 +22,8 @@ from controller.journal.entries import EVENTS
 from controller.journal.recovery import replay
 from controller.table.events import CardDrawn, CutCardSeen
 from tests.stranger.shoe import PtyShoe, Shoe, Store
+
+pytestmark = pytest.mark.disk
 
 CUT_FROM_END = 14
 

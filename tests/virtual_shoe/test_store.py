@@ -9,6 +9,8 @@ from drivers.framing import encode
 from drivers.ishoe.frames import CardRecord, CutCardRecord, UnreadRecord
 from simulators.shoe.store import Inside, Store, StoreError
 
+pytestmark = pytest.mark.disk
+
 CARDS = (Card.AS, Card.TWO_H, Card.KC)
 
 
