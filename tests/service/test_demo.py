@@ -46,6 +46,12 @@ def started(
             process.kill()
 
 
+@pytest.fixture(autouse=True)
+def passing(tmp_path_factory, monkeypatch):
+    """Where a demo has what passes with it: one that is killed leaves it behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("passing")))
+
+
 def demo(*arguments: str | Path) -> AbstractContextManager[subprocess.Popen[str]]:
     return started([sys.executable, "-m", "controller", "demo", *QUICK, *map(str, arguments)])
 
