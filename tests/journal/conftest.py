@@ -1,0 +1,67 @@
+"""Records to do things to, which nobody has open."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from controller.baccarat.cards import Card
+from controller.table.events import CallSupervisor, CardUnread, KeyCard, ReverseMovement, SetWager
+from tests.service.table_in_this_process import rows, table
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A record of some rounds with wagers, past its second snapshot."""
+    folder = tmp_path_factory.mktemp("played")
+    record = folder / "table.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(200, seats=[1, 4])
+
+    asyncio.run(play())
+    assert len(rows(record, "SELECT seq FROM snapshots")) == 2
+    return record
+
+
+@pytest.fixture
+def record(played: Path, tmp_path: Path) -> Path:
+    """A copy of it to do things to."""
+    shutil.copy(played, tmp_path / "table.db")
+    return tmp_path / "table.db"
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> Path:
+    """A record of two rounds, without a snapshot."""
+    record: Path = tmp_path / "short.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(2, seats=[1])
+
+    asyncio.run(play())
+    return record
+
+
+@pytest.fixture
+def troubled(tmp_path: Path) -> Path:
+    """A record of two rounds and then of one incident of each kind."""
+    record: Path = tmp_path / "troubled.db"
+
+    async def play() -> None:
+        async with table(record) as here:
+            await here.begin_shoe()
+            await here.play(2, seats=[1])
+            await here.engine.submit([KeyCard("mei", Card("9S"))], "operator mei")
+            await here.engine.submit([SetWager("w", 99, "player", 500, here.state.round)], "wagers")
+            await here.shoe(CardUnread(here.state.link.expected))
+            await here.order(CallSupervisor("mei", "a dispute"))
+            await here.shoe(ReverseMovement(here.state.link.expected))
+
+    asyncio.run(play())
+    return record

@@ -1,0 +1,91 @@
+"""A record that cannot be written ends the service."""
+
+import asyncio
+import resource
+from typing import Any
+
+import pytest
+
+from controller.journal.store import RecordError
+from controller.table.events import CloseTable
+from tests.service.table_in_this_process import rows, table
+from tests.service.table_on_a_machine import (
+    Broker,
+    Listener,
+    Shoe,
+    Table,
+    expected_rounds,
+    replayed,
+    rounds,
+    shoe_records,
+    wait_until,
+)
+
+pytestmark = pytest.mark.disk
+
+
+async def test_what_goes_wrong_once_inputs_are_committed_is_heard_though_nobody_waits(tmp_path):
+    def goes_wrong() -> None:
+        raise AssertionError("it went wrong")
+
+    async with table(tmp_path / "table.db") as here:
+        here.journal.append("now", "test", ["{}"], goes_wrong).cancel()
+        await asyncio.wait([here.watch], timeout=60)
+
+        assert isinstance(here.watch.exception(), AssertionError)
+
+
+async def test_a_failure_reaches_everybody_and_nothing_after_it_is_taken(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        await here.begin_shoe()
+        pages = here.journal.connection.execute("PRAGMA page_count").fetchone()[0]
+        here.journal.connection.execute(f"PRAGMA max_page_count = {pages}")
+        state = here.state
+        waiting: list[asyncio.Future[Any]] = [
+            here.journal.append("now", "test", [f'"{"x" * 9000}"'], lambda: None),
+            asyncio.create_task(here.journal.rounds_after(0, 10)),
+        ]
+        await asyncio.sleep(0)
+        waiting.append(asyncio.create_task(here.journal.rounds_after(0, 10)))
+        done, _ = await asyncio.wait([*waiting, here.watch], timeout=60)
+
+        assert all(isinstance(task.exception(), RecordError) for task in done)
+        assert len(done) == 4
+        with pytest.raises(RecordError, match=r"could not be written \(database or disk is full\): check"):
+            await here.order(CloseTable("mei"))
+        assert here.state is state
+
+
+def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
+    with Broker(tmp_path) as broker, Table(tmp_path, broker) as own:
+        shoe = Shoe(own.port, "--seed", "full", "--pace", "0", "--between", "0")
+        with Listener(tmp_path, broker.port) as listener, shoe:
+            own.begin_shoe()
+            wait_until(lambda: len(rounds(own.record)) > 3, "some rounds")
+            size = own.record.with_name("table.db-wal").stat().st_size
+            resource.prlimit(own.process.pid, resource.RLIMIT_FSIZE, (size + 50_000, resource.RLIM_INFINITY))
+            status = own.process.wait(30)
+            held = len(shoe_records(own.record))
+            heard = listener.heard("event")
+
+            assert status == 1
+            assert [line for line in own.said() if not line.startswith("{")] == [
+                "punto run: the record could not be written (disk I/O error): check the disk's space and health"
+            ]
+            assert listener.heard("availability")[-1].payload["reason"] == "the service failed"
+            assert (
+                listener.heard("state")[-1].payload["seq"]
+                <= rows(own.record, "SELECT max(seq) FROM inputs")[0][0]
+            )
+
+            own.start()
+            wait_until(lambda: len(shoe_records(own.record)) > held + 50, "play goes on")
+
+        assert rounds(own.record) == expected_rounds("full", 1)[: len(rounds(own.record))]
+        assert shoe_records(own.record) == list(range(1, len(shoe_records(own.record)) + 1))
+        assert own.stop() == 0
+    assert [event.payload["seq"] for event in heard] == list(
+        range(heard[0].payload["seq"], heard[0].payload["seq"] + len(heard))
+    )
+    status, output = replayed(own.record)
+    assert (status, output.splitlines()[-1]) == (0, "no difference")

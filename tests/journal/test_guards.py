@@ -1,0 +1,125 @@
+"""The record is durable, in order and chained, and nobody edits it with a shell."""
+
+import asyncio
+import hashlib
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+from tests.journal.records import start_on
+from tests.service.table_in_this_process import rows, table
+
+pytestmark = pytest.mark.disk
+
+
+async def test_a_commit_is_on_the_disk_when_it_returns(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        connection = here.journal.connection
+        found = {
+            name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("journal_mode", "synchronous", "foreign_keys")
+        }
+
+    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}  # 2 is FULL
+
+
+async def test_what_waits_is_committed_together_and_in_order(tmp_path):
+    async with table(tmp_path / "table.db") as here:
+        commits: list[str] = []
+        here.journal.connection.set_trace_callback(
+            lambda sql: commits.append(sql) if sql == "COMMIT" else None
+        )
+        before = here.journal.last_seq
+        handled: list[int] = []
+        await asyncio.gather(
+            *(
+                here.journal.append("now", f"source {n}", ["{}"] * (n % 3 + 1), partial(handled.append, n))
+                for n in range(100)
+            )
+        )
+        here.journal.connection.set_trace_callback(None)
+    found = rows(tmp_path / "table.db", "SELECT seq, source FROM inputs ORDER BY seq")[before:]
+    sources = [f"source {n}" for n in range(100) for _ in range(n % 3 + 1)]
+
+    assert [source for _, source in found] == sources
+    assert [seq for seq, _ in found] == list(range(before + 1, before + 1 + len(sources)))
+    assert handled == list(range(100))
+    assert len(commits) < 20
+
+
+def test_every_input_is_chained_to_the_one_before(played):
+    before = "0" * 64
+    for seq, ts, source, payload, link in rows(
+        played, "SELECT seq, ts, source, payload, hash FROM inputs ORDER BY seq"
+    ):
+        before = hashlib.sha256(f"{before}\n{seq}\n{ts}\n{source}\n{payload}".encode()).hexdigest()
+
+        assert link == before
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("inputs", "rowid"), ("rounds", "rowid"), ("settlements", "seat"), ("incidents", "place")],
+)
+@pytest.mark.parametrize("change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
+def test_a_person_with_a_shell_cannot_edit_the_record(troubled, name, column, change):
+    change = change.format(name, column, column)
+    with (
+        closing(sqlite3.connect(troubled)) as shell,
+        pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+    ):
+        shell.execute(change)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("settlements", "(999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')"),
+        ("rounds", "(999, 999999, '', '', 1, 1, 'played', '', '', 0, 0, NULL, '')"),
+        ("incidents", "(999999, 0, 'alarm', 'eve', 'eve')"),
+        ("postings", "(999999, 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', '')"),
+        ("progressive_rounds", "(999999, 0, '', '', '', 1, 1, 1, '')"),
+        ("progressive_log", "(999999, 0, '', '', '', NULL, '')"),
+    ],
+)
+async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troubled, name, row):
+    for _ in range(2):  # of a new record, and of one of an earlier version once the service has started
+        with (
+            closing(sqlite3.connect(troubled)) as shell,
+            pytest.raises(sqlite3.IntegrityError, match=r"the record has no such (round|input)"),
+        ):
+            shell.execute(f"INSERT OR IGNORE INTO {name} VALUES {row}")  # noqa: S608 - a literal
+        with closing(sqlite3.connect(troubled)) as shell:
+            shell.execute(f"DROP TRIGGER {name}_no_stray")
+        await start_on(troubled)
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "columns"),
+    [
+        ("inputs", "seq", "seq, ts, 'operator eve', payload, hash"),
+        (
+            "rounds",
+            "round",
+            "round, input, ts, game, shoe, coup, status, player, banker, 0, 0, 'tie', record",
+        ),
+        (
+            "settlements",
+            "round",
+            "round, seat, wager, outcome, stake, returned + 1, net + 1, rule, remainder",
+        ),
+        ("incidents", "input", "input, place, kind, code, 'nothing happened'"),
+    ],
+)
+async def test_a_person_with_a_shell_cannot_replace_a_row(troubled, name, key, columns):
+    for _ in range(2):
+        with (
+            closing(sqlite3.connect(troubled)) as shell,
+            pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+        ):
+            shell.execute(f"REPLACE INTO {name} SELECT {columns} FROM {name} ORDER BY {key} LIMIT 1")  # noqa: S608
+        with closing(sqlite3.connect(troubled)) as shell:
+            shell.execute(f"DROP TRIGGER {name}_no_replace")
+        await start_on(troubled)

@@ -1,0 +1,351 @@
+"""What was done to a record is found by a replay, an audit and a start."""
+
+import re
+
+import pytest
+
+from controller.components import own_version
+from controller.journal.audit import audit
+from controller.journal.recovery import replay
+from controller.journal.store import RecordError
+from controller.table.events import CallSupervisor
+from tests.journal.records import start_on
+from tests.service.table_in_this_process import edited, rows, table
+from tests.service.table_on_a_machine import (
+    Table,
+    replayed,
+)
+
+EDITS = [
+    pytest.param(
+        "UPDATE inputs SET payload = replace(payload, '99', '98') WHERE seq = 5",
+        "input 5 of the record, or the one before it, was changed after it was written",
+        id="a read changed",
+    ),
+    pytest.param(
+        "UPDATE inputs SET ts = '2020-01-01T00:00:00.000000+00:00' WHERE seq = 9",
+        "input 9 of the record, or the one before it, was changed after it was written",
+        id="a time changed",
+    ),
+    pytest.param(
+        "UPDATE inputs SET source = 'operator eve' WHERE seq = 3",
+        "input 3 of the record, or the one before it, was changed after it was written",
+        id="a name changed",
+    ),
+    pytest.param(
+        "DELETE FROM inputs WHERE seq = 8", "input 8 is missing from the record", id="an input taken out"
+    ),
+    pytest.param(
+        "UPDATE inputs SET seq = 1000000 WHERE seq = 5; UPDATE inputs SET seq = 5 WHERE seq = 6; "
+        "UPDATE inputs SET seq = 6 WHERE seq = 1000000",
+        "input 5 of the record, or the one before it, was changed after it was written",
+        id="two inputs exchanged",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "sentence"), EDITS)
+async def test_a_replay_and_a_start_say_where_the_inputs_were_edited(short, edit, sentence):
+    with edited(short) as shell:
+        shell.executescript(edit)
+
+    assert replay(short).difference == sentence
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(short)
+
+
+@pytest.mark.parametrize(("edit", "sentence"), EDITS)
+def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    assert replay(record).difference == sentence
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        pytest.param(
+            "UPDATE inputs SET source = 'operator eve' WHERE seq = (SELECT max(seq) FROM inputs)",
+            r"input \d+ of the record, or the one before it, was changed after it was written",
+            id="the last input changed",
+        ),
+        pytest.param(
+            "DELETE FROM inputs WHERE seq >= (SELECT max(seq) FROM snapshots)",
+            r"input \d+ is missing from the record, and the snapshot after it is there",
+            id="the end cut off before the snapshot",
+        ),
+        pytest.param(
+            "DELETE FROM inputs WHERE seq >= (SELECT max(input) FROM rounds)",
+            r"input \d+ is missing from the record, and the round that it ended is there",
+            id="the end cut off before a round",
+        ),
+    ],
+)
+async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(record)
+    difference = replay(record).difference
+    assert difference is not None
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        ("UPDATE rounds SET winner = 'tie' WHERE round = 2", "round 2 differs: "),
+        (
+            "UPDATE rounds SET record = replace(record, '5000', '6000') WHERE round = 2",
+            "round 2 differs: ",
+        ),
+        (
+            "UPDATE settlements SET returned = returned + 1 WHERE round = 2 AND seat = 4",
+            "the settlements of round 2 ",
+        ),
+        ("DELETE FROM settlements WHERE round = 2 AND seat = 4", "the settlements of round 2 "),
+        (
+            "DELETE FROM settlements WHERE round = 2; DELETE FROM rounds WHERE round = 2",
+            "round 2, which input ",
+        ),
+        (
+            "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
+            "the settlements of round 2 ",
+        ),
+        (
+            "UPDATE rounds SET round = 1000 WHERE round = 200",
+            "round 200, which input ",
+        ),
+        (
+            "UPDATE snapshots SET state = replace(state, 'mei', 'eve')",
+            "the snapshot after input ",
+        ),
+    ],
+)
+def test_a_replay_finds_what_no_longer_follows_from_the_inputs(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+    difference = replay(record).difference
+
+    assert difference is not None
+    assert difference.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "DELETE FROM incidents WHERE kind = 'refused'",
+        "DELETE FROM incidents WHERE kind = 'alarm'",
+        "UPDATE incidents SET code = 'locked_out' WHERE kind = 'alarm'",
+        "UPDATE incidents SET input = input - 1 WHERE kind = 'card_awaited'",
+        "INSERT INTO incidents VALUES (1, 0, 'refused', 'not_now', 'no')",
+    ],
+)
+def test_a_replay_finds_incidents_that_were_none_and_misses_those_that_were(troubled, edit):
+    assert replay(troubled).difference is None
+    with edited(troubled) as shell:
+        shell.execute(edit)
+    difference = replay(troubled).difference
+
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
+
+
+NO_INPUT_GAVE = [
+    pytest.param(
+        "INSERT INTO settlements VALUES (999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
+        "settlements has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        id="a settlement",
+    ),
+    pytest.param(
+        "INSERT INTO settlements VALUES (0, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
+        "settlements has a row of round 0, and the rounds on the record are 1 to 200: restore a backup",
+        id="a settlement of round 0",
+    ),
+    pytest.param(
+        "INSERT INTO rounds SELECT 999, input, ts, game, shoe, coup, status, player, banker, player_total, "
+        "banker_total, winner, record FROM rounds WHERE round = 5",
+        "rounds has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        id="a round",
+    ),
+    pytest.param(
+        "INSERT INTO rounds SELECT -3, input, ts, game, shoe, coup, status, player, banker, player_total, "
+        "banker_total, winner, record FROM rounds WHERE round = 5",
+        "rounds has a row of round -3, and the rounds on the record are 1 to 200: restore a backup",
+        id="a round before the first",
+    ),
+    pytest.param(
+        "INSERT INTO inputs VALUES (0, '2026-01-01', 'eve', '{}', '')",
+        "inputs has a row of input 0, and the inputs on the record are 1 to ",
+        id="an input before the first",
+    ),
+    pytest.param(
+        "INSERT INTO snapshots SELECT -1, hash, state FROM snapshots LIMIT 1",
+        "snapshots has a row of input -1, and the inputs on the record are 1 to ",
+        id="a snapshot",
+    ),
+    pytest.param(
+        "INSERT INTO progressive_rounds VALUES (0, 0, '', '', '', 1, 1, 1, '')",
+        "progressive_rounds has a row of input 0, and the inputs on the record are 1 to ",
+        id="a game of a progressive",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "sentence"), NO_INPUT_GAVE)
+async def test_a_replay_an_audit_and_a_start_find_a_row_that_no_input_gave(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    for difference in (replay(record).difference, audit(record).difference):
+        assert difference is not None
+        assert difference.startswith(sentence)
+    with pytest.raises(RecordError, match=sentence):
+        await start_on(record)
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_replay_finds_a_settlement_of_a_round_that_is_not_in_its_table_yet(record, rounds):
+    with edited(record) as shell:
+        for name in ("settlements", "rounds"):
+            shell.execute(f"DELETE FROM {name} WHERE round > 200 - ?", (rounds,))  # noqa: S608 - two names
+        shell.execute("INSERT INTO settlements VALUES (200, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')")
+
+    assert (
+        replay(record).difference == "the record has a settlement of round 200, and that round is not on it"
+    )
+
+
+def test_rounds_before_the_first_do_not_stand_for_those_that_are_gone(record):
+    with edited(record) as shell:
+        shell.executescript("UPDATE rounds SET round = -1 WHERE round = 200")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.startswith("rounds has a row of round -1, ")
+
+
+def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troubled):
+    with edited(troubled) as shell:
+        shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
+
+    assert replay(troubled).difference == (
+        "the record has incidents, and its format is said to be one that had none: restore a backup"
+    )
+
+
+def test_a_snapshot_with_the_hash_of_another_input_is_found(record):
+    with edited(record) as shell:
+        shell.execute("UPDATE snapshots SET hash = (SELECT hash FROM inputs WHERE seq = 1)")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.endswith("has another hash than that input")
+
+
+@pytest.mark.parametrize(
+    ("edit", "sentence"),
+    [
+        (
+            "UPDATE rounds SET winner = 'tie', banker_total = 7 WHERE round = 2",
+            "round 2 differs: banker_total: 7 on the record, 0 by the inputs; winner: tie on the record, player by the inputs",
+        ),
+        (
+            "UPDATE rounds SET record = json_set(record, '$.settlements[0].outcome', 'push') WHERE round = 2",
+            "round 2 differs: record settlements 1 outcome: push on the record, win by the inputs",
+        ),
+        (
+            "UPDATE settlements SET stake = 1, returned = 2, net = 3, rule = '' WHERE round = 2 AND seat = 4",
+            (
+                "the settlements of round 2 differ: seat 4 player stake: 1 on the record, 5000 by the inputs; seat 4 player returned: "
+                "2 on the record, 10000 by the inputs; seat 4 player net: 3 on the record, 5000 by the inputs; and 1 more"
+            ),
+        ),
+        (
+            "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
+            (
+                "the settlements of round 2 differ: seat 7 tie: round 2, seat 7, wager tie, outcome win, stake 1, returned 9, net 8, "
+                "rule tie, remainder 0 on the record, nothing by the inputs"
+            ),
+        ),
+    ],
+)
+def test_a_difference_is_told_as_people_read_it(record, edit, sentence):
+    with edited(record) as shell:
+        shell.executescript(edit)
+
+    assert replay(record).difference == sentence
+
+
+async def test_the_words_of_an_incident_are_compared_where_this_program_wrote_them(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record, version="1") as here:
+        await here.begin_shoe()
+        await here.order(CallSupervisor("mei", "a dispute"))
+    async with table(record, version="2"):
+        pass
+    assert replay(record, version="1") == replay(record, version="2")
+    with edited(record) as shell:
+        shell.execute("UPDATE incidents SET text = 'lunch'")
+
+    seq = rows(record, "SELECT input FROM incidents")[0][0]
+    assert replay(record, version="1").difference == (
+        f"the incidents of input {seq} differ: place 0 text: lunch on the record, a dispute by the inputs"
+    )
+    by_another = replay(record, version="2")
+    assert (by_another.difference, by_another.reworded, by_another.versions) == (None, 1, ["1"])
+
+
+def test_the_command_replay_says_which_words_it_cannot_compare(troubled):
+    with edited(troubled) as shell:
+        shell.execute("UPDATE incidents SET text = 'lunch' WHERE kind = 'alarm'")
+
+    status, output = replayed(troubled)
+
+    assert status == 0
+    assert output.splitlines()[1] == (
+        "incidents in other words than this program's: 1, of inputs that 0.1.0 took; only a replay by that program tells "
+        "whether they are as they were written"
+    )
+
+
+def test_a_record_names_the_program_that_wrote_it_to_the_letter(tmp_path):
+    with Table(tmp_path, None) as own:
+        pass
+
+    version = rows(own.record, "SELECT payload ->> '$.version' FROM inputs WHERE seq = 1")
+    assert version == [(own_version(),)]
+    assert re.fullmatch(r"0\.1\.0\+[0-9a-f]{12}", own_version())
+
+
+def test_what_this_program_wrote_is_compared_to_the_letter(record):
+    with edited(record) as shell:  # SQLite reads the first of two, and the program the last
+        shell.execute('UPDATE rounds SET record = \'{"winner":"tie",\' || substr(record, 2) WHERE round = 2')
+
+    assert replay(record).difference is None
+    assert replay(record, version="0.1.0").difference == "round 2 differs: it is written otherwise"
+
+
+async def test_incidents_that_are_gone_from_before_a_round_are_missed(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.order(CallSupervisor("mei", "a dispute"))
+        await here.play(1)
+    with edited(record) as shell:
+        shell.execute("DELETE FROM incidents")
+
+    difference = replay(record).difference
+    assert difference is not None
+    assert difference.startswith("the incidents of input ")
+
+
+def test_the_command_replay_says_the_first_difference(record):
+    with edited(record) as shell:
+        shell.executescript("DELETE FROM inputs WHERE seq = 8")
+
+    assert replayed(record) == (
+        1,
+        "7 inputs and 0 rounds derived again\nfirst difference: input 8 is missing from the record\n",
+    )
