@@ -3,7 +3,6 @@
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from controller.baccarat.coup import Side
@@ -61,12 +60,25 @@ def _never_won(game: Game, deciding: Collection[tuple[int, int]]) -> Iterator[tu
 
 def _deciding_instead(decks: int, wager: Wager, place: int) -> list[str]:
     """The rules before this one that decide what it holds of, none where no coup is like that."""
-    conditions = [rule.when for rule in wager.rules]
-    after = _counts(decks, [[*conditions[:earlier], conditions[place]] for earlier in range(place + 1)])
-    left = [counts[-1] for counts in after]  # of its coups, after none, one, two ... of the rules before it
-    return [
-        rule.name for rule, (before, now) in zip(wager.rules, pairwise(left), strict=False) if now < before
-    ]
+    mine = wager.rules[place].when
+    both = [(rule.name, _both(rule.when, mine)) for rule in wager.rules[:place]]
+    shared = [(name, condition) for name, condition in both if condition is not None]
+    if not shared:
+        return []
+    (counts,) = _counts(decks, [[condition for _, condition in shared]])
+    return [name for (name, _), count in zip(shared, counts, strict=True) if count]
+
+
+def _both(one: Condition, other: Condition) -> Condition | None:
+    """What meets both; None where they share no value of what both ask."""
+    asked: dict[str, Any] = {name: getattr(other, name) for name in other.asked}
+    for name in one.asked.keys() & other.asked.keys():
+        values = one.asked[name] & other.asked[name]
+        if not values:
+            return None
+        if isinstance(asked[name], tuple):
+            asked[name] = tuple(values)
+    return replace(one, **asked)
 
 
 def _with_one_value(condition: Condition) -> Iterator[tuple[str, Condition]]:

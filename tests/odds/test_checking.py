@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
+from controller.odds import checking
 from controller.odds.checking import never_deciding
 from controller.wagers.completeness import Fault
 
@@ -202,3 +203,23 @@ def test_what_is_found_is_told_in_the_order_of_the_rules(tmp_path):
     ]
 
     assert [place for place, _ in found(tmp_path, *rules)] == [0, 1, 2]
+
+
+def test_what_decides_instead_is_found_by_looking_at_each_earlier_rule_once(tmp_path, monkeypatch):
+    """A file with many rules on suits is told its faults in seconds, not minutes."""
+    asked = []
+
+    def counts(decks, wagers):
+        asked.append(sum(map(len, wagers)))
+        return counted(decks, wagers)
+
+    counted = checking._counts
+    monkeypatch.setattr(checking, "_counts", counts)
+    earlier = [
+        rule(f"r{margin}", f'winning_suit = ["S"], margin = [{margin}], natural = false')
+        for margin in range(1, 10)
+    ]
+
+    assert found(tmp_path, *earlier, rule("odd", 'winning_suit = ["S"], margin = [3], natural = false'))
+    every_rule, before_it, _ = asked
+    assert (every_rule, before_it) == (11, 1)
