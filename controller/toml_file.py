@@ -256,10 +256,17 @@ def _problem(file: TomlFile, kind: Any, error: dict[str, Any], such_as: Mapping[
             return file.problem(path, _must(path, error, such_as))
 
 
+_MUST: Final = {
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "too_short": "must not be empty",
+}
+
+
 def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str:
     """What a value of the wrong kind must be."""
     found = error.get("input")
-    shown = f", not {found!r}" if isinstance(found, str | int | float) else ""
+    shown = f", not {_as_written(found)}" if isinstance(found, str | int | float) else ""
     match error["type"]:
         case "string_type":
             example = such_as.get(str(path[-1]))
@@ -268,12 +275,18 @@ def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str
             return f"must be a list: write [[{_header(path)}]], with two brackets"
         case "tuple_type" | "list_type" if shown:
             return f"must be a list: [{json.dumps(found, ensure_ascii=False)}]"
-        case "too_short":
-            return "must not be empty"
         case "model_type" | "dict_type":
             return f"must be a table: write [{_header(path)}] above its keys"
-        case _:
-            return re.sub("^(Input|String) should", "must", error["msg"]) + shown
+        case "dataclass_type":
+            name = f"{path[-1]} = " if isinstance(path[-1], str) else ""
+            return f"must be a table: write {name}{{ ... }}, with its keys between the braces{shown}"
+        case kind:
+            return (_MUST.get(kind) or re.sub("^(Input|String) should", "must", error["msg"])) + shown
+
+
+def _as_written(value: str | float) -> str:
+    """A value as a file has it; text in single quotes, as all problems show it."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:

@@ -66,9 +66,9 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
     [
         ('name = "dai-bacc"', 'nam = "dai-bacc"', ":{line}: nam: no such key (did you mean name?)"),
         ("decks = 8", "deck = 8", ":{line}: deck: no such key (did you mean decks?)"),
-        ("decks = 8", 'decks = "8"', ":{line}: decks: must be a valid integer, not '8'"),
+        ("decks = 8", 'decks = "8"', ":{line}: decks: must be a whole number, not '8'"),
         ("decks = 8", "decks = 13", ":{line}: decks: decks must be from 1 to 12, not 13"),
-        ("variation = true", "variation = 1", ":{line}: variation: must be a valid boolean, not 1"),
+        ("variation = true", "variation = 1", ":{line}: variation: must be true or false, not 1"),
         (
             'dealt = "face_down"',
             'dealt = "face_donw"',
@@ -154,6 +154,14 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         ),
         (
             'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
+            'when = "a three-card six"',
+            (
+                ":{line}: wagers[4].rules[1].when: must be a table: write when = {{ ... }}, with its keys between the braces, "
+                "not 'a three-card six'"
+            ),
+        ),
+        (
+            'when = { winner = ["player"], player_cards = [3], player_total = [6] }',
             'when = { winner = ["player"], player_cards = [3], player_total = 6 }',
             ":{line}: wagers[4].rules[1].when.player_total: must be a list: [6]",
         ),
@@ -175,7 +183,7 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         (
             'name = "ox_6"',
             'name = "ox_6"\nbase = 1',
-            ":{line}: wagers[4].base: must be a valid boolean, not 1",
+            ":{line}: wagers[4].base: must be true or false, not 1",
         ),
     ],
 )
@@ -236,7 +244,7 @@ TOP = "wagers[6].rules[1]"
         (
             "requires_base_win = true",
             'requires_base_win = "yes"',
-            ":{line}: wagers[6].requires_base_win: must be a valid boolean, not 'yes'",
+            ":{line}: wagers[6].requires_base_win: must be true or false, not 'yes'",
         ),
         # values that no coup or meter can have
         *(

@@ -249,14 +249,21 @@ class Outer:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a valid integer, not '1'"),
-        ("[inner]\ncount = true", "a.toml:2: inner.count: must be a valid integer, not True"),
-        ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a valid integer, not 1.0"),
+        ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a whole number, not '1'"),
+        ("[inner]\ncount = true", "a.toml:2: inner.count: must be a whole number, not true"),
+        ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a whole number, not 1.0"),
         ("[inner]\ncount = 2024-01-01", "a.toml:2: inner.count: no key takes a date or time"),
         ("[inner]\ncount = 12:00:00", "a.toml:2: inner.count: no key takes a date or time"),
         ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
         ("", "a.toml:1: inner: is missing"),
-        ("inner = 3", "a.toml:1: inner: must be"),
+        (
+            "inner = 3",
+            "a.toml:1: inner: must be a table: write inner = { ... }, with its keys between the braces, not 3",
+        ),
+        (
+            "more = [true]\n[inner]\ncount = 1",
+            "a.toml:1: more[1]: must be a table: write { ... }, with its keys between the braces, not true",
+        ),
         ("[inner]\ncount = 1\nnames = [\n1]", "a.toml:3: inner.names[1]: must be text in quotes, not 1"),
         (
             "[inner]\ncount = 1\nfirst_word = 1",
@@ -286,7 +293,7 @@ class Outer:
         ),
         (
             "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'",
-            "a.toml:7: more[2].count: must be a valid integer, not 'x'",
+            "a.toml:7: more[2].count: must be a whole number, not 'x'",
         ),
         ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: there is a number of more digits than can be read"),
     ],

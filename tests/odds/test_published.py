@@ -633,7 +633,7 @@ def test_other_decks_can_be_given(tmp_path):
         ("[[dragon_bonus]", "1: this is not TOML: "),
         (EDGE.replace("table = 1", "table = 4"), "2: dragon_bonus[1].table: table must be 1, 2 or 3, not 4"),
         (EDGE.replace("decks = 8", "decks = 13"), "3: dragon_bonus[1].decks: decks must be from 1 to 12, not 13"),
-        (EDGE.replace("decks = 8", 'decks = "8"'), "3: dragon_bonus[1].decks: must be a valid integer, not '8'"),
+        (EDGE.replace("decks = 8", 'decks = "8"'), "3: dragon_bonus[1].decks: must be a whole number, not '8'"),
         (EDGE.replace("9.37", "inf"), "5: dragon_bonus[1].banker: must be a number as it is printed, such as 9.42, not 'inf'"),
         (EDGE.replace("9.37", "9.3e1"), "5: dragon_bonus[1].banker: must be a number as it is printed"),
         (EDGE.replace("9.37", '"9,37"'), "5: dragon_bonus[1].banker: must be a number as it is printed"),
