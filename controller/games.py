@@ -14,6 +14,7 @@ from controller.wagers.definition import Game, Rule
 
 SUFFIX: Final = ".toml"
 _NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
+_LONGEST: Final = 200
 _SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
 
 
@@ -77,6 +78,13 @@ def game_of(file: TomlFile) -> Game:
     ]
     problems += [
         file.problem(
+            place, f"must be one line of 1 to {_LONGEST} characters that can be printed, not {cut(text)!r}"
+        )
+        for place, text in _texts(game)
+        if not (text.strip() and len(text) <= _LONGEST and text.isprintable())
+    ]
+    problems += [
+        file.problem(
             (*place, "name"), f"{name!r} cannot be a name: write small letters, digits and _, such as big_six"
         )
         for place, name in _names(game)
@@ -109,6 +117,15 @@ def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("wagers", number), wager.name
         for place, rule in enumerate(wager.rules):
             yield ("wagers", number, "rules", place), rule.name
+
+
+def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What people read on displays, in tables and in records, with its place."""
+    yield ("name",), game.name
+    yield ("title",), game.title
+    yield ("sheet",), game.sheet
+    for number, wager in enumerate(game.wagers):
+        yield ("wagers", number, "title"), wager.title
 
 
 def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:

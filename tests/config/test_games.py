@@ -68,6 +68,21 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         ("decks = 8", "deck = 8", ":{line}: deck: no such key (did you mean decks?)"),
         ("decks = 8", 'decks = "8"', ":{line}: decks: must be a whole number, not '8'"),
         ("decks = 8", "decks = 13", ":{line}: decks: decks must be from 1 to 12, not 13"),
+        (
+            'title = "Dai Bacc"',
+            'title = " "',
+            ":{line}: title: must be one line of 1 to 200 characters that can be printed, not ' '",
+        ),
+        (
+            'sheet = "003"',
+            'sheet = "003\\n004"',
+            ":{line}: sheet: must be one line of 1 to 200 characters that can be printed, not '003\\n004'",
+        ),
+        (
+            'title = "Ox 6"',
+            'title = "Ox\\u001b[31m 6"',
+            ":{line}: wagers[4].title: must be one line of 1 to 200 characters that can be printed, not 'Ox\\x1b[31m 6'",
+        ),
         ("variation = true", "variation = 1", ":{line}: variation: must be true or false, not 1"),
         (
             'dealt = "face_down"',
