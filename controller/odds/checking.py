@@ -3,12 +3,13 @@
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from controller.baccarat.coup import Side
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
-from controller.wagers.completeness import Fault, never
+from controller.wagers.completeness import Fault, impossible, taken
 from controller.wagers.condition import Condition
 from controller.wagers.definition import Game, Rule, Wager
 from controller.wagers.pay import PUSH
@@ -25,8 +26,11 @@ def never_deciding(game: Game) -> list[tuple[int, Fault]]:
             if counts[number][place]:
                 deciding.append((number, place))
             else:
-                fault = Fault(place, never(rule, _deciding_instead(game.decks, wager, place)))
-                found.append((number, fault))
+                earlier = _deciding_instead(game.decks, wager, place)
+                message = (
+                    taken(rule, earlier) if earlier else impossible(rule, partial(_possible, game.decks))
+                )
+                found.append((number, Fault(place, message)))
     narrowed = [
         (number, place, *each)
         for number, place in deciding
@@ -67,6 +71,11 @@ def _deciding_instead(decks: int, wager: Wager, place: int) -> list[str]:
         return []
     (counts,) = _counts(decks, [[condition for _, condition in shared]])
     return [name for (name, _), count in zip(shared, counts, strict=True) if count]
+
+
+def _possible(decks: int, condition: Condition) -> bool:
+    ((count,),) = _counts(decks, [[condition]])
+    return count > 0
 
 
 def _both(one: Condition, other: Condition) -> Condition | None:

@@ -4,10 +4,11 @@ Looked at by what the points alone decide, over every way that a coup can come o
 and suits beyond that is counted by the odds, which `punto check-config` asks as well.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
@@ -74,7 +75,7 @@ def faults(wager: Wager) -> list[Fault]:
         if all(coup in decided for coup in mine):
             instead = {decided[coup] for coup in mine}
             names = [each.name for each in wager.rules if each.name in instead]
-            found.append(Fault(place, never(rule, names)))
+            found.append(Fault(place, taken(rule, names) if names else impossible(rule, _any_by_points)))
         if rule.when.asked.keys() <= BY_POINTS:
             decided = dict.fromkeys(mine, rule.name) | decided
     undecided = next((coup for coup in coups_by_points() if coup not in decided), None)
@@ -83,15 +84,29 @@ def faults(wager: Wager) -> list[Fault]:
     return found
 
 
-def never(rule: Rule, earlier: Sequence[str]) -> str:
-    """That this rule decides no coup: no coup is like that, or else these earlier rules decide all that are."""
-    if not earlier:
-        return f"no coup can be what {rule.name} asks for"
+def _any_by_points(condition: Condition) -> bool:
+    return any(_by_points(condition, coup) for coup in coups_by_points())
+
+
+def taken(rule: Rule, earlier: Sequence[str]) -> str:
+    """That this rule decides no coup, as these earlier rules decide all that it holds of."""
     what_to_do = "move it above them" if rule.when.asked else "narrow them"
     return (
         f"{rule.name} can never decide: every coup that it holds of is decided before it, by {', '.join(earlier)}: "
         f"{what_to_do}, or leave it out"
     )
+
+
+def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
+    """That no coup is like this, with no more of what the rule asks than it takes; `possible`: whether some coup is."""
+    least = rule.when
+    for name in rule.when.asked:
+        without: dict[str, Any] = {name: None}
+        less = replace(least, **without)
+        if not possible(less):
+            least = less
+    asked = [f"{name} = {json.dumps(getattr(least, name))}" for name in least.asked]
+    return f"no coup can be what {rule.name} asks for: none has {' and '.join(asked)}"
 
 
 def _undecided(coup: Coup) -> str:

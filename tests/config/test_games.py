@@ -406,7 +406,10 @@ pays = "lose"
         (
             OX_6,
             'when = { winner = ["tie"], player_cards = [3], margin = [6] }\n',
-            "wagers[4].rules[1]: no coup can be what three_card_six_wins asks for",
+            (
+                "wagers[4].rules[1]: no coup can be what three_card_six_wins asks for: none has "
+                'winner = ["tie"] and margin = [6]'
+            ),
         ),
         (
             KILL,

@@ -70,19 +70,36 @@ def test_every_rule_of_a_shipped_game_decides_some_coup(name):
 
 
 @pytest.mark.parametrize(
-    ("when", "decks"),
+    ("when", "decks", "clash"),
     [
-        ("player_pair = true, player_cards = [2], player_total = [7]", 8),
-        ("player_perfect_pair = true", 1),
-        ('winning_ranks = ["2-3-4"], margin = [9], natural = true', 8),
-        ('winning_ranks = ["K-K"], margin = [9]', 8),
-        ('winner = ["tie"], winning_suit = ["S"]', 8),
-        ('winning_suit = ["S"], coup_suit = ["H"]', 8),
-        ('winning_ranks = ["9-9-9"], winner = ["player"], coup_suit = ["D"]', 2),
+        (
+            "player_pair = true, player_cards = [2], player_total = [7], winner = ['tie']",
+            8,
+            "player_cards = [2] and player_total = [7] and player_pair = true",
+        ),
+        ("player_perfect_pair = true, banker_pair = true", 1, "player_perfect_pair = true"),
+        (
+            'winning_ranks = ["2-3-4"], margin = [9], natural = true',
+            8,
+            'natural = true and winning_ranks = ["2-3-4"]',
+        ),
+        ('winning_ranks = ["K-K"], margin = [9]', 8, 'winning_ranks = ["K-K"]'),
+        ('winner = ["tie"], winning_suit = ["S"]', 8, 'winner = ["tie"] and winning_suit = ["S"]'),
+        (
+            'winning_suit = ["S"], coup_suit = ["H"], banker_cards = [2]',
+            8,
+            'winning_suit = ["S"] and coup_suit = ["H"]',
+        ),
+        (
+            'winning_ranks = ["2-2-2"], winner = ["player"], coup_suit = ["D"]',
+            2,
+            'winning_ranks = ["2-2-2"] and coup_suit = ["D"]',
+        ),
     ],
 )
-def test_a_condition_that_no_coup_can_meet_is_found(tmp_path, when, decks):
-    assert found(tmp_path, rule("odd", when), decks=decks) == [(0, "no coup can be what odd asks for")]
+def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tmp_path, when, decks, clash):
+    said = f"no coup can be what odd asks for: none has {clash}"
+    assert found(tmp_path, rule("odd", when), decks=decks) == [(0, said)]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +157,7 @@ def test_of_a_wager_with_a_meter_too(tmp_path):
     path.write_text(metered, encoding="utf-8")
 
     assert [fault.message for _, fault in never_deciding(load_game(str(path)))] == [
-        "no coup can be what two_three_four_diamonds asks for"
+        'no coup can be what two_three_four_diamonds asks for: none has winning_suit = ["D"] and coup_suit = ["S"]'
     ]
 
 

@@ -64,8 +64,17 @@ def test_rules_that_decide_every_coup_and_each_some_have_no_fault(rules):
     ],
 )
 def test_what_no_coup_can_be_is_told(impossible):
-    assert faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible)) == [
-        Fault(1, "no coup can be what rule_2 asks for")
+    (fault,) = faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible))
+
+    assert fault.rule == 1
+    assert fault.message.startswith("no coup can be what rule_2 asks for: none has ")
+
+
+def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
+    asked = Condition(winner=TIE, margin=(3, 4), player_cards=(2,), player_pair=True)
+
+    assert faults(wager(Condition(winner=PLAYER, margin=(1,)), asked)) == [
+        Fault(1, 'no coup can be what rule_2 asks for: none has winner = ["tie"] and margin = [3, 4]')
     ]
 
 
