@@ -431,3 +431,13 @@ def test_a_progressive_wager_wins_only_with_the_seats_own_hand(game, side, other
         outcomes[base] = settle(GAMES[game], coup(top), placed)[1].outcome
 
     assert outcomes == {side: "award", other: "lose", "tie": "lose"}
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_a_game_names_the_sheet_that_prints_the_commission_or_the_limits_of_dragon_bonus(name):
+    game = GAMES[name]
+    commission = any("less 5%" in rule.pays for wager in game.wagers for rule in wager.rules)
+    limits = any(wager.name.startswith("dragon") and wager.limits.maximum for wager in game.wagers)
+
+    if limits or (commission and name != "canberra-high-limit"):  # sheet 002 prints a commission too
+        assert "004" in game.sheet
