@@ -184,7 +184,7 @@ def _whole(text: str) -> int:
 
 def _cards(text: str) -> tuple[Card, ...]:
     try:
-        return tuple(Card(cut(code.strip())) for code in text.split(",") if code.strip())
+        return tuple(Card(cut(code.strip())) for code in text.split(",")) if text.strip() else ()
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

@@ -145,6 +145,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--decks", "13"], "must be from 1 to 12, not '13'"),
         (["--game", "mini-baccarat", "--decks", "x"], "must be from 1 to 12, not 'x'"),
         (["--game", "mini-baccarat", "--removed", "9X"], "'9X' is not a card"),
+        (["--game", "mini-baccarat", "--removed", "9S,,KD"], "'' is not a card"),
         (
             ["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"],
             "--removed: 9S cannot be removed: all 1 of it have been removed already",
