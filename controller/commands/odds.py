@@ -287,7 +287,7 @@ def _table(answer: _Answer) -> Iterator[str]:
             f"{float(its.variance):>12,.4f}"
         )
     for name, award in exact.average_top_awards().items():
-        average = f"average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}"
+        average = f"average top award {float(award) / 100:,.2f}, of a seed of {_seed(exact, name)}{_stake(exact, name)}"
         given = meters.get(name)
         if given is None:
             yield f"\n{name}: its meter at the {average}"
@@ -317,6 +317,14 @@ def _decks_of(game: Game) -> str:
 def _seed(exact: GameOdds, name: str) -> str:
     (progressive,) = [each.wager.progressive for each in exact.positions if each.name == name]
     return "none" if progressive is None else f"{progressive.seed / 100:,.2f}"
+
+
+def _stake(exact: GameOdds, name: str) -> str:
+    """For what stake a wager on a meter is valued, where it may have others: what the meter pays does not grow with it."""
+    (limits,) = [each.wager.limits for each in exact.positions if each.name == name]
+    return (
+        "" if limits.minimum == limits.maximum else f", with {limits.minimum / 100:,.2f} wagered, its minimum"
+    )
 
 
 def _percent(share: Fraction) -> str:

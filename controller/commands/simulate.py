@@ -311,16 +311,20 @@ def _too_sure(name: str, edge: Estimate, error: float) -> Iterator[str]:
 
 def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
     if shoe is None:
-        return f"{tally.rounds:,} rounds, each from a full shoe freshly shuffled"
+        return f"{_many(tally.rounds, 'round')}, each from a full shoe freshly shuffled"
     burned = (
         f"burn {shoe.burn}"
         if shoe.burn != "first_card"
         else f"burn by the first card, an ace {shoe.burn_ace}"
     )
     return (
-        f"{tally.rounds:,} rounds of {tally.shoes:,} shoes ({burned}; cut card {shoe.cut_card} from the end, "
+        f"{_many(tally.rounds, 'round')} of {_many(tally.shoes, 'shoe')} ({burned}; cut card {shoe.cut_card} from the end, "
         f"{shoe.coups_after_cut_card} after its coup)"
     )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _errors(shoe: ShoeRules | None, tally: Tally) -> str:

@@ -164,7 +164,7 @@ class GameOdds:
         Raises:
             CompositionError: a shoe has not enough cards for a coup.
         """
-        return -self._means(compositions, self._nets)
+        return 0.0 - self._means(compositions, self._nets)  # and not a minus, which makes -0.0 of nothing
 
     def variances(self, compositions: NDArray[np.int64]) -> NDArray[np.float64]:
         """The variance of what a unit staked wins or loses, of the shape of `edges`."""

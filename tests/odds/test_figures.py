@@ -18,6 +18,13 @@ def test_a_shoe_of_too_few_cards_has_no_edge():
         GameOdds(load_game("mini-baccarat")).edges(np.array([full, few]))
 
 
+def test_an_edge_of_nothing_has_no_minus():
+    kings = Composition((0,) * 48 + (2,) * 4)
+
+    (edges,) = GameOdds(load_game("mini-baccarat")).edges(np.array([kings.counts]))
+    assert list(map(str, edges.tolist())) == ["0.0", "0.0", "-8.0"]
+
+
 def test_a_meter_is_that_of_a_position_and_no_other():
     odds, shoe = GameOdds(load_game("progressive-3")), Composition.of_decks(8)
     average = odds.average_top_awards()["progressive:banker"]

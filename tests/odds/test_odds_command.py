@@ -101,6 +101,17 @@ def test_an_amount_on_the_meter_takes_the_place_of_its_average(odds):
     )
 
 
+def test_a_meter_is_said_to_be_valued_at_the_minimum_where_other_amounts_may_be_staked(punto, tmp_path):
+    fixed = (SHIPPED / "progressive-3.toml").read_text(encoding="utf-8")
+    path = tmp_path / "own.toml"
+    path.write_text(
+        fixed.replace("minimum = 100, maximum = 100", "minimum = 100, maximum = 500"), encoding="utf-8"
+    )
+
+    assert "of a seed of 5,000.00, with 1.00 wagered, its minimum\n" in punto("odds", "--game", str(path))[1]
+    assert "of a seed of 5,000.00\n" in punto("odds", "--game", "progressive-3")[1]
+
+
 def test_the_table_has_every_position_and_rule_once(punto, odds):
     edge = odds("--game", "dragon-bonus-1", "--decks", "6")["wagers"]["dragon_bonus_player"]["edge"]
 

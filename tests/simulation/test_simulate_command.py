@@ -60,6 +60,10 @@ def test_the_answer_says_what_was_dealt_and_how_to_have_it_again(punto):
     ]
 
 
+def test_one_round_of_one_shoe_is_no_plural(punto):
+    assert "1 round of 1 shoe (" in punto(*asked("--shoes", rounds=1))[1]
+
+
 def test_whole_shoes_are_said_to_be_such_with_the_rules_they_were_dealt_by(punto):
     _, out, _ = punto(*asked("--shoes", "--decks", 6, "--burn", 4, rounds=100_000))
     lines = out.splitlines()
