@@ -83,6 +83,8 @@ def edges_of(game: Game, composition: Composition) -> dict[str, Fraction]:
     """
     try:
         odds = _odds(game).odds(composition)
+    except ValueError as error:
+        raise OddsError(str(error)) from None
     except Exception as error:  # noqa: BLE001 - an error of the mathematics' own would have the service load them
         raise OddsError(f"{type(error).__name__}: {error}") from None
     return {position: figures.edge for position, figures in odds.items()}

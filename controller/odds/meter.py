@@ -25,7 +25,10 @@ def average_top_award(wager: Wager, chances: Iterable[tuple[Rule, Fraction]]) ->
         paid += chance * rule.pay.meter
         top += chance * (rule.pay.meter == 1)
     if not paid:
-        raise ValueError(f"no award of {wager.name} can be won from this shoe")
+        raise ValueError(
+            f"no award of {wager.name} can be won from this shoe, so its meter has no average: ask with more decks, or "
+            "change what its rules ask"
+        )
     return average_award(wager.progressive.seed, wager.progressive.rate * wager.limits.minimum, top, paid)
 
 
