@@ -38,7 +38,7 @@ from controller.config import ConsoleConfig, ServiceConfig, load_config
 from controller.games import load_game
 from controller.journal.store import RecordError
 from controller.messages.building import timestamp
-from controller.operators.accounts import Accounts
+from controller.operators.accounts import Accounts, hashed
 from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem, cut
 from controller.progressive.settings import Procedure
@@ -364,8 +364,9 @@ def _make_accounts(path: Path, config: ServiceConfig) -> _Secrets:
     people = _PEOPLE if config.progressive is None else {**_PEOPLE, **_AT_THE_GAME_MANAGER, **_PLAYED}
     accounts = Accounts.open(path)
     try:
+        hash_ = hashed(passing.password)  # once for all, who have the same: each takes a tenth of a second
         for name, role in people.items():
-            accounts.add(name, [role], passing.password, timestamp(datetime.now(UTC)))
+            accounts.add_hashed(name, [role], hash_, timestamp(datetime.now(UTC)))
         if config.card_reader is not None:
             accounts.enroll(_SUPERVISOR, passing.card)
     finally:

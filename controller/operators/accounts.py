@@ -8,6 +8,7 @@ import os
 import secrets
 import sqlite3
 import unicodedata
+from base64 import b64encode
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Final, Self
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from argon2.low_level import Type, hash_secret_raw
+from argon2.low_level import ARGON2_VERSION, Type, hash_secret_raw
 
 from controller.operators.roles import Role
 from drivers.card_reader.number import card_number
@@ -186,8 +187,15 @@ class Accounts:
         Raises:
             AccountsError: the name or the password cannot be used, or the name is taken.
         """
+        self.add_hashed(checked_name(name), roles, hashed(password), now)
+
+    def add_hashed(self, name: str, roles: Iterable[Role], hash_: str, now: str) -> None:
+        """Make an account with a password that is hashed already.
+
+        Raises:
+            AccountsError: the name cannot be used, or is taken.
+        """
         name = checked_name(name)
-        hash_ = hashed(password)
         if (other := self.find(name)) is not None:
             raise AccountsError(f"there is an account {other.name!r} already: take another name")
         self._do(
@@ -321,6 +329,16 @@ def hashed(password: str) -> str:
         AccountsError: the password cannot be used.
     """
     return _HASHER.hash(_composed(checked_password(password)))
+
+
+def nobodys_hash() -> str:
+    """A hash that is no password's, made without hashing; to hold a password against it is as much work as ever."""
+    cost = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    salt, digest = (
+        b64encode(secrets.token_bytes(length)).decode().rstrip("=")
+        for length in (_HASHER.salt_len, _HASHER.hash_len)
+    )
+    return f"$argon2id$v={ARGON2_VERSION}${cost}${salt}${digest}"
 
 
 def verified(hash_: str, password: str) -> bool:

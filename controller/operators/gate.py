@@ -18,7 +18,7 @@ from typing import Final
 
 from controller.engine import Engine
 from controller.messages.building import timestamp
-from controller.operators.accounts import Account, Accounts, folded, hashed, verified
+from controller.operators.accounts import Account, Accounts, folded, nobodys_hash, verified
 from controller.operators.roles import AT_THE_TABLE, Role
 from controller.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
 from controller.table.state import Phase
@@ -107,7 +107,7 @@ class Gate:
         self._waiting = 0
         self._coming_in = asyncio.Lock()
         # What an unknown name's password is held against; it is nobody's.
-        self._nobody = hashed(secrets.token_urlsafe(32))
+        self._nobody = nobodys_hash()
 
     # --- coming in
 
