@@ -63,6 +63,10 @@ class Refusal(BaseModel):
     reason: str
 
 
+REFUSAL: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+"""What is answered then, for the document: FastAPI would make a model of it for every path and status, at each start."""
+
+
 class RefusalError(Exception):
     """A request is answered with a `Refusal`."""
 
@@ -97,10 +101,11 @@ class GameOnOffer(BaseModel):
 def openapi_document(app: FastAPI) -> dict[str, Any]:
     """The whole document, which takes a good part of a second to make.
 
-    What FastAPI cannot know is added: the bodies, which the routes read for themselves, and that cookie and token are
-    needed together.
+    What FastAPI cannot know is added: the bodies, which the routes read for themselves, what a refusal is, and that cookie
+    and token are needed together.
     """
     document = app.openapi()
+    document["components"]["schemas"]["Refusal"] = Refusal.model_json_schema()
     orders = _order_schema()
     for path, body in {
         "/api/session": Credentials.model_json_schema(),

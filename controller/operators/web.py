@@ -26,6 +26,7 @@ from controller.engine import Engine
 from controller.messages.models import WagerLimits
 from controller.operators.accounts import AccountsError
 from controller.operators.api import (
+    REFUSAL,
     Credentials,
     GameOnOffer,
     OrderAnswer,
@@ -161,7 +162,7 @@ def _answers(model: Any, *refusals: int) -> dict[int | str, dict[str, Any]]:
     """What a path answers, for the OpenAPI document."""
     return {
         200: {"model": model},
-        **{status: {"model": Refusal, "description": _WORDS[status]} for status in refusals},
+        **{status: {"content": REFUSAL, "description": _WORDS[status]} for status in refusals},
     }
 
 

@@ -1,6 +1,7 @@
 """The HTTP API is as its own OpenAPI document says, of a real service, whatever is sent to it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +108,14 @@ async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp
         ("post", "/api/card-password"),
     }
     assert {json.dumps(security) for security in needed.values()} == {json.dumps(session), json.dumps(both)}
+
+
+async def test_whatever_the_document_refers_to_is_in_it(tmp_path):
+    found = await document(tmp_path)
+    referred = set(re.findall(r'"\$ref": "#/components/schemas/(\w+)"', json.dumps(found)))
+
+    assert "Refusal" in referred
+    assert referred <= found["components"]["schemas"].keys()
 
 
 async def test_the_document_names_the_cookie_of_this_very_table(tmp_path):
