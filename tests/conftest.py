@@ -8,7 +8,8 @@ import pytest_asyncio
 
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
-DISK = tempfile.gettempdir()
+# A worker is begun with the TMPDIR that is set below, and must know the one from before.
+DISK = os.environ.setdefault("PUNTO_TESTS_DISK", tempfile.gettempdir())
 MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
 
 # Hundreds of tests begin a record of their own and wait for a disk at each commit, though what they state is as true in
