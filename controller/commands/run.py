@@ -25,7 +25,7 @@ from drivers.keypad.serial_line import SerialKeypad
 HELP: Final = (
     "Run one table's service until SIGTERM or Ctrl-C; its log goes to the standard error. It goes on where its record ends, with "
     "the table locked until somebody signs on (`punto operator sign-on`, or a console). The exit status is 1 when the "
-    "configuration or the record is at fault, and a line says what is."
+    "record cannot be used (or not with this configuration) and 2 when the configuration cannot; a line says why."
 )
 
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run until SIGTERM or Ctrl-C; status 1 when the record or the configuration is at fault."""
+    """Run until SIGTERM or Ctrl-C; 1 when the record cannot be used, or not with this configuration."""
     config = load_config(args.config)
     log.set_up(human=sys.stderr.isatty())
     status = 0
