@@ -80,7 +80,8 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
   async function check() {
     const now = fields();
     const asked = ++turn;
-    previewed = null;
+    // What was said of just these fields stands until more is said of them: a press in between is not lost.
+    if (previewed !== JSON.stringify(now)) previewed = null;
     settle();
     if (typeof now === "string") {
       shown.replaceChildren(element("p", { class: "hint" }, now));
@@ -97,6 +98,7 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
       previewed = JSON.stringify(now); // of cards that lie face down nothing is said beforehand, whatever the order
       shown.replaceChildren(...(accepted ? preview(answer.body) : [element("p", { class: "hint" }, reasonOf(answer))]));
     } else {
+      previewed = null;
       shown.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
     }
     settle();

@@ -4,7 +4,7 @@ import asyncio
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from controller.operators.reports import MOST_TOLD
 from controller.table.events import CallSupervisor, CloseTable, LidMoved
@@ -317,6 +317,26 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
         assert last is not None
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
         assert page.url == f"{here.address}/supervisor"
+
+
+async def test_a_press_is_not_lost_while_the_service_is_asked_anew_what_an_order_would_do(page, here):
+    await here.load()
+    await here.draw("KS 2S")
+    await at_work(page, here, "omar")
+    dialog = await order(page, "Void the hand")
+    await dialog.get_by_role("button", name="Misdeal").click()
+    await expect(dialog.get_by_role("button", name="Void the hand", exact=True)).to_be_enabled()
+    asked = asyncio.Event()
+
+    async def never_answered(_route: Route) -> None:
+        asked.set()
+
+    await page.route("**/api/preview", never_answered)
+    await here.table.order(CallSupervisor("mei", "a dispute"))
+    await asked.wait()
+    await confirm(dialog, "Void the hand")
+
+    assert here.table.state.coup is None
 
 
 async def test_game_and_limits_change_between_shoes_only(page, here):
