@@ -77,10 +77,13 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     }
   };
 
-  async function check() {
+  let asking = Promise.resolve();
+  const check = () => (asking = look());
+
+  async function look() {
     const now = fields();
     const asked = ++turn;
-    // What was said of just these fields stands until more is said of them: a press in between is not lost.
+    // What was said of just these fields stands until it is said anew, so that a press in between, which waits, is not lost.
     if (previewed !== JSON.stringify(now)) previewed = null;
     settle();
     if (typeof now === "string") {
@@ -132,6 +135,15 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     if (go.disabled || typeof now === "string") return;
     busy = true;
     settle();
+    const told = shown.textContent;
+    for (let waited; waited !== asking; await waited) waited = asking;
+    const stands = preview === null || previewed === JSON.stringify(now);
+    if (off || !stands || shown.textContent !== told) {
+      busy = false;
+      if (!off && stands) fault.textContent = "What this would do has changed. Look at it, and confirm it again.";
+      settle();
+      return;
+    }
     const names = second ? { [second.field]: second.read() } : {};
     const answer = await ask("POST", path, { ...(path === "/api/orders" ? { order } : {}), ...now, ...names });
     busy = false;

@@ -319,24 +319,46 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
         assert page.url == f"{here.address}/supervisor"
 
 
-async def test_a_press_is_not_lost_while_the_service_is_asked_anew_what_an_order_would_do(page, here):
+@pytest.mark.parametrize("said", ["the same", "something else", "no more"])
+async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_for_it(said, page, here):
     await here.load()
     await here.draw("KS 2S")
     await at_work(page, here, "omar")
     dialog = await order(page, "Void the hand")
     await dialog.get_by_role("button", name="Misdeal").click()
-    await expect(dialog.get_by_role("button", name="Void the hand", exact=True)).to_be_enabled()
-    asked = asyncio.Event()
+    go = dialog.get_by_role("button", name="Void the hand", exact=True)
+    await expect(go).to_be_enabled()
+    asked, pressed = asyncio.Event(), asyncio.Event()
 
-    async def never_answered(_route: Route) -> None:
+    async def answered_late(route: Route) -> None:
+        answer = await route.fetch()
         asked.set()
+        await pressed.wait()
+        body = await answer.json()
+        if said == "something else":
+            body["round"]["settlements"] = [
+                {"seat": 1, "wager": "player", "outcome": "void", "stake": 77, "returned": 77, "net": 0}
+            ]
+        elif said == "no more":
+            body = {"accepted": False, "code": "no_coup", "reason": "there is no hand any more"}
+        await route.fulfill(response=answer, json=body)
 
-    await page.route("**/api/preview", never_answered)
+    await page.route("**/api/preview", answered_late)
     await here.table.order(CallSupervisor("mei", "a dispute"))
     await asked.wait()
-    await confirm(dialog, "Void the hand")
+    await go.click()
+    await page.wait_for_timeout(200)
+    assert here.table.state.coup is not None
 
-    assert here.table.state.coup is None
+    pressed.set()
+    if said == "the same":
+        await expect(dialog).to_have_count(0)
+    elif said == "something else":
+        await expect(dialog.get_by_role("alert").first).to_have_text(re.compile("has changed"))
+    else:
+        await expect(dialog).to_contain_text("there is no hand any more", ignore_case=True)
+        await expect(go).to_be_disabled()
+    assert (here.table.state.coup is None) is (said == "the same")
 
 
 async def test_game_and_limits_change_between_shoes_only(page, here):
