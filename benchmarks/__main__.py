@@ -172,7 +172,9 @@ def _progressive(folder: Path) -> list[Line]:
     say(
         "\nWhat four wagers add to the path of a game's START in the service's engine, beside the floor of the latency's part;"
     )
-    say("and the table recovered from a year's record, beside one of fifteen days.\n")
+    say(
+        "and the table recovered from a year's record, beside one of fifteen days (the year is dealt first, for some minutes).\n"
+    )
     with mosquitto(folder) as broker:
         costs = progressive.contribution(folder, broker)
     share = costs.contribution / costs.floor

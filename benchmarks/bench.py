@@ -31,6 +31,7 @@ from drivers.ishoe.frames import (
     SetLamps,
     Unlock,
 )
+from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
 
@@ -88,7 +89,9 @@ class Service:
             f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\n'
             f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n'
             f'[mqtt]\nport = {broker}\n[operator]\nsocket = "{self.door}"\n'
+            f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )
+        employ(folder / "operators.db")
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> float:
@@ -109,7 +112,8 @@ class Service:
 
     def order(self, **request: Any) -> dict[str, Any]:
         """Give an order, which must be accepted."""
-        answer = ask(self.door, request)
+        by = {} if request["order"] == "status" else {"by": STAFF}
+        answer = ask(self.door, {**request, **by})
         if not answer["accepted"]:
             raise RuntimeError(answer["reason"])
         return answer

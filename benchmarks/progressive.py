@@ -17,7 +17,6 @@ import gc
 import json
 import os
 import random
-import sqlite3
 import statistics
 import subprocess
 import sys
@@ -44,9 +43,8 @@ SAMPLES = 1000
 BLOCK = 50
 GAP_SECONDS = 0.008
 DAYS = 15
+YEAR = 365
 ROUNDS_A_DAY = 822
-FAR = 10**9  # above every number of an input
-COPIES = 25  # of fifteen days: a year and some days
 
 
 @dataclass(frozen=True)
@@ -146,78 +144,23 @@ async def _path(
 
 
 def starts(folder: Path) -> Starts:
-    """Recover from a record of some days, and from the same with a year's rows before them."""
-    path = folder / "year.db"
+    """Recover from the record of a year, and from one of some days."""
+    few, few_seconds = _recovered(folder / "days.db", DAYS)
+    rounds, seconds = _recovered(folder / "year.db", YEAR)
+    return Starts(rounds, seconds, few, few_seconds)
+
+
+def _recovered(path: Path, days: int) -> tuple[int, float]:
+    """How many rounds so many days have, and the seconds to recover from them."""
     meter = {"reserve": "1%", "fixed_awards": "meter", "base_wagers": "unseen"}
-    played = play(
-        path,
-        settings(game_name="progressive-1", meter=meter),
-        days=DAYS,
-        rounds_a_day=ROUNDS_A_DAY,
-        seed=1,
-    )
-    few = _recovered(path)
-    _fill_up(path, played.inputs, played.rounds)
-    with closing(sqlite3.connect(path)) as connection:
-        rounds = connection.execute("SELECT count(*) FROM rounds").fetchone()[0]
-    return Starts(rounds, _recovered(path), played.rounds, few)
-
-
-def _recovered(path: Path) -> float:
+    house = settings(game_name="progressive-1", meter=meter)
+    played = play(path, house, days=days, rounds_a_day=ROUNDS_A_DAY, seed=1)
     times = []
     for _ in range(5):
         began = time.perf_counter()
         with closing(store.open_for_writing(path)) as connection:
-            recover(connection)
+            found = recover(connection)
             times.append(time.perf_counter() - began)
-    return statistics.median(times)
-
-
-def _fill_up(path: Path, inputs: int, rounds: int) -> None:
-    """Put copies of all rows before the first, under numbers below it, which no start looks at and every search may meet."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("PRAGMA synchronous = OFF")
-        for copy in range(1, COPIES):
-            connection.execute("BEGIN")
-            for table, key, by in (
-                ("inputs", "seq", inputs),
-                ("rounds", "round", rounds),
-                ("settlements", "round", rounds),
-                ("incidents", "input", inputs),
-                ("postings", "input", inputs),
-                ("progressive_rounds", "input", inputs),
-                ("progressive_log", "input", inputs),
-            ):
-                columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-                shifted = [f"{name} - {by * copy}" if name == key else name for name in columns]
-                if table == "rounds":
-                    shifted[columns.index("input")] = f"input - {inputs * copy}"
-                connection.execute(
-                    f"INSERT INTO {table} SELECT {', '.join(shifted)} FROM {table} WHERE {key} > 0"  # noqa: S608
-                )
-            connection.execute("COMMIT")
-        _renumber(connection, inputs * (COPIES - 1), rounds * (COPIES - 1))
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-
-def _renumber(connection: sqlite3.Connection, inputs: int, rounds: int) -> None:
-    """Number the inputs and rounds from 1 again, and chain the inputs after the last snapshot anew: a hash has the number in it."""
-    triggers = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-    connection.execute("BEGIN")
-    for (name,) in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
-    for table, column, by in (
-        *(("inputs", "seq", inputs), ("snapshots", "seq", inputs), ("incidents", "input", inputs)),
-        *(("rounds", "input", inputs), ("rounds", "round", rounds), ("settlements", "round", rounds)),
-        *((books, "input", inputs) for books in ("postings", "progressive_rounds", "progressive_log")),
-    ):
-        for shift in (FAR, by - FAR):  # in two steps, or one number would be met on the way to another
-            connection.execute(f"UPDATE {table} SET {column} = {column} + {shift}")  # noqa: S608
-    connection.execute(
-        f"UPDATE snapshots SET state = json_set(state, '$.round', json_extract(state, '$.round') + {rounds})"  # noqa: S608
-    )
-    at, link = connection.execute("SELECT seq, hash FROM snapshots ORDER BY seq DESC LIMIT 1").fetchone()
-    for entry, _ in list(store.entries_after(connection, at)):
-        link = entry.chained_to(link)
-        connection.execute("UPDATE inputs SET hash = ? WHERE seq = ?", (link, entry.seq))
-    connection.execute("COMMIT")
+        if found.differences:
+            raise RuntimeError(found.differences)
+    return played.rounds, statistics.median(times)

@@ -22,7 +22,10 @@ path = "/var/lib/punto/table-1.db"
 [mqtt]                     # without it nothing is published
 host = "127.0.0.1"
 
-[operator]
+[accounts]                 # without it nobody can give a supervisor's order
+path = "/var/lib/punto/operators.db"
+
+[operator]                 # without it there is no local socket
 socket = "/run/punto/table-1.sock"
 
 [edge]                     # without it nobody is told the edges of the shoe in play
@@ -35,7 +38,7 @@ port = "/dev/serial/by-id/usb-..."
 path = "/dev/input/by-id/usb-..."
 
 [console]                  # without it there are no consoles
-accounts = "/var/lib/punto/operators.db"
+port = 8090
 
 [progressive]              # without it the table has none
 id = "dragon"
@@ -71,6 +74,7 @@ from pydantic import (
     model_validator,
 )
 
+from controller.broker_login import BrokerLogin
 from controller.games import load_game
 from controller.gaming_days import Calendar, read_start, read_zone
 from controller.problems import ConfigError, Problem, cut, nearest
@@ -186,17 +190,15 @@ class RecordConfig(_Section):
     path: FromFolder
 
 
-class MqttConfig(_Section):
+class MqttConfig(_Section, BrokerLogin):
     """`[mqtt]`: the broker. `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
 
-    `password_file` holds the password on its only line. `restricted` publishes the cards that the public has not seen and
+    `restricted` publishes the cards that the public has not seen and
     the record's head; only for a broker that lets nobody but surveillance read them (configs/mosquitto.acl).
     """
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 1883
-    username: str | None = None
-    password_file: FromFolder | None = None
     base: str = "punto"
     ca_file: FromFolder | None = None
     keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
@@ -211,34 +213,28 @@ class MqttConfig(_Section):
             )
         return base
 
-    @model_validator(mode="after")
-    def _password_is_somebodys(self) -> Self:
-        if self.password_file is not None and self.username is None:
-            raise ValueError("password_file is given and no username: name whose password it is")
-        return self
 
-    def password(self) -> str | None:
-        """The password in the password file, None without one.
+class AccountsConfig(_Section):
+    """`[accounts]`: the people who may give orders, at consoles and at the operators' socket.
 
-        Raises:
-            ConfigError: the file cannot be read, or has not exactly one line.
-        """
-        if self.password_file is None:
-            return None
-        file = str(self.password_file)
-        try:
-            found = self.password_file.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise ConfigError([Problem(f"the password cannot be read: {error.strerror}", file)]) from None
-        except UnicodeDecodeError:
-            raise ConfigError([Problem("the password is not UTF-8 text", file)]) from None
-        if len(found) != 1 or not found[0]:
-            raise ConfigError([Problem("a password file has one line, the password, and nothing else", file)])
-        return found[0]
+    `path` is the file that `punto operators` writes. `lock_out_after` wrong passwords in a row lock an account out for
+    `lock_out_minutes`; an address that was refused `refusals_per_minute` times must wait. A second person approves an
+    order at a `session` of their own, or also with their password at the first person's `page`.
+    """
+
+    path: FromFolder
+    lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
+    lock_out_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
+    approval: Literal["session", "page"] = "session"
 
 
 class OperatorConfig(_Section):
-    """`[operator]`: the socket for operators on this machine; its file's `mode` (octal) and `group` say who may."""
+    """`[operator]`: the socket for operators on this machine; its file's `mode` (octal) and `group` say who reaches it.
+
+    Where there are accounts each order needs one; where there are none, the socket takes a dealer's orders alone. Without
+    this section there is no socket.
+    """
 
     socket: FromFolder
     mode: str = "0660"
@@ -323,20 +319,14 @@ class EdgeConfig(_Section):
 class ConsoleConfig(_Section):
     """`[console]`: the operators' consoles, pages and HTTP API, at `host` and `port`.
 
-    `accounts` is the file that `punto operators` writes. A `certificate` and its `key`, in PEM form, mean TLS.
-    A session ends after `idle_minutes` of inactivity. `lock_out_after` wrong passwords in a row lock an account out for
-    `lock_out_minutes`; an address that was refused `refusals_per_minute` times must wait.
+    A `certificate` and its `key`, in PEM form, mean TLS. A session ends after `idle_minutes` of inactivity.
     """
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8090
-    accounts: FromFolder
     certificate: FromFolder | None = None
     key: FromFolder | None = None
     idle_minutes: Annotated[int, Field(ge=1, le=480)] = 15
-    lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
-    lock_out_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
-    refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
 
     @model_validator(mode="after")
     def _tls_beyond_this_machine(self) -> Self:
@@ -363,7 +353,7 @@ class ProgressiveConfig(_Section):
     """`[progressive]`: the meter that the table is linked to, as `progressive.settings.Settings` explains it.
 
     `wager` is the game's wager that it pays; it can be left out where only one has a meter. What is left out of seed and
-    contribution the pay table says. `second_factor` asks whoever swipes an Executive card for their password.
+    contribution the pay table says; `one_side_only` is on if left out and base wagers are recorded. `second_factor` asks whoever swipes an Executive card for their password.
     A gaming day begins at `day_starts` in the time zone `zone`, a gaming week with the day `week_starts`. `slip_printer` is a
     device or host:port that prints win pages as slips, in the character set `slip_encoding`.
     """
@@ -381,6 +371,8 @@ class ProgressiveConfig(_Section):
     base_wagers: Literal["recorded", "unseen"] = "unseen"
     approval_above: Annotated[int, Field(ge=0)] = 0
     seat_one: DealersSide = "right"
+    one_side_only: bool | None = None
+    supervisor_from: Annotated[int, Field(ge=0)] = 0
     second_factor: bool = False
     day_starts: str = "06:00"
     zone: str = "UTC"
@@ -487,7 +479,8 @@ class ConfigFile(_Section):
     shoe: ShoeConfig | None = None
     record: RecordConfig
     mqtt: MqttConfig | None = None
-    operator: OperatorConfig
+    accounts: AccountsConfig | None = None
+    operator: OperatorConfig | None = None
     edge: EdgeConfig | None = None
     keypad: KeypadConfig | None = None
     configuration_keypad: ConfigurationKeypadConfig | None = None
@@ -546,6 +539,7 @@ def load_config(path: Path) -> ServiceConfig:
         *_limit_problems(file, written, game),
         *_shoe_problems(file, written),
         *_edge_problems(file, written),
+        *_accounts_problems(file, written),
         *_keypad_problems(file, written),
         *_progressive_problems(file, written, game),
     ]
@@ -668,6 +662,16 @@ def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     return [file.problem(("edge",), message)]
 
 
+def _accounts_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.accounts is not None:
+        return []
+    return [
+        file.problem((section,), "is for people with accounts: write [accounts] with their path too")
+        for section in ("console", "card_reader")
+        if getattr(written, section) is not None
+    ]
+
+
 def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.keypad is None:
         return []
@@ -709,9 +713,6 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
             yield file.problem(("coin_spot", "seats"), str(error))
     if written.card_reader is not None and written.progressive.procedure != "nexus":
         message = 'is for Nexus Command, and Aquarius has a key: write procedure = "nexus" in [progressive], or leave it out'
-        yield file.problem(("card_reader",), message)
-    if written.card_reader is not None and written.console is None:
-        message = "is for the cards of accounts, and there are none: write [console] with its accounts too"
         yield file.problem(("card_reader",), message)
 
 

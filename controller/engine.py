@@ -5,23 +5,25 @@ not hold, and awaiting `submit` is the backpressure.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from controller.journal.entries import EVENTS, STATES
+from controller.journal.entries import EVENTS
 from controller.journal.incidents import Incident, incidents_of
 from controller.journal.journal import Journal
 from controller.journal.recovery import recover
+from controller.journal.snapshots import Snapshot
 from controller.messages import topics
 from controller.messages.building import timestamp
 from controller.messages.models import Event as EventMessage
 from controller.messages.models import RestrictedCard
 from controller.outbox import Outbox
+from controller.problems import cut
 from controller.progressive.effects import AwardLocked
 from controller.table.effects import CardHeld, Effect, Happened, MeterMoved, RoundEnded
-from controller.table.events import Event, ServiceStarted, ShoeEvent
+from controller.table.events import Event, RecordDiffers, ServiceStarted, ShoeEvent
 from controller.table.settings import Settings
 from controller.table.shoe_orders import ShoeOrders, shoe_orders
 from controller.table.state import TableState
@@ -29,7 +31,7 @@ from controller.table.table import Table
 from controller.table.turn import RefusedError
 
 SNAPSHOT_EVERY: Final = 500
-"""Inputs between snapshots: a start handles at most so many again."""
+"""Inputs between snapshots: a start handles at most twice so many again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,16 @@ class Handled:
 
     seq: int
     refusal: RefusedError | None = None
+
+
+class Raised(NamedTuple):
+    """When a standing alarm last came, and whose input that was, None if it was no person's; both None if nobody knows."""
+
+    ts: str | None
+    who: str | None
+
+
+NOT_KNOWN: Final = Raised(None, None)
 
 
 class Engine:
@@ -50,6 +62,7 @@ class Engine:
         self.seq = journal.last_seq
         self.shoe_since = datetime.now(UTC)
         self.award_since = journal.last_award_ts
+        self.raised: Mapping[int, Raised] = {}
         self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
         self.watchers: list[Callable[[TableState, int], None]] = []
         self._journal = journal
@@ -78,12 +91,17 @@ class Engine:
             RecordError: the record cannot be trusted or written.
             RefusedError: these settings may not be used with the table as it stands.
         """
-        table = recover(journal.connection) or Table.new(settings)
+        found = recover(journal.connection)
+        table = found.table or Table.new(settings)
         started = ServiceStarted(version, settings)
         Table(table.state).handle(started)  # refused here, a start leaves no trace on the record
-        journal.start()
+        raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
+        journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, restricted=restricted)
+        engine.raised = raised
         await engine.submit([started], "service")
+        if found.differences:
+            await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")
         return engine
 
     @property
@@ -114,11 +132,35 @@ class Engine:
     async def _submit(self, events: Sequence[Event], source: str) -> list[Handled]:
         async with self.path:
             moment = timestamp(datetime.now(UTC))
+            taken = self._take_snapshot(moment) if self._snapshot_is_due(events) else None
             payloads = [EVENTS.dump_json(event).decode() for event in events]
             first = self._journal.last_seq + 1
-            return await self._journal.append(
+            handled = self._journal.append(
                 moment, source, payloads, lambda: self._handle(first, moment, events)
             )
+            if taken is not None:
+                await taken
+            return await handled
+
+    def _snapshot_is_due(self, events: Sequence[Event]) -> bool:
+        """Whether to keep the table as it is before these events. A start's first input is the start itself."""
+        if any(isinstance(event, ServiceStarted) for event in events):
+            return False
+        due = self.seq - self._journal.last_snapshot >= SNAPSHOT_EVERY
+        return (
+            due and self.seq == self._journal.last_seq
+        )  # what a cancelled task submitted may not be handled yet
+
+    def _take_snapshot(self, moment: str) -> Awaitable[None]:
+        """Keep the table as it is, in a snapshot that an input names; it goes with the next input into one commit."""
+        snapshot = Snapshot.of(*self._journal.head, self.state)
+        seq = self._journal.last_seq + 1
+
+        def keep() -> None:
+            self._handle(seq, moment, [snapshot.named])
+            self._journal.add_snapshot(snapshot)
+
+        return self._journal.append(moment, "service", [EVENTS.dump_json(snapshot.named).decode()], keep)
 
     async def written(self) -> None:
         """Wait until what the state shows is on the record too: a round that has just ended is written after it shows.
@@ -148,6 +190,8 @@ class Engine:
             self._note(seq, incidents_of(event, refusal))
             return Handled(seq, refusal)
         self._note(seq, incidents_of(event, effects))
+        now = Raised(moment, getattr(event, "who", None))
+        self.raised = {each.number: self.raised.get(each.number, now) for each in self.state.alarms}
         moved = False
         for effect in effects:
             moved = moved or isinstance(effect, MeterMoved)
@@ -162,7 +206,7 @@ class Engine:
 
     def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
         if isinstance(effect, MeterMoved):  # its rows are the input's
-            if isinstance(effect.entry, AwardLocked):
+            if isinstance(effect.entry, AwardLocked) and effect.entry.award.payer == "meter":
                 self.award_since = moment
         elif isinstance(effect, RoundEnded):
             name = self.state.settings.game.name
@@ -188,7 +232,7 @@ class Engine:
         return RestrictedCard(id=id_, seq=seq, ts=moment, card=effect).wire()
 
     def _after(self, before: TableState) -> None:
-        """Note what the inputs changed: which retained messages are due, and a snapshot to recover from."""
+        """Note which retained messages are due for what the inputs changed."""
         state = self.state
         if state is before:
             return
@@ -203,5 +247,3 @@ class Engine:
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
             self.shoe_since = datetime.now(UTC)
             self._outbox.snapshot_due(topics.DEVICE_SHOE)
-        if self.seq - self._journal.last_snapshot >= SNAPSHOT_EVERY:
-            self._journal.add_snapshot(self.seq, STATES.dump_json(state).decode())

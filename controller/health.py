@@ -1,8 +1,10 @@
 """How the service is doing, for the health message."""
 
+import shutil
 import time
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from resource import getpagesize
 from typing import Final
@@ -10,8 +12,9 @@ from typing import Final
 from controller.engine import Engine
 from controller.journal.journal import Journal
 from controller.messages.building import timestamp
-from controller.messages.models import Health
+from controller.messages.models import Health, Replay
 from controller.outbox import Outbox
+from drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10
 _NONE: Final[Mapping[str, int]] = {}
@@ -55,7 +58,24 @@ class HealthReport:
             keypad_link=dict(keypad_link),
             coin_spot_link=dict(coin_spot_link),
             card_reader_link=dict(card_reader_link),
+            replay=None if self._journal.replayed is None else Replay(**asdict(self._journal.replayed)),
         )
+
+
+class RecordHealth:
+    """The record as a console shows it: it is there as long as the service is, which ends if it cannot write."""
+
+    def __init__(self, journal: Journal, path: Path) -> None:
+        self._journal = journal
+        self._path = path
+        self._since = datetime.now(UTC)
+
+    def health(self) -> LinkHealth:
+        """How long it is, and the room on its disk."""
+        free = shutil.disk_usage(self._path.parent).free / 1e9
+        inputs = self._journal.last_seq
+        reason = f"{inputs:,} inputs, {free:,.1f} GB free on its disk"
+        return LinkHealth(str(self._path), True, reason, self._since, None, {"inputs": inputs})
 
 
 def resident_bytes() -> int:

@@ -13,7 +13,7 @@ import ssl
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Literal, Self
@@ -49,6 +49,7 @@ from controller.messages.models import (
 from controller.outbox import Outbox
 from controller.table.events import SetWager
 from controller.table.state import RoundRecord
+from drivers.base import LinkHealth
 
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
@@ -103,6 +104,9 @@ class Broker:
         self._topic = topic
         self._since = datetime.now(UTC)
         self._failures = 0  # attempts to connect since it was connected
+        self._link = LinkHealth(
+            f"{address.host}:{address.port}", False, "not reached yet", self._since, None, {}
+        )
         self._connection = ""  # names it in the ids of what is said of it
         self._stalled = min(address.keepalive, STALLED_SECONDS)
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
@@ -120,6 +124,15 @@ class Broker:
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Send one retained message more when it is due, if `build` has one then."""
         self._builders[name] = build
+
+    def health(self) -> LinkHealth:
+        """How the connection stands now."""
+        return self._link
+
+    def _note(self, reason: str) -> None:
+        """Note that the connection is there, or with a reason why not."""
+        since = self._link.since if self._link.connected is (reason == "") else datetime.now(UTC)
+        self._link = replace(self._link, connected=reason == "", reason=reason, since=since)
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
@@ -147,11 +160,13 @@ class Broker:
         try:
             async with self._client() as client:
                 self._failures = 0
+                self._note("")
                 _log.info("broker connected", host=self._address.host, port=self._address.port)
                 await self._serve(client)
         except* aiomqtt.MqttError as errors:
+            error = errors.exceptions[0]
+            self._note(str(error))
             if not self._failures:
-                error = errors.exceptions[0]
                 _log.warning("broker away", reason=str(error), **advice_on(error))
         finally:
             self._outbox.disconnect()

@@ -16,9 +16,10 @@ import structlog
 
 from controller import __version__, health
 from controller.components import own_components, own_version
-from controller.config import MqttConfig, ServiceConfig
+from controller.config import AccountsConfig, ConsoleConfig, MqttConfig, ServiceConfig
 from controller.edge.live import LiveEdge
 from controller.engine import Engine
+from controller.journal.background import BackgroundReplay
 from controller.journal.journal import Journal
 from controller.messages import topics
 from controller.messages.building import progressive_message, timestamp
@@ -31,13 +32,15 @@ from controller.operators.keypad_door import KeypadDoor
 from controller.outbox import Outbox
 from controller.problems import ConfigError, Problem
 from controller.sd_notify import notify
-from controller.table.events import ConfigurationKeypad
+from controller.table.events import ConfigurationKeypad, RecordDiffers
 from controller.table.shoe_orders import shoe_orders
-from drivers.base import Devices
+from drivers.base import Devices, LinkHealth
 
 if TYPE_CHECKING:
+    from controller.operators.accounts import Accounts
     from controller.operators.card_door import CardDoor
     from controller.operators.console import Console
+    from controller.operators.gate import Gate
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display knows that it is live."""
@@ -96,18 +99,27 @@ async def _run(
     devices: Devices,
     ready: Callable[[], None] | None,
 ) -> None:
-    operator = config.operator
     spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
     if spots is not None:
         await spots.begin()
     cards = _card_door(config, engine, outbox, devices)
-    desk = Desk(engine, config.folder, _fitted(config, devices, spots, cards))
-    console = _console(config, engine, desk)
-    door = socket_door.open_at(operator.socket, operator.mode_bits, operator.group)
+    gate = None if config.accounts is None else gate_of(config.accounts, config.console, engine)
+    at_page = config.accounts is not None and config.accounts.approval == "page"
+    links = _links(config, devices, broker, journal)
+    fitted = replace(_fitted(config, devices, spots, cards), links=links)
+    desk = Desk(engine, config.folder, fitted, gate, at_page=at_page)
+    console = _console(config, engine, desk, gate)
+    replay = BackgroundReplay(
+        config.record.path, journal, lambda found: engine.submit([RecordDiffers(found)], "service")
+    )
+    of = config.operator
+    door = None if of is None else socket_door.open_at(of.socket, of.mode_bits, of.group)
     async with asyncio.TaskGroup() as tasks:
         tasks.create_task(journal.watch(), name="journal")
         tasks.create_task(_beat(engine, journal, outbox), name="heartbeat")
-        tasks.create_task(socket_door.serve(door, desk), name="operators")
+        tasks.create_task(replay.run(), name="replay")
+        if door is not None:
+            tasks.create_task(socket_door.serve(door, desk), name="operators")
         if console is not None:
             tasks.create_task(console.serve(), name="console")
         if devices.shoe is not None:
@@ -118,12 +130,7 @@ async def _run(
             _attend(tasks, cards.run(), "card reader", broker, topics.DEVICE_CARD_READER, cards.message)
         _attend_keypads(tasks, config, engine, outbox, broker, devices, desk.fitted)
         if broker is not None:
-            if config.edge is not None:
-                edge = LiveEdge(config.table.id, config.edge.share, outbox)
-                engine.watchers.append(edge.see)
-                edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
-                broker.retain(topics.RESTRICTED_EDGE, edge.message)
-                tasks.create_task(edge.run(), name="edge")
+            _attend_edge(tasks, config, engine, outbox, broker)
             for name in engine.meter_topics:
                 broker.retain(
                     name,
@@ -135,6 +142,17 @@ async def _run(
         notify("READY=1")
         if ready is not None:
             ready()
+
+
+def _attend_edge(
+    tasks: asyncio.TaskGroup, config: ServiceConfig, engine: Engine, outbox: Outbox, broker: Broker
+) -> None:
+    if config.edge is not None:
+        edge = LiveEdge(config.table.id, config.edge.share, outbox)
+        engine.watchers.append(edge.see)
+        edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
+        broker.retain(topics.RESTRICTED_EDGE, edge.message)
+        tasks.create_task(edge.run(), name="edge")
 
 
 def _attend(
@@ -175,6 +193,21 @@ def _fitted(
     if cards is not None:
         fitted = replace(fitted, password_of=cards.password_of, give_password=cards.confirm)
     return fitted
+
+
+def _links(
+    config: ServiceConfig, devices: Devices, broker: Broker | None, journal: Journal
+) -> Callable[[], dict[str, LinkHealth]]:
+    """How the devices, the broker and the record stand, for the consoles."""
+    parts = {
+        "ishoe": devices.shoe,
+        "keypad": devices.keypad,
+        "coin_spot": devices.coin_spot,
+        "card_reader": devices.card_reader,
+        "broker": broker,
+        "record": health.RecordHealth(journal, config.record.path),
+    }
+    return lambda: {name: part.health() for name, part in parts.items() if part is not None}
 
 
 def _attend_keypads(
@@ -223,29 +256,52 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
                 outbox.snapshot_due(topics.RESTRICTED_HEAD)
 
 
-def _console(config: ServiceConfig, engine: Engine, desk: Desk) -> "Console | None":
-    if config.console is None:
+def _accounts(config: AccountsConfig) -> "Accounts":
+    # A table without accounts does not load what their passwords are checked with.
+    from controller.operators.accounts import Accounts, AccountsError  # noqa: PLC0415
+
+    try:
+        return Accounts.open(config.path)
+    except AccountsError as error:
+        raise ConfigError([Problem(str(error), key="accounts.path")]) from error
+
+
+def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -> "Gate":
+    """The way in for the people with accounts; whoever makes it closes it.
+
+    Raises:
+        ConfigError: the accounts cannot be opened.
+    """
+    from controller.operators.gate import Gate, Policy  # noqa: PLC0415 - as above
+
+    accounts = _accounts(of)
+    for name in accounts.not_as_logged():
+        _log.warning(
+            "an account does not match the audit log and is not let in: see `punto operators log`, then restore the account",
+            account=name,
+        )
+    idle = 0 if console is None else console.idle_minutes
+    return Gate(
+        accounts, engine, Policy(idle, of.lock_out_after, of.lock_out_minutes, of.refusals_per_minute)
+    )
+
+
+def _console(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate | None") -> "Console | None":
+    if config.console is None or gate is None:
         return None
     # A table without consoles does not load a web server.
     from controller.operators.console import Console  # noqa: PLC0415
 
-    return Console(config.console, engine, desk, config.record.path, config.folder, config.progressive)
+    return Console(config.console, engine, desk, gate, config.record.path, config.folder, config.progressive)
 
 
 def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices) -> "CardDoor | None":
-    if devices.card_reader is None or config.console is None or config.progressive is None:
+    if devices.card_reader is None or config.accounts is None or config.progressive is None:
         return None
-    # As with the consoles: a table without cards does not load what their owners' passwords are checked with.
-    from controller.operators.accounts import Accounts, AccountsError  # noqa: PLC0415
-    from controller.operators.card_door import CardDoor  # noqa: PLC0415
+    from controller.operators.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
 
-    try:
-        accounts = Accounts.open(config.console.accounts)
-    except AccountsError as error:
-        raise ConfigError([Problem(str(error), key="console.accounts")]) from error
-    return CardDoor(
-        engine, outbox, devices.card_reader, accounts, second_factor=config.progressive.second_factor
-    )
+    accounts, second_factor = _accounts(config.accounts), config.progressive.second_factor
+    return CardDoor(engine, outbox, devices.card_reader, accounts, second_factor=second_factor)
 
 
 def _broker(

@@ -64,6 +64,7 @@ def main(args: argparse.Namespace) -> int:
         options = read_options(
             args.config, {place: value for place, value in given.items() if value is not None}
         )
+        options.mqtt.password()  # one that cannot be read is reported now, not at each connection
         if args.text:
             _show_in_terminal(options)
         else:

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from controller.problems import ConfigError, Problem
+from controller.broker_login import BrokerLogin
+from controller.problems import ConfigError
 from controller.toml_file import FromFolder, TomlFile, read, typed
 from displays.house import House, read_house
 from displays.words import languages
@@ -19,15 +20,13 @@ COMMAND = "the command's options"
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
-class MqttOptions(BaseModel):
-    """The broker, and the base of the tables' topics. The password stays in its file."""
+class MqttOptions(BrokerLogin):
+    """The broker, and the base of the tables' topics."""
 
     model_config = _STRICT
 
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Port = 1883
-    username: str | None = None
-    password_file: FromFolder | None = None
     base: str = "punto"
 
     @field_validator("base")
@@ -38,25 +37,6 @@ class MqttOptions(BaseModel):
                 f"{base!r} is no topic: write words with / between them, without + or #, such as punto"
             )
         return base
-
-    def password(self) -> str | None:
-        """The password, without the line end that editors leave.
-
-        Raises:
-            ConfigError: the file cannot be read, or there is no username to go with it.
-        """
-        if self.password_file is None:
-            return None
-        if self.username is None:
-            raise ConfigError([Problem("needs mqtt.username beside it", key="mqtt.password_file")])
-        try:
-            return self.password_file.read_text(encoding="utf-8").rstrip("\r\n")
-        except OSError as error:
-            why = error.strerror
-        except UnicodeDecodeError:
-            why = "it is no text"
-        message = f"{self.password_file} cannot be read: {why}; it must be a text file that the display's user may read"
-        raise ConfigError([Problem(message, key="mqtt.password_file")])
 
 
 class PageOptions(BaseModel):
@@ -131,7 +111,6 @@ def read_options(path: Path | None, given: Mapping[tuple[str, str], Any]) -> Dis
             else problem
             for problem in error.problems
         ) from None
-    # files that cannot be used are said now, not at each connection
-    options.mqtt.password()
+    # a file that cannot be used is reported now, not at each request
     options.display.house_theme()
     return options

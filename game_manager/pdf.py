@@ -62,10 +62,10 @@ def _head(sheet: FPDF, page: WinPage) -> None:
 
 
 def _fact(sheet: FPDF, name: str, value: str) -> None:
-    sheet.set_font("punto", "", 12)
-    sheet.cell(_LABEL, 6, name)
-    sheet.set_font("punto", "B", 12)
-    _line(sheet, 6, value)
+    sheet.set_font("punto", "", 11)
+    sheet.cell(_LABEL, 5, name)
+    sheet.set_font("punto", "B", 11)
+    _line(sheet, 5, value)
 
 
 def _shares(sheet: FPDF, page: WinPage) -> None:
@@ -84,13 +84,13 @@ def _shares(sheet: FPDF, page: WinPage) -> None:
 
 
 def _foot(sheet: FPDF, page: WinPage) -> None:
-    sheet.ln(8)
+    sheet.ln(5)
     sheet.set_font("punto", "", 11)
     for name in SIGNATURES:
         sheet.cell(_LABEL, 12, name)
         sheet.cell(75, 12, "", border="B")
         sheet.cell(15, 12, "Date", align="R")
         _line(sheet, 12, "", border="B")
-    sheet.ln(5)
+    sheet.ln(2)
     sheet.set_font("punto", "", 10)
     _line(sheet, 6, page.number)

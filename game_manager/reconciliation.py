@@ -18,7 +18,7 @@ from controller.progressive.money import amount, share
 from controller.progressive.settings import Settings
 from game_manager.amounts import Cents, Exact, cents, exact
 from game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
-from game_manager.reports import DayState, Part, state_of
+from game_manager.reports import DayState, Part, from_tray, state_of
 
 
 class Check(Part):
@@ -51,10 +51,11 @@ class Coins(Part):
 
 
 class Reconciled(Part):
-    """A progressive's books of a gaming day, compared."""
+    """A progressive's books of a gaming day, compared. `from_tray` is what the tray paid in awards, less what was taken back."""
 
     progressive: str
     balanced: bool
+    from_tray: Cents
     checks: tuple[Check, ...]
     differences: tuple[Difference, ...]
     coins: Coins
@@ -104,6 +105,7 @@ def _reconciled(record: Record, name: str, span: Span, day: date) -> Reconciled:
     return Reconciled(
         progressive=name,
         balanced=accounts.given == accounts.held + accounts.paid,
+        from_tray=sum(each.amount for each in from_tray(record, name, span)),
         checks=tuple(expected.checks(postings)),
         differences=tuple(expected.differences(postings)),
         coins=_coins(record, name, span, day, timeline),
@@ -126,6 +128,8 @@ class _Expected:
                 )
         for each in record.log(("award_locked", "award_booked", "award_backed_out"), name, span):
             award, paid = each.entry.award, amount(each.entry.award.amount)
+            if award.payer == "tray":
+                continue  # which is in no account of the meter's
             match each.entry.kind:
                 case "award_booked":
                     self._must[each.input, Cause.AWARD] = Accounts(primary=-paid, paid=paid)

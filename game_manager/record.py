@@ -248,13 +248,15 @@ class Record:
         ).fetchone()
         return row
 
-    def log(self, kinds: Sequence[str], progressive: str, span: Span = EVERYTHING) -> list[Logged]:
-        """What is logged of these kinds, in order."""
+    def log(
+        self, kinds: Sequence[str], progressive: str | None = None, span: Span = EVERYTHING
+    ) -> list[Logged]:
+        """What is logged of these kinds, in order, of one progressive or of all."""
         marks = ", ".join("?" * len(kinds))
         rows = self._connection.execute(
             f"SELECT input, ts, progressive, record FROM progressive_log WHERE kind IN ({marks}) "  # noqa: S608 - marks
-            "AND progressive = ? AND input >= ? AND input < ? ORDER BY input, place",
-            (*kinds, progressive, *span),
+            "AND (? IS NULL OR progressive = ?) AND input >= ? AND input < ? ORDER BY input, place",
+            (*kinds, progressive, progressive, *span),
         )
         return [Logged(seq, ts, name, books.LOGGED.validate_json(record)) for seq, ts, name, record in rows]
 

@@ -12,12 +12,15 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Side
 from controller.gaming_days import Calendar
 from controller.messages.building import timestamp
 from controller.messages.models import Timestamp
+from controller.progressive.events import ConfirmedBy
 from controller.progressive.ledger import Cause
 from controller.progressive.money import MINOR_UNIT, whole
-from controller.progressive.settings import Settings
+from controller.progressive.settings import Payer, Settings
 from controller.progressive.state import AwardState
 from game_manager.amounts import Cents, Exact
 from game_manager.record import END, EVERYTHING, Accounts, Logged, Posting, Record, Span
@@ -37,7 +40,8 @@ class Part(BaseModel):
 class Meter(Part):
     """A progressive as it stands. `promised` is of awards that are locked and not yet taken off it.
 
-    `balanced` says whether what the sources gave is what is held and was paid.
+    `from_tray` is what the tray paid in awards, which is in no account of the meter's. `balanced` says whether what the sources
+    gave is what is held and was paid.
     """
 
     progressive: str
@@ -48,6 +52,7 @@ class Meter(Part):
     paid_by_tier: dict[str, Exact]
     promised: Cents
     awards: int
+    from_tray: Cents
     balanced: bool
 
 
@@ -61,6 +66,7 @@ def _meter(record: Record, name: str) -> Meter:
     since, until = record.first_and_last(name)
     locked = record.log(("award_locked",), name)
     booked = {each.entry.award.id for each in record.log(("award_booked",), name)}
+    open_awards = [each.entry.award for each in locked if each.entry.award.id not in booked]
     return Meter(
         progressive=name,
         retired=bool(record.log(("retired",), name)),
@@ -68,8 +74,9 @@ def _meter(record: Record, name: str) -> Meter:
         until=until,
         accounts=accounts,
         paid_by_tier=record.paid_by_tier(name),
-        promised=sum(each.entry.award.amount for each in locked if each.entry.award.id not in booked),
+        promised=sum(award.amount for award in open_awards if award.payer == "meter"),
         awards=len(locked),
+        from_tray=sum(each.amount for each in from_tray(record, name, EVERYTHING)),
         balanced=accounts.given == accounts.held + accounts.paid,
     )
 
@@ -85,7 +92,7 @@ class Share(Part):
 
 
 class AwardsBackOut(Part):
-    """How an award was put back."""
+    """How an award was taken back."""
 
     ts: Timestamp
     who: str | None
@@ -105,7 +112,11 @@ class Print(Part):
 class Award(Part):
     """An award, `shares` in the order of paying. `input` is its number on the record: where it was locked.
 
-    `prints` are its win pages in the order that they were printed in.
+    - `payer`: the meter or the tray. `meter`: what the meter held then.
+    - `who` confirmed it, `by` a key, card or signature, or as the dealer alone; `level` that of card or signature, and
+      `card` that of a card. `confirmed_by` pressed CONFIRM before.
+    - `side`: the hand that won; `player` and `banker`: the cards. None and none of an award of an earlier version.
+    - `prints`: its win pages in the order that they were printed in. Who printed the original signed for the award.
     """
 
     progressive: str
@@ -117,8 +128,15 @@ class Award(Part):
     amount: Cents
     shares: tuple[Share, ...]
     whole_meter: bool
+    payer: Payer
     who: str
+    by: ConfirmedBy
     card: str | None
+    level: str | None
+    confirmed_by: str | None
+    side: Side | None
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
     state: AwardState
     locked: Timestamp
     booked: Timestamp | None
@@ -132,17 +150,104 @@ class Award(Part):
         return next((each for each in self.prints if each.original), None)
 
 
+class NobodyWon(Part):
+    """That nobody won an award was confirmed, or a game that ended so was opened `again`; of the latter only who and why.
+
+    `amount` is what the award would have come to for the `seats` that can have won it; the rest is as of an award.
+    """
+
+    ts: Timestamp
+    progressive: str
+    again: bool
+    table: str
+    round: int
+    tier: str | None = None
+    seats: tuple[int, ...] = ()
+    amount: Cents | None = None
+    payer: Payer | None = None
+    who: str
+    by: ConfirmedBy | None = None
+    level: str | None = None
+    confirmed_by: str | None = None
+    reason: str
+    approved_by: str | None
+    input: int
+
+
 class Awards(Part):
-    """Awards, the newest first; `more` says whether there are older ones."""
+    """Awards, the newest first, and what was confirmed in their time of nobody; `more` says whether there are older ones."""
 
     awards: tuple[Award, ...]
+    nobody_won: tuple[NobodyWon, ...]
     more: bool
 
 
 def awards(record: Record, before: int | None = None, limit: int = AWARDS_A_PAGE) -> Awards:
     """At most `limit` awards that were locked before the input of this number, or the last ones."""
-    found = record.awards_locked(END if before is None else before, limit + 1)
-    return Awards(awards=_awards(record, found[:limit]), more=len(found) > limit)
+    until = END if before is None else before
+    found = record.awards_locked(until, limit + 1)
+    more = len(found) > limit
+    since = found[limit - 1].input if more else 0
+    return Awards(
+        awards=_awards(record, found[:limit]),
+        nobody_won=tuple(reversed(nobody_won(record, None, Span(since, until)))),
+        more=more,
+    )
+
+
+def nobody_won(record: Record, progressive: str | None, span: Span) -> tuple[NobodyWon, ...]:
+    """What was confirmed in a span of nobody, of one progressive or of all, in order."""
+    return tuple(
+        NobodyWon(
+            ts=each.ts,
+            progressive=each.progressive,
+            again=each.entry.kind == "game_reopened",
+            tier=getattr(each.entry, "rule", None),
+            **{
+                name: getattr(each.entry, name)
+                for name in NobodyWon.model_fields
+                if name not in {"ts", "progressive", "again", "tier", "input"} and hasattr(each.entry, name)
+            },
+            input=each.input,
+        )
+        for each in record.log(("nobody_won", "game_reopened"), progressive, span)
+    )
+
+
+class FromTray(Part):
+    """An award that the tray paid; `amount` is less than nothing where one was taken back."""
+
+    ts: Timestamp
+    award: int
+    tier: str
+    table: str
+    round: int
+    amount: Cents
+    who: str
+    reason: str | None
+    approved_by: str | None
+    input: int
+
+
+def from_tray(record: Record, progressive: str, span: Span) -> tuple[FromTray, ...]:
+    """What the tray paid in a span, in order."""
+    return tuple(
+        FromTray(
+            ts=each.ts,
+            award=award.id,
+            tier=award.rule,
+            table=award.table,
+            round=award.round,
+            amount=-award.amount if back else award.amount,
+            who=each.entry.who if back else award.who,
+            reason=each.entry.reason if back else None,
+            approved_by=each.entry.approved_by if back else None,
+            input=each.input,
+        )
+        for each in record.log(("award_booked", "award_backed_out"), progressive, span)
+        for award, back in [(each.entry.award, each.entry.kind == "award_backed_out")]
+        if award.payer == "tray"
+    )
 
 
 def award(record: Record, input_: int) -> Award | None:
@@ -152,13 +257,13 @@ def award(record: Record, input_: int) -> Award | None:
 
 
 def _awards(record: Record, locked: Sequence[Logged]) -> tuple[Award, ...]:
-    later: dict[tuple[str, int, str], str] = {}
+    later: dict[tuple[str, int, str], Logged] = {}
     back_outs: dict[tuple[str, int | None], Posting] = {}
     prints: dict[tuple[str, int], list[Print]] = defaultdict(list)
     for name in {each.progressive for each in locked}:
         since = Span(min(each.input for each in locked if each.progressive == name))
         for each in record.log(("award_booked", "award_backed_out"), name, since):
-            later[name, each.entry.award.id, each.entry.kind] = each.ts
+            later[name, each.entry.award.id, each.entry.kind] = each
         for posting in record.postings(name, since, cause=Cause.BACK_OUT):
             back_outs[name, posting.award] = posting
         for each in record.log(("win_page_printed",), name, since):
@@ -169,14 +274,17 @@ def _awards(record: Record, locked: Sequence[Logged]) -> tuple[Award, ...]:
 
 def _award(
     locked: Logged,
-    later: dict[tuple[str, int, str], str],
+    later: dict[tuple[str, int, str], Logged],
     back_outs: dict[tuple[str, int | None], Posting],
     prints: dict[tuple[str, int], list[Print]],
 ) -> Award:
     fixed, name = locked.entry.award, locked.progressive
     booked = later.get((name, fixed.id, "award_booked"))
     put_back = later.get((name, fixed.id, "award_backed_out"))
-    by = back_outs.get((name, fixed.id))
+    # An earlier version said by whom and why in the posting alone.
+    by: Any = back_outs.get((name, fixed.id))
+    if put_back is not None and put_back.entry.who is not None:
+        by = put_back.entry
     state = AwardState.BACKED_OUT if put_back else AwardState.BOOKED if booked else AwardState.LOCKED
     return Award(
         progressive=name,
@@ -188,15 +296,22 @@ def _award(
         amount=fixed.amount,
         shares=tuple(Share(seat=share.seat, amount=share.amount) for share in fixed.shares),
         whole_meter=fixed.whole_meter,
+        payer=fixed.payer,
         who=fixed.who,
+        by="card" if fixed.card else fixed.by,
         card=fixed.card,
+        level=fixed.level or fixed.card,
+        confirmed_by=fixed.confirmed_by,
+        side=fixed.side,
+        player=fixed.player,
+        banker=fixed.banker,
         state=state,
         locked=locked.ts,
-        booked=booked,
+        booked=booked and booked.ts,
         backed_out=None
         if put_back is None
         else AwardsBackOut(
-            ts=put_back,
+            ts=put_back.ts,
             who=by and by.who,
             approved_by=by and by.approved_by,
             reason=by and by.reason,
@@ -238,7 +353,8 @@ class SettingsChange(Part):
 class Accrual(Part):
     """A progressive over a gaming day: `start` and every change come to `end`.
 
-    `explained` says that they do. `open_awards` are those that were locked by the end and not yet booked.
+    `explained` says that they do. `open_awards` are those that were locked by the end and not yet booked. `from_tray` are the awards
+    that the tray paid, which change no account of the meter's; `nobody_won` the games that were confirmed to have no winner.
     """
 
     progressive: str
@@ -251,6 +367,8 @@ class Accrual(Part):
     explained: bool
     settings: tuple[SettingsChange, ...]
     open_awards: tuple[int, ...]
+    from_tray: tuple[FromTray, ...]
+    nobody_won: tuple[NobodyWon, ...]
 
 
 class Day(Part):
@@ -314,6 +432,8 @@ def _accrual(record: Record, name: str, span: Span) -> Accrual:
             for each in record.log(("settings_changed",), name, span)
         ),
         open_awards=tuple(number for number in locked if number not in booked),
+        from_tray=from_tray(record, name, span),
+        nobody_won=nobody_won(record, name, span),
     )
 
 

@@ -41,7 +41,18 @@ def said(text: str | None) -> str | None:
 
 def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
     """A progressive a row, and a row for what it has paid of each tier."""
-    yield ("progressive", "retired", "since", "until", *ACCOUNTS, "promised", "awards", "balanced", "tier")
+    yield (
+        "progressive",
+        "retired",
+        "since",
+        "until",
+        *ACCOUNTS,
+        "promised",
+        "awards",
+        "from_tray",
+        "balanced",
+        "tier",
+    )
     for each in meters:
         lasted = (_ts(each.since, zone), _ts(each.until, zone))
         about = (each.progressive, _yes(each.retired), *lasted)
@@ -50,11 +61,12 @@ def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
             *_accounts(each.accounts),
             cents(each.promised),
             each.awards,
+            cents(each.from_tray),
             _yes(each.balanced),
             None,
         )
         for tier, paid in each.paid_by_tier.items():
-            yield (*about, *(None,) * (len(ACCOUNTS) - 1), exact(paid), None, None, None, said(tier))
+            yield (*about, *(None,) * (len(ACCOUNTS) - 1), exact(paid), *(None,) * 4, said(tier))
 
 
 def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
@@ -75,7 +87,7 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
             "card",
         ),
         *("state", "locked", "booked", "backed_out", "backed_out_by", "approved_by", "reason"),
-        *("original_printed", "original_by", "copies"),
+        *("original_printed", "original_by", "copies", "payer", "by", "confirmed_by", "player", "banker"),
     )
     for each in awards:
         back, original = each.backed_out, each.original
@@ -91,6 +103,7 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
                 ),
                 *((None, None) if original is None else (_ts(original.ts, zone), said(original.who))),
                 sum(not printed.original for printed in each.prints),
+                *(each.payer, each.by, said(each.confirmed_by), " ".join(each.player), " ".join(each.banker)),
             )
 
 
@@ -110,11 +123,12 @@ def day_sheet(day: Day, zone: tzinfo) -> Rows:
             "table",
             "round",
         ),
-        *("award", "who", "reason", "approved_by"),
+        *("award", "who", "reason", "approved_by", "from_tray"),
     )
     for each in day.progressives:
         about = (each.progressive, day.day.isoformat())
-        nobody = (None,) * 7
+        nobody = (None,) * 8
+        nothing = (None,) * (3 + len(ACCOUNTS))
         yield (*about, "start", _ts(day.begins, zone), None, None, None, *_accounts(each.start), *nobody)
         for change in each.changes:
             counted = change.ts is None  # all contributions of the day
@@ -126,7 +140,18 @@ def day_sheet(day: Day, zone: tzinfo) -> Rows:
                 *wagers,
                 *_accounts(change.moved),
                 *_about(change),
+                None,
             )
+        for paid in each.from_tray:
+            line = "tray_back_out" if paid.amount < 0 else "tray_award"
+            where = (said(paid.tier), said(paid.table), paid.round, paid.award)
+            why = map(said, (paid.who, paid.reason, paid.approved_by))
+            yield (*about, line, _ts(paid.ts, zone), *nothing, *where, *why, cents(paid.amount))
+        for told in each.nobody_won:
+            line = "game_reopened" if told.again else "nobody_won"
+            about_it = (said(told.tier), said(told.table), told.round, None)
+            why = map(said, (told.who, told.reason, told.approved_by))
+            yield (*about, line, _ts(told.ts, zone), *nothing, *about_it, *why, None)
         for other in each.settings:
             words = "; ".join(
                 f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
@@ -139,6 +164,7 @@ def day_sheet(day: Day, zone: tzinfo) -> Rows:
                 *whole,
                 said(other.who),
                 said(f"{other.reason} ({words})"),
+                None,
                 None,
             )
         yield (*about, "end", _ts(day.ends, zone), None, None, None, *_accounts(each.end), *nobody)
@@ -172,6 +198,7 @@ def reconciliation_sheet(found: Reconciliation) -> Rows:
         yield (*about, "coins", *both, None, said(coins.todo))
         for other in each.differences:
             yield (*about, "posting", None, None, None, other.input, said(other.text))
+        yield (*about, "from_tray", None, cents(each.from_tray), None, None, None)
 
 
 def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Rows:

@@ -1,11 +1,14 @@
 """What is printed of an award, on a sheet or on a slip: what, where, how much, to whom, and who signs for it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from controller.baccarat.coup import Side, total
 from controller.gaming_days import by_the_clock
+from controller.progressive.aquarius import KEY_SWITCH
 from controller.progressive.money import written
 from game_manager.reports import Award, Print
 
@@ -33,7 +36,7 @@ _GROUPS: Final = ("", " thousand", " million", " billion", " trillion")
 COPY: Final = "COPY"
 SIGNATURES: Final = ("Paid by", "Verified by", "Received by")
 STATES: Final = {
-    "locked": "CONFIRMED, NOT YET TAKEN OFF THE METER",
+    "locked": "CONFIRMED, NOT YET BOOKED",
     "booked": "",
     "backed_out": "BACKED OUT: DO NOT PAY",
 }
@@ -60,14 +63,16 @@ class WinPage:
 def win_page(award: Award, printed: Print, table: str, currency: str, zone: ZoneInfo) -> WinPage:
     """The page of an award as it is printed, at a table of this name; times by the clock of the house's zone."""
     original = award.original
+    of_meter = award.payer == "meter"
     facts = (
         ("Progressive", award.progressive),
         ("Award", f"{award.number}"),
         ("Tier", plain(award.tier)),
         ("Table", table if table == award.table else f"{table} ({award.table})"),
         ("Round", f"{award.round}"),
-        ("Meter", written(award.meter)),
-        ("Confirmed by", award.who if award.card is None else f"{award.who}, {award.card} card"),
+        ("Paid from", f"the meter, at {written(award.meter)}" if of_meter else "the tray"),
+        *_hands(award),
+        *_confirmed(award),
         ("Confirmed", clock(award.locked, zone)),
         ("Booked", "not yet" if award.booked is None else clock(award.booked, zone)),
         ("Printed by", printed.who),
@@ -89,6 +94,33 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
         shares=tuple((f"Seat {share.seat}", written(share.amount)) for share in award.shares),
         number=f"Record {award.input}",
     )
+
+
+def _hands(award: Award) -> Iterator[tuple[str, str]]:
+    """The hands as they were dealt, and the winner; none of an award that an earlier version logged without."""
+    for side, cards in ((Side.PLAYER, award.player), (Side.BANKER, award.banker)):
+        if cards:
+            wins = ", wins" if side is award.side else ""
+            yield side.value.capitalize(), f"{' '.join(cards)} = {total(cards)}{wins}"
+
+
+def _confirmed(award: Award) -> Iterator[tuple[str, str]]:
+    """Who confirmed the award, by what, and who took it back.
+
+    A key names nobody. Sheet 000, 7e: "the supervisor shall insert the key"; so the supervisor who prints the original signs.
+    """
+    if award.confirmed_by is not None:
+        yield "Confirmed by", award.confirmed_by
+    who = award.who
+    if award.by == "key" and who == KEY_SWITCH:
+        who = "nobody yet" if award.original is None else award.original.who
+    how = {"key": " (key switch)", "card": f", {award.level} card", "signature": f", {award.level} signature"}
+    name = "Confirmed by" if award.confirmed_by is None else "Completed by"
+    yield name, f"{who}{how.get(award.by, ' (dealer)')}"
+    back = award.backed_out
+    if back is not None:
+        approved = "" if back.approved_by is None else f", approved by {back.approved_by}"
+        yield "Backed out by", f"{back.who}{approved}"
 
 
 def plain(name: str) -> str:

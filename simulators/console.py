@@ -19,16 +19,28 @@ class ConsoleUser:
         self.name = name
         self._port = port
         self._password = password
-        self._headers: dict[str, str] = {}
+        self._cookies: dict[str, str] = {}
+        self._csrf: dict[str, str] = {}
 
     async def order(self, kind: str, **fields: Any) -> None:
-        """Give an order.
+        """Give an order; one that needs a second person then waits for them to `approve` it.
 
         Raises:
             ConsoleRefusedError: it was refused.
             OSError: nobody answers there.
         """
         await self._signed_on("POST", "/api/orders", {"order": kind, **fields})
+
+    async def approve(self) -> None:
+        """Approve the orders of others that wait for a second person.
+
+        Raises:
+            ConsoleRefusedError: one was refused.
+            OSError: nobody answers there.
+        """
+        for waits in (await self.table())["waiting"]:
+            if waits["may"]:
+                await self._signed_on("POST", f"/api/approvals/{waits['number']}", {})
 
     async def table(self) -> dict[str, Any]:
         """What the console shows of the table.
@@ -42,41 +54,45 @@ class ConsoleUser:
     async def sign_off(self) -> None:
         """End the session."""
         await self._ask("DELETE", "/api/session")
-        self._headers = {}
+        self._csrf = {}
 
     async def _signed_on(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         status, answer = await self._ask(method, path, body)
         if status == http.client.UNAUTHORIZED:
             await self._sign_on()
             status, answer = await self._ask(method, path, body)
-        if status != http.client.OK:
+        if status not in {http.client.OK, http.client.ACCEPTED}:
             raise ConsoleRefusedError(answer.get("reason") or f"status {status}")
         return answer
 
     async def _sign_on(self) -> None:
-        self._headers = {}
+        self._csrf = {}
         status, answer = await self._ask(
             "POST", "/api/session", {"name": self.name, "password": self._password}
         )
         if status != http.client.OK:
             raise ConsoleRefusedError(answer.get("reason") or f"status {status}")
-        self._headers["X-CSRF-Token"] = answer["csrf"]
+        self._csrf = {"X-CSRF-Token": answer["csrf"]}
 
     async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
         return await asyncio.to_thread(self._exchange, method, path, body)
 
     def _exchange(self, method: str, path: str, body: Any) -> tuple[int, dict[str, Any]]:
-        headers = dict(self._headers)
+        headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
         if method != "GET":
             headers |= {"Origin": f"http://127.0.0.1:{self._port}", "Content-Type": "application/json"}
+            headers |= self._csrf
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_SECONDS)
         try:
             connection.request(method, path, None if body is None else json.dumps(body), headers)
             answer = connection.getresponse()
-            cookie, text = answer.getheader("Set-Cookie"), answer.read()
+            text = answer.read()
         finally:
             connection.close()
-        if cookie is not None:
-            self._headers["Cookie"] = cookie.partition(";")[0]
+        for cookie in answer.headers.get_all(
+            "Set-Cookie", []
+        ):  # the session's, and that by which a browser is known
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self._cookies[name] = value
         found = json.loads(text) if text else {}
         return answer.status, found if isinstance(found, dict) else {}

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from controller.config import ConsoleConfig, KeypadConfig, MqttConfig, ServiceConfig, load_config
+from controller.config import (
+    AccountsConfig,
+    ConsoleConfig,
+    KeypadConfig,
+    MqttConfig,
+    ServiceConfig,
+    load_config,
+)
 from controller.games import game_file, game_of, load_game, place_of, shipped_games
 from controller.odds.checking import never_deciding
 from controller.odds.composition import Composition
@@ -76,11 +83,14 @@ def _config(config: ServiceConfig) -> Iterator[str]:
         if mqtt is None
         else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
     )
-    yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
+    if config.accounts is not None:
+        yield f"accounts  {config.accounts.path}"
+    if config.operator is not None:
+        yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
     console = config.console
     if console is not None:
         scheme = "http" if console.certificate is None else "https"
-        yield f"console   {scheme}://{console.host}:{console.port}, accounts in {console.accounts}"
+        yield f"console   {scheme}://{console.host}:{console.port}"
     if config.progressive is not None:
         yield from _progressive(config)
     if config.edge is not None:
@@ -96,6 +106,7 @@ def _display(path: Path) -> Iterator[str]:
     yield f"tables    {', '.join(page.tables)}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
     yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
     yield f"house     {page.house or 'none of its own'}"
+    yield from mqtt.password_warnings()
 
 
 def _progressive(config: ServiceConfig) -> Iterator[str]:
@@ -171,6 +182,7 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
             "after the next restart"
         )
+    yield from _accounts_warnings(config.accounts)
     if config.console is not None:
         yield from _console_warnings(config.console)
     if config.keypad is not None and config.keypad.input is not None:
@@ -202,19 +214,23 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
 
 
 def _mqtt_warnings(mqtt: MqttConfig) -> Iterator[str]:
-    for key, path in (("password_file", mqtt.password_file), ("ca_file", mqtt.ca_file)):
-        if path is not None and not path.is_file():
-            yield f"warning: mqtt.{key} {path} is not there"
-    secret = mqtt.password_file
-    if secret is not None and secret.is_file() and secret.stat().st_mode & 0o007:
-        yield f"warning: mqtt.password_file {secret} is open to everybody on this machine: chmod o= {secret}"
+    yield from mqtt.password_warnings()
+    if mqtt.ca_file is not None and not mqtt.ca_file.is_file():
+        yield f"warning: mqtt.ca_file {mqtt.ca_file} is not there"
+
+
+def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:
+    if accounts is None:
+        yield (
+            "warning: there are no accounts, so nobody can give a supervisor's order, such as a shoe change: write [accounts]"
+        )
+    elif not accounts.path.is_file():
+        yield f"warning: accounts.path {accounts.path} is not there: make an account with `punto operators`"
 
 
 def _console_warnings(console: ConsoleConfig) -> Iterator[str]:
     for key, path in (("certificate", console.certificate), ("key", console.key)):
         if path is not None and not path.is_file():
             yield f"warning: console.{key} {path} is not there"
-    if not console.accounts.is_file():
-        yield f"warning: console.accounts {console.accounts} is not there: make an account with `punto operators`"
     if console.key is not None and console.key.is_file() and console.key.stat().st_mode & 0o007:
         yield f"warning: console.key {console.key} is open to everybody on this machine: chmod o= {console.key}"

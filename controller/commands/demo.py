@@ -34,7 +34,7 @@ from controller.commands.demo_broker import DemoBroker
 from controller.commands.demo_telling import MeterTeller, round_line, tell_late
 from controller.commands.operator import ask
 from controller.commands.run import devices_of, messages_of
-from controller.config import ConsoleConfig, ServiceConfig, load_config
+from controller.config import ConsoleConfig, OperatorConfig, ServiceConfig, load_config
 from controller.games import load_game
 from controller.journal.store import RecordError
 from controller.messages.building import timestamp
@@ -90,9 +90,11 @@ port = {broker}
 [operator]
 socket = {socket}
 
+[accounts]
+path = {accounts}
+
 [console]
 port = {console}
-accounts = {accounts}
 idle_minutes = 480
 """
 _PROGRESSIVE: Final = "dragon"
@@ -121,8 +123,13 @@ _CARD_READER_CONFIG: Final = "[card_reader]\nport = {port}\n"
 _PEOPLE: Final = {"dealer": Role.DEALER, "supervisor": Role.SUPERVISOR}
 _AT_THE_GAME_MANAGER: Final = {"executive": Role.EXECUTIVE, "auditor": Role.AUDITOR}
 # Accounts of those whom the demo plays: an account has one session, and the others are for who looks on.
-_DEALER, _SUPERVISOR, _EXECUTIVE = "demo-dealer", "demo-supervisor", "demo-executive"
-_PLAYED: Final = {_DEALER: Role.DEALER, _SUPERVISOR: Role.SUPERVISOR, _EXECUTIVE: Role.EXECUTIVE}
+_DEALER, _SUPERVISOR, _EXECUTIVE, _SECOND = "demo-dealer", "demo-supervisor", "demo-executive", "demo-second"
+_PLAYED: Final = {
+    _DEALER: Role.DEALER,
+    _SUPERVISOR: Role.SUPERVISOR,
+    _EXECUTIVE: Role.EXECUTIVE,
+    _SECOND: Role.EXECUTIVE,
+}
 # One always on either hand, so that whatever hand wins the meter, somebody has wagered on it.
 _REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
@@ -305,6 +312,7 @@ async def _deal(
             await running.wait()
             welcome = _welcome(config, broker_port, passing.password)
             begin(serve_display(_display(args.port, broker_port), welcome))
+            staff = _Staff(config, passing)
             players = PlayersOptions(
                 host="127.0.0.1",
                 port=broker_port,
@@ -319,12 +327,12 @@ async def _deal(
             )
             begin(Players(players).run())
             if shoe is None:
-                begin(_key(args, config))
+                begin(_key(args, config, staff))
             if table is not None:
                 begin(table.deal())
             begin(_tell(broker_port, config.settings().game, args.rounds))
             if not args.attended:
-                begin(_supervise(config))
+                begin(_supervise(config, staff))
     finally:
         with suppress(Exception):  # the demo's own broker, at the demo's end
             await broker.shutdown()
@@ -361,7 +369,9 @@ def _coups_of(config: ServiceConfig) -> dict[str, Any]:
 def _make_accounts(path: Path, config: ServiceConfig) -> _Secrets:
     """Make accounts that pass with this run."""
     passing = _Secrets(secrets.token_urlsafe(9), str(secrets.randbelow(9 * 10**15) + 10**15))
-    people = _PEOPLE if config.progressive is None else {**_PEOPLE, **_AT_THE_GAME_MANAGER, **_PLAYED}
+    people = {**_PEOPLE, _SUPERVISOR: Role.SUPERVISOR}
+    if config.progressive is not None:
+        people |= {**_AT_THE_GAME_MANAGER, **_PLAYED}
     accounts = Accounts.open(path)
     try:
         hash_ = hashed(passing.password)  # once for all, who have the same: each takes a tenth of a second
@@ -443,7 +453,7 @@ def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable
         lines |= {
             "in a terminal": f"{punto} display --text --table {_TABLE} --mqtt-port {broker_port}",
             "MQTT": f"mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'",
-            "orders": f"{punto} operator --socket {shlex.quote(str(config.operator.socket))} status",
+            "orders": f"{punto} operator --socket {shlex.quote(str(_socket_of(config)))} --as supervisor change-shoe",
             "record": f"{config.record.path}",
             "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
         }
@@ -483,9 +493,10 @@ class _ProgressiveTable:
         if config.console is None or meter is None:
             raise AssertionError("the demo's own configuration has them")
         self._attended = args.attended
-        self._door = config.operator.socket
+        self._staff = _Staff(config, passing)
         port, password = config.console.port, passing.password
         self._executive = ConsoleUser(port, _EXECUTIVE, password)
+        self._second = ConsoleUser(port, _SECOND, password)
         self._dealer = ConsoleUser(port, _DEALER, password)
         sensors = VirtualCoinSpot(config.folder / _COIN_SPOT)
         self.players = ProgressivePlayers(
@@ -521,14 +532,25 @@ class _ProgressiveTable:
     async def deal(self) -> None:
         """Have the meter opened and the dealer signed on, unless somebody attends to that, and deal."""
         if not self._attended:
-            with suppress(ConsoleRefusedError):  # a record that was kept has an open one
-                await self._executive.order("open_meter")
-            await self._executive.sign_off()
+            await self._open_meter()
+            for each in (self._executive, self._second):
+                await each.sign_off()
             await self._dealer.table()  # signs on, and so becomes the table's operator
         await self._table_dealer.run()
 
+    async def _open_meter(self) -> None:
+        """Open it with two signatures; a record that was kept has an open one.
+
+        An order stops waiting when the table has gone on, as to its first shoe, so it is given again.
+        """
+        while (await self._executive.table())["progressive"]["phase"] == "new":
+            with suppress(ConsoleRefusedError):
+                await self._executive.order("open_meter")
+                await self._second.approve()
+            await asyncio.sleep(_QUICKEST)
+
     async def _supervise(self, order: str) -> Outcome:
-        answer = await asyncio.to_thread(ask, self._door, {"order": order})
+        answer = await self._staff.give({"order": order})
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
 
 
@@ -543,19 +565,39 @@ def _tell_act(act: Act, outcome: Outcome) -> None:
 # --- the people
 
 
-async def _supervise(config: ServiceConfig) -> None:
+def _socket_of(config: ServiceConfig) -> Path:
+    return cast(OperatorConfig, config.operator).socket
+
+
+class _Staff:
+    """A supervisor at the table's socket."""
+
+    def __init__(self, config: ServiceConfig, passing: _Secrets) -> None:
+        self._door = _socket_of(config)
+        self._by = {"name": _SUPERVISOR, "password": passing.password}
+
+    async def state(self) -> dict[str, Any]:
+        """The public table."""
+        found: dict[str, Any] = (await asyncio.to_thread(ask, self._door, {"order": "status"}))["state"]
+        return found
+
+    async def give(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Give an order and return its answer."""
+        return await asyncio.to_thread(ask, self._door, {**order, "by": self._by})
+
+
+async def _supervise(config: ServiceConfig, staff: _Staff) -> None:
     """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would.
 
     Where every coup is opened by the dealer's order, the dealer says when the shoe is over.
     """
-    door = config.operator.socket
     while True:
-        answer = await asyncio.to_thread(ask, door, {"order": "status"})
-        order = _order_for(answer["state"])
-        if order == _CHANGE_SHOE and answer["state"]["phase"] == "settled" and config.progressive is not None:
+        state = await staff.state()
+        order = _order_for(state)
+        if order == _CHANGE_SHOE and state["phase"] == "settled" and config.progressive is not None:
             order = None
         if order is not None:
-            await asyncio.to_thread(ask, door, order)
+            await staff.give(order)
         await asyncio.sleep(0.5)
 
 
@@ -573,11 +615,11 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
             return None
 
 
-async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
+async def _key(args: argparse.Namespace, config: ServiceConfig, staff: _Staff) -> None:
     """Deal from a shoe that cannot read, key every card, and change the shoe when its cut card has come."""
-    door, game = config.operator.socket, config.settings().game
+    game = config.settings().game
     while True:
-        state = (await asyncio.to_thread(ask, door, {"order": "status"}))["state"]
+        state = await staff.state()
         left = state["shoe"]["cards_left"]
         cards = shuffled(str(args.seed), state["shoe"]["number"], game.decks)
         match state["phase"]:
@@ -591,7 +633,7 @@ async def _key(args: argparse.Namespace, config: ServiceConfig) -> None:
             case _:
                 await asyncio.sleep(0.1)
                 continue
-        await asyncio.to_thread(ask, door, order)
+        await staff.give(order)
 
 
 async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:

@@ -26,15 +26,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
-        ("list", "list the accounts, and who has a card"),
+        ("list", "list the accounts, who has a card, and what is wrong with one"),
+        ("log", "show who changed which account when, and the hash of each entry"),
         ("password", "give an account another password; its session ends, and it is locked out no more"),
         ("roles", "give an account these roles in place of those that it has; its session ends"),
         ("card", "give an account a card, in place of one that it has, or take it away; its session ends"),
         ("disable", "let an account in no more; its session ends"),
         ("enable", "let an account in again, also one that is locked out"),
+        (
+            "restore",
+            "bring an account that does not match the log back to what the log says, with a new password and no card",
+        ),
     ):
         action = actions.add_parser(name, help=text, description=text)
-        if name != "list":
+        if name not in {"list", "log"}:
             action.add_argument("name", help="the operator's name, as it will be on the record")
         if name in {"add", "roles"}:
             action.add_argument(
@@ -65,20 +70,21 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _configured(path: Path) -> Path:
-    console = load_config(path).console
-    if console is None:
-        raise AccountsError(f"{path} has no [console], which names the accounts' file")
-    return console.accounts
+    accounts = load_config(path).accounts
+    if accounts is None:
+        raise AccountsError(f"{path} has no [accounts], which names the accounts' file")
+    return accounts.path
 
 
 def _do(accounts: Accounts, args: argparse.Namespace) -> None:
     match args.action:
         case "list":
-            for each in accounts.all():
-                state = "disabled" if each.disabled else "enabled"
-                signed_on = each.last_sign_on or "never"
-                card = "card" if each.has_card else "no card"
-                print(f"{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {signed_on}\t{card}")
+            _list(accounts)
+        case "log":
+            for each in accounts.log():
+                state, card = _state(each.disabled), _card(each.card)
+                account = f"{each.number}\t{each.name}\t{', '.join(each.roles.split())}\t{state}\t{card}"
+                print(f"{each.entry}\t{each.at}\t{each.who}\t{each.what}\t{account}\t{each.hash}")
         case "add":
             roles = [Role(role) for role in args.role]
             accounts.add(args.name, roles, _asked("New password"), timestamp(datetime.now(UTC)))
@@ -90,8 +96,42 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
             accounts.remove_card(args.name)
         case "card":
             accounts.enroll(args.name, _asked("The card's number"))
+        case "restore":
+            accounts.restore(args.name, _asked("New password"))
         case action:
             accounts.set_disabled(args.name, disabled=action == "disable")
+
+
+def _list(accounts: Accounts) -> None:
+    from controller.operators.look_alikes import alike  # noqa: PLC0415 - other actions need not wait for its data
+
+    found = accounts.all()
+    for each in found:
+        state, card = _state(each.disabled), _card(each.has_card)
+        print(
+            f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {each.last_sign_on or 'never'}\t{card}"
+        )
+        for other in found:
+            if other.number < each.number and alike(other.name, each.name):
+                _warn(
+                    f"{each.name!r} ({each.number}) looks like {other.name!r} ({other.number}): disable one of them"
+                )
+    for name in accounts.not_as_logged():
+        _warn(
+            f"{name!r} does not match the log and is not let in: find out who changed the file, then restore the account"
+        )
+
+
+def _state(disabled: int) -> str:
+    return "disabled" if disabled else "enabled"
+
+
+def _card(has_card: int) -> str:
+    return "card" if has_card else "no card"
+
+
+def _warn(what: str) -> None:
+    print(f"punto operators: {what}", file=sys.stderr)
 
 
 def _asked(what: str) -> str:

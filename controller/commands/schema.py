@@ -1,4 +1,4 @@
-"""`punto schema`: the JSON Schemas and the AsyncAPI document as files."""
+"""`punto schema`: the JSON Schemas and the AsyncAPI document as files, and the table of roles in docs/operators.md."""
 
 import argparse
 import json
@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from controller.messages.schema import asyncapi, json_schemas
+from controller.operators.roles_page import FILE, with_roles
 
 HELP: Final = (
     "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document that describes every "
-    "topic to DIR/asyncapi.json."
+    "topic to DIR/asyncapi.json. If there is a DIR/operators.md, write into it which role may give which order."
 )
 
 
@@ -26,6 +27,12 @@ def main(args: argparse.Namespace) -> int:
             path = args.out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+        page = args.out / FILE
+        if page.is_file():
+            page.write_text(with_roles(page.read_text(encoding="utf-8")), encoding="utf-8")
+    except ValueError as error:
+        sys.stderr.write(f"punto schema: {error}\n")
+        return 1
     except OSError as error:
         sys.stderr.write(f"punto schema: {error.filename} cannot be written: {error.strerror}\n")
         return 1

@@ -124,7 +124,8 @@ class _Auditor:
             raise RecordError(f"after input {seq} {' and '.join(below)} is below zero")
         for number in self._touched:
             award = self.awards[number]
-            due = amount(award.amount) if award.state is AwardState.BOOKED else 0
+            of_meter = award.payer == "meter" and award.state is AwardState.BOOKED
+            due = amount(award.amount) if of_meter else 0
             if self._paid_for[number] != due:
                 raise RecordError(
                     f"after input {seq} award {number} is {award.state} at {award.amount} and "

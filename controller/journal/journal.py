@@ -20,6 +20,7 @@ from controller.journal import store
 from controller.journal.books import rows_of
 from controller.journal.entries import Entry, Head
 from controller.journal.incidents import Incident
+from controller.journal.snapshots import Snapshot
 from controller.journal.store import RecordError
 from controller.table.effects import Effect
 from controller.table.state import RoundRecord, TableState
@@ -36,6 +37,16 @@ class _Job:
     then: Callable[[], Any] | None = None
     one_statement: bool = False
     done: asyncio.Future[Any] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The last replay in the background: when it finished, how much it derived again, and where the record differs, if it does."""
+
+    finished: str
+    inputs: int
+    rounds: int
+    difference: str | None
 
 
 class Journal:
@@ -58,8 +69,8 @@ class Journal:
         self.last_round = store.last_round(connection)
         self.last_award_ts: str | None = None
         self.rounds_sent = store.cursor(connection, _ROUNDS_SENT)
-        snapshot = store.last_snapshot(connection)
-        self.last_snapshot = 0 if snapshot is None else snapshot[0]
+        self.last_snapshot = 0
+        self.replayed: Replayed | None = None
         self._thread = threading.Thread(target=self._write, name="journal", daemon=True)
 
     @classmethod
@@ -94,11 +105,16 @@ class Journal:
         """The database, for recovery before `start`."""
         return self._connection
 
-    def start(self) -> None:
-        """Begin to write, after recovery."""
+    def start(self, last_snapshot: int) -> None:
+        """Begin to write, after recovery, which found the snapshot after the input `last_snapshot` to be the last sound one."""
+        self.last_snapshot = last_snapshot
         self.last_round = store.last_round(self._connection)
         self.last_award_ts = store.last_award_ts(self._connection)
         self._thread.start()
+
+    def raised(self, code: str, text: str) -> tuple[str | None, str | None]:
+        """When this alarm last came, and whose input that was, for recovery before `start`; see `engine.Raised`."""
+        return store.raised(self._connection, code, text)
 
     async def watch(self) -> None:
         """Wait for a failure.
@@ -156,10 +172,10 @@ class Journal:
         """Put on the record what the input `seq` did to the progressive of a table, which is in `state` after it."""
         self._put(lambda connection: store.add_book_rows(connection, rows_of(seq, ts, state, effects)))
 
-    def add_snapshot(self, seq: int, state: str) -> None:
-        """Keep the state after the input `seq`, to recover from."""
-        self.last_snapshot = seq
-        self._put(lambda connection: store.add_snapshot(connection, seq, state))
+    def add_snapshot(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot that the input after it names, to recover from."""
+        self.last_snapshot = snapshot.seq
+        self._put(lambda connection: store.add_snapshot(connection, *snapshot.row))
 
     def rounds_were_sent(self, number: int) -> None:
         """Remember that the broker has every round up to this one."""

@@ -5,21 +5,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from controller.journal import store
+from controller.journal import balances, store
 from controller.journal.books import LOGGED, Row, rows_of
 from controller.journal.differing import difference, row_of
-from controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, STATES, Entry, Head
+from controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
 from controller.journal.incidents import Incident, incidents_of
+from controller.journal.snapshots import Snapshot
 from controller.journal.store import RecordError
 from controller.table.effects import Effect, RoundEnded
 from controller.table.events import Event, ServiceStarted
 from controller.table.table import Table
 from controller.table.turn import RefusedError
+
+FEW_INPUTS: Final = 2000
+"""Inputs that a start handles all again, whatever snapshots there are."""
+_OTHER_TABLE: Final = "the snapshot after input {} differs from the table derived again"
 
 _log = structlog.get_logger("controller.journal")
 
@@ -40,60 +45,107 @@ class Step:
         return rows_of(self.entry.seq, self.entry.ts, self.table.state, self.effects)
 
 
-def recover(connection: sqlite3.Connection) -> Table | None:
-    """The table as it was when the record ends, None of an empty record.
+@dataclass(slots=True)
+class Recovered:
+    """What a start goes on from: the table, None of an empty record; the last sound snapshot's input, 0 if there is none.
 
-    What follows from the inputs and is not in its tables yet is added.
+    `differences` says what was passed over, because it is not what the inputs give: a snapshot, or rows.
+    """
+
+    table: Table | None = None
+    snapshot: int = 0
+    differences: list[str] = field(default_factory=list)
+
+    def pass_over(self, difference: str) -> None:
+        """Note something that is not what the inputs give."""
+        _log.error("the record differs", found=difference, instead="its inputs")
+        self.differences.append(difference)
+
+
+def recover(connection: sqlite3.Connection) -> Recovered:
+    """The table as it was when the record ends.
+
+    What follows from the inputs and is not in its tables yet is added. No snapshot is trusted by itself: the inputs name it,
+    the one before leads to it, and the table that comes of it is the one that the record's rows tell of.
 
     Raises:
-        RecordError: the record is broken since the last snapshot.
+        RecordError: the record is broken since the last snapshot but one, or its schema is not this program's.
     """
+    found = Recovered()
     try:
         connection.execute("BEGIN IMMEDIATE")
-        if store.is_complete(connection):
-            seq, link, table = _at_snapshot(connection)
-        else:
+        _refuse_other_schema(connection)
+        if not store.is_current(connection):
             store.complete(connection)
-            seq, link, table = 0, FIRST_LINK, None
-        store.guard(connection)
-        for step in _steps(store.checked_entries(connection, seq, link), table):
-            seq, table = step.entry.seq, step.table
-            _add_rounds(connection, step)
-            store.add_incidents(connection, seq, step.incidents)
-            store.add_book_rows(connection, step.book_rows)
-        _check_end(connection, seq, 0 if table is None else table.state.round - 1)
+        sound = _sound_snapshots(connection, found)
+        base = [snapshot for snapshot in sound[:1] if snapshot.seq > FEW_INPUTS]
+        seq = _derive(connection, found, base, sound[len(base) :])
+        differs = _differs(connection, found)
+        if differs is not None and base:
+            found.pass_over(differs)
+            seq = _derive(connection, found, [], sound)
+            differs = _differs(connection, found)
+        if differs is not None:
+            found.pass_over(f"{differs}: not by its rows")
+        _check_end(connection, seq, 0 if found.table is None else found.table.state.round - 1)
         connection.execute("COMMIT")
     except (sqlite3.Error, OverflowError) as error:  # the latter: a number beyond those that SQLite has
         raise store.damaged(error) from error
-    return table
+    return found
 
 
-def _at_snapshot(connection: sqlite3.Connection) -> tuple[int, str, Table | None]:
-    """The number and hash of the input to go on from, and the table after it: the first link where there is none.
+def _sound_snapshots(connection: sqlite3.Connection, found: Recovered) -> list[Snapshot]:
+    """The snapshots that the inputs name and that this version can read, in order.
 
     Raises:
-        RecordError: the snapshot's own input is missing or was changed.
+        RecordError: a snapshot's own input is missing.
     """
-    snapshot = store.last_snapshot(connection)
-    if snapshot is None:
-        return 0, FIRST_LINK, None
-    seq, link, state = snapshot
-    found = store.link_of(connection, seq)
-    if found is None:
-        raise RecordError(
-            f"input {seq} is missing from the record, and the snapshot after it is there: restore a backup"
-        )
-    if found != link:
-        raise RecordError(f"input {seq} of the record, or one before it, was changed after it was written")
-    # Written by another version, perhaps. A snapshot is a shortcut: the inputs are the truth, and they are here.
-    try:
-        table = Table(STATES.validate_json(state, strict=True))
-    except ValidationError:
-        table = None
-    if table is None or STATES.dump_json(table.state).decode() != state:
-        _log.warning("snapshot passed over", seq=seq, instead="all inputs from the first")
-        return 0, FIRST_LINK, None
-    return seq, link, table
+    sound = []
+    last = store.last_head(connection).seq
+    for snapshot in (Snapshot(*row) for row in store.snapshots(connection)):
+        if snapshot.seq > last:
+            raise RecordError(
+                f"input {snapshot.seq} is missing from the record, and the snapshot after it is there: restore a backup"
+            )
+        difference = snapshot.difference(connection)
+        if difference is not None:
+            found.pass_over(difference)
+        elif snapshot.table() is not None:
+            sound.append(snapshot)
+        else:  # Written by another version. A snapshot is a shortcut: the inputs are the truth, and they are here.
+            _log.warning("snapshot passed over", seq=snapshot.seq, reason="another version wrote it")
+    return sound
+
+
+def _derive(
+    connection: sqlite3.Connection, found: Recovered, base: Sequence[Snapshot], later: Sequence[Snapshot]
+) -> int:
+    """Handle the inputs after the snapshot `base`, all where there is none, and hold the `later` ones against what comes of it."""
+    on = base[0] if base else Snapshot()
+    awaited = {snapshot.seq: snapshot for snapshot in later}
+    seq, found.snapshot, found.table = on.seq, on.seq, on.table()
+    for step in _steps(store.checked_entries(connection, seq, on.link), found.table):
+        seq, found.table = step.entry.seq, step.table
+        _add_rounds(connection, step)
+        store.add_incidents(connection, seq, step.incidents)
+        store.add_book_rows(connection, step.book_rows)
+        if (snapshot := awaited.get(seq)) is not None:
+            if snapshot == Snapshot.of(seq, snapshot.link, step.table.state):
+                found.snapshot = seq
+            else:
+                found.pass_over(_OTHER_TABLE.format(seq))
+    return seq
+
+
+def _differs(connection: sqlite3.Connection, found: Recovered) -> str | None:
+    return None if found.table is None else balances.difference(connection, found.table.state)
+
+
+def _refuse_other_schema(connection: sqlite3.Connection) -> None:
+    """Refuse a record in which something else than this program's triggers decides what can be written."""
+    difference = store.schema_difference(connection)
+    if difference is not None:
+        raise RecordError(difference)
 
 
 def _check_end(connection: sqlite3.Connection, seq: int, rounds: int) -> None:
@@ -197,6 +249,7 @@ def replay(
     with closing(store.open_for_reading(path)) as connection:
         connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
         try:
+            _refuse_other_schema(connection)
             found.head = store.last_head(connection)
             _compare_heads(connection, noted, found.head)
             _Comparison(connection, found, version).all(see)
@@ -228,6 +281,7 @@ class _Comparison:
         self._connection = connection
         self._found = found
         self._version = version
+        self._snapshots = {row[0]: Snapshot(*row) for row in store.snapshots(connection)}
         self._wrote: str | None = None  # the version that took the input at hand
 
     def all(self, see: Callable[[Step], None] | None) -> None:
@@ -337,13 +391,16 @@ class _Comparison:
 
     def _snapshot(self, step: Step) -> None:
         seq = step.entry.seq
-        row = self._connection.execute("SELECT state, hash FROM snapshots WHERE seq = ?", (seq,)).fetchone()
-        if row is not None and row[1] != store.link_of(self._connection, seq):
-            raise RecordError(f"the snapshot after input {seq} has another hash than that input")
-        if row is None or _as_now(STATES, row[0]) != row[0]:
-            return  # an earlier version's, which knew less of the table: a start passes over it, too
-        if row[0] != STATES.dump_json(step.table.state).decode():
-            raise RecordError(f"the snapshot after input {seq} differs from the table derived again")
+        if seq not in self._snapshots:
+            return
+        snapshot = self._snapshots[seq]
+        if store.is_current(self._connection):
+            difference = snapshot.difference(self._connection)
+            if difference is not None:
+                raise RecordError(difference)
+        # One that another version wrote, a start passes over, too.
+        if snapshot.table() is not None and snapshot != Snapshot.of(seq, snapshot.link, step.table.state):
+            raise RecordError(_OTHER_TABLE.format(seq))
 
 
 def _settlement(row: Sequence[Any]) -> str:

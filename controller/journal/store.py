@@ -2,12 +2,14 @@
 
 Entries, rounds, settlements, incidents and a progressive's books can be added and never changed, and added only to an
 input or a round that is there: triggers refuse it even to a person with a shell. All but the entries follow from these;
-they stand in tables of their own so that a person can query them.
+they stand in tables of their own so that a person can query them. Snapshots cannot be changed either, and the last ones
+not be deleted; a cursor goes forward, as far as the rounds go. `schema_difference` tells whether all this is in place.
 """
 
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -19,10 +21,10 @@ from controller.problems import cut
 from controller.table.state import RoundRecord
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 2
-_EARLIER: Final = (
-    1  # it has rounds and settlements alone: recovery gives it what it lacks, and the new number
-)
+FORMAT: Final = 3
+_EARLIER: Final = frozenset({1, 2})
+"""Formats that recovery completes. 1 has rounds and settlements alone, 2 has snapshots that no input names."""
+_ROUNDS_ALONE: Final = 1
 
 _TABLES: Final = """
 CREATE TABLE inputs (
@@ -86,12 +88,14 @@ _KEYS: Final = {
     "inputs": ("seq",),
     "rounds": ("round",),
     "settlements": ("round", "seat", "wager"),
+    "snapshots": ("seq",),
     **dict.fromkeys(_FOLLOWING, ("input", "place")),
 }
 """What is never edited, by its key."""
 _PARENTS: Final = {
     "rounds": ("input", "inputs", "seq"),
     "settlements": ("round", "rounds", "round"),
+    "snapshots": ("seq", "inputs", "seq"),
     **dict.fromkeys(_FOLLOWING, ("input", "inputs", "seq")),
 }
 """Which column of a table names a row of which other one, by which of its columns."""
@@ -176,18 +180,32 @@ def _begin(connection: sqlite3.Connection) -> None:
     )
 
 
-def guard(connection: sqlite3.Connection) -> None:
-    """Give a record the triggers that it lacks: an earlier version had fewer, or somebody dropped some."""
-    for statement in _triggers():
-        connection.execute(statement)
-
-
 def _triggers() -> list[str]:
     return [
         *(
             _trigger(f"{table}_no_{verb.lower()}", verb, table, "the record is never edited")
             for table in _KEYS
             for verb in ("UPDATE", "DELETE")
+            if (table, verb) != ("snapshots", "DELETE")
+        ),
+        _trigger(
+            "snapshots_no_delete",
+            "DELETE",
+            "snapshots",
+            "the last snapshots are kept",
+            f"WHEN OLD.seq IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT {_SNAPSHOTS_KEPT})",  # noqa: S608 - a number
+        ),
+        *(
+            _trigger(f"cursors_no_{verb.lower()}", verb, "cursors", "a cursor is only set")
+            for verb in ("UPDATE", "DELETE")
+        ),
+        _trigger(
+            "cursors_in_bounds",
+            "INSERT",
+            "cursors",
+            "a cursor goes forward, and not beyond the last round",
+            "WHEN NEW.at > (SELECT coalesce(max(round), 0) FROM rounds) "
+            "OR NEW.at < (SELECT at FROM cursors WHERE name = NEW.name)",
         ),
         # INSERT OR REPLACE would edit a row and set off neither of those.
         *(
@@ -206,7 +224,7 @@ def _triggers() -> list[str]:
                 f"{table}_no_stray",
                 "INSERT",
                 table,
-                f"the record has no such {column}",
+                f"the record has no such {parent[:-1]}",
                 f"WHEN NOT EXISTS (SELECT 1 FROM {parent} WHERE {key} = NEW.{column})",  # noqa: S608 - literals
             )
             for table, (column, parent, key) in _PARENTS.items()
@@ -226,15 +244,59 @@ def _same(key: Sequence[str]) -> str:
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the record has all its tables; one that an earlier version began lacks some."""
-    return _format(connection) != _EARLIER
+    """Whether the record has all its tables; one that the first version began lacks some."""
+    return _format(connection) != _ROUNDS_ALONE
+
+
+def is_current(connection: sqlite3.Connection) -> bool:
+    """Whether the record is of this format; one of an earlier format is completed by the next start."""
+    return _format(connection) == FORMAT
 
 
 def complete(connection: sqlite3.Connection) -> None:
-    """Give a record the tables that it lacks, inside the transaction that fills them."""
-    later = (statement for statement in _LATER_TABLES.split(";") if statement.strip())
-    for statement in (*later, f"PRAGMA user_version = {FORMAT}"):
+    """Give a record of an earlier format what it lacks, inside the transaction that fills it; its snapshots go."""
+    later = [] if is_complete(connection) else [each for each in _LATER_TABLES.split(";") if each.strip()]
+    statements = ("DELETE FROM snapshots", *later, *_triggers(), f"PRAGMA user_version = {FORMAT}")
+    for statement in statements:
         connection.execute(statement)
+
+
+def schema_difference(connection: sqlite3.Connection) -> str | None:
+    """How the record's tables, indexes, triggers and views differ from this program's, None if they do not.
+
+    A trigger of the right name that does nothing, or one too many, lets a row be changed, or swallows it. A record of an
+    earlier format may lack what that format did not have.
+    """
+    expected, found = _own_schema(), _schema(connection)
+    for kind, name in sorted({*expected, *found}, key=lambda each: (each[0] != "table", each)):
+        what = f"{kind} {cut(name, 100)}"
+        if (kind, name) not in expected:
+            return f"{what} is in the record, and this program did not make it: restore a backup"
+        if (kind, name) not in found:
+            if is_current(connection):
+                return f"{what} is missing from the record: restore a backup"
+        elif found[kind, name] != expected[kind, name]:
+            return f"{what} in the record is not as this program makes it: restore a backup"
+    return None
+
+
+_Schema = dict[tuple[str, str], tuple[str, str | None]]
+
+
+@cache
+def _own_schema() -> _Schema:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        _begin(connection)
+        return _schema(connection)
+
+
+def _schema(connection: sqlite3.Connection) -> _Schema:
+    """What there is, by kind and name: the table that it belongs to, and its SQL whatever the spaces and lines."""
+    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
+    return {
+        (kind, name): (table, None if sql is None else " ".join(sql.split()))
+        for kind, name, table, sql in rows
+    }
 
 
 def _format(connection: sqlite3.Connection) -> int:
@@ -247,7 +309,7 @@ def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     if application != APPLICATION_ID:
         raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
     found = _format(connection)
-    if found not in {FORMAT, _EARLIER}:
+    if found not in {FORMAT, *_EARLIER}:
         raise RecordError(
             f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
         )
@@ -323,7 +385,7 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
     """
     places = [
         *(("inputs", "seq", inputs), ("snapshots", "seq", inputs)),
-        *(("rounds", "round", rounds), ("settlements", "round", rounds)),
+        *(("rounds", "round", rounds), ("settlements", "round", rounds), ("cursors", "at", rounds)),
     ]
     if is_complete(connection):
         places += [(table, "input", inputs) for table in _FOLLOWING]
@@ -333,7 +395,7 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
         for end in ("min", "max"):
             found = connection.execute(f"SELECT {end}({column}) FROM {table}").fetchone()[0]  # noqa: S608 - literals
             if found is not None and not 1 <= found <= last:
-                what = "round" if column == "round" else "input"
+                what = "round" if column in {"round", "at"} else "input"
                 return f"{table} has a row of {what} {found}, and the {what}s on the record are 1 to {last}: restore a backup"
     return None
 
@@ -353,11 +415,22 @@ def stray_settlement(connection: sqlite3.Connection) -> int | None:
 
 
 def last_award_ts(connection: sqlite3.Connection) -> str | None:
-    """When the last award was locked, None where none was."""
+    """When the last award of a meter was locked, None where none was."""
     row = connection.execute(
-        "SELECT ts FROM progressive_log WHERE kind = 'award_locked' ORDER BY input DESC LIMIT 1"
+        "SELECT ts FROM progressive_log WHERE kind = 'award_locked' AND json_extract(record, '$.award.payer') IS NOT 'tray' "
+        "ORDER BY input DESC LIMIT 1"
     ).fetchone()
     return None if row is None else row[0]
+
+
+def raised(connection: sqlite3.Connection, code: str, text: str) -> tuple[str | None, str | None]:
+    """When an alarm was last raised, and whose input that was; see `engine.Raised`."""
+    row = connection.execute(
+        "SELECT ts, json_extract(payload, '$.who') FROM incidents JOIN inputs ON seq = input "
+        "WHERE kind = 'alarm' AND code = ? AND text = ? ORDER BY input DESC LIMIT 1",
+        (code, text),
+    ).fetchone()
+    return (None, None) if row is None else row
 
 
 def round_row(seq: int, ts: str, game: str, record: RoundRecord) -> tuple[int | str | None, ...]:
@@ -407,10 +480,9 @@ def columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
-def add_snapshot(connection: sqlite3.Connection, seq: int, state: str) -> None:
-    """Keep the state after the input `seq`, and let go of older ones than are needed to recover."""
-    link = connection.execute("SELECT hash FROM inputs WHERE seq = ?", (seq,)).fetchone()[0]
-    connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
+def add_snapshot(connection: sqlite3.Connection, seq: int, link: str, state: str) -> None:
+    """Keep the state after the input `seq`, which has the hash `link`, and let go of older ones than are needed to recover."""
+    connection.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
     connection.execute(
         "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
         (_SNAPSHOTS_KEPT,),
@@ -462,12 +534,15 @@ def last_head(connection: sqlite3.Connection) -> Head:
     return FIRST_HEAD if row is None else Head(*row)
 
 
-def last_snapshot(connection: sqlite3.Connection) -> tuple[int, str, str] | None:
-    """The last snapshot: the input it follows, that input's hash, and the state's JSON."""
-    row: tuple[int, str, str] | None = connection.execute(
-        "SELECT seq, hash, state FROM snapshots ORDER BY seq DESC LIMIT 1"
-    ).fetchone()
-    return row
+def payload_of(connection: sqlite3.Connection, seq: int) -> str | None:
+    """The JSON of an entry, None if it is not there."""
+    row = connection.execute("SELECT payload FROM inputs WHERE seq = ?", (seq,)).fetchone()
+    return None if row is None else row[0]
+
+
+def snapshots(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
+    """The snapshots in order: the input that each follows, that input's hash, and the state's JSON."""
+    return connection.execute("SELECT seq, hash, state FROM snapshots ORDER BY seq").fetchall()
 
 
 def cursor(connection: sqlite3.Connection, name: str) -> int:

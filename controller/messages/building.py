@@ -13,7 +13,6 @@ from controller.messages.models import (
     ComponentDigest,
     DerivedCell,
     Device,
-    GameStep,
     Hands,
     MeterAward,
     MeterTier,
@@ -34,6 +33,7 @@ from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.progressive.state import AwardState
 from controller.roads.derived_roads import DerivedRoad, NextColors
 from controller.roads.scoreboard import draw
+from controller.table.progressive import what_waits
 from controller.table.sensors import alarm_code, fault_text
 from controller.table.shoe_orders import shoe_orders
 from controller.table.state import Phase, RoundRecord, TablesProgressive, TableState
@@ -111,6 +111,8 @@ def _notices(state: TableState) -> tuple[Notice, ...]:
     notices = [Notice(code=stop.code, text=stop.text) for stop in state.stops]
     if state.doubt is not None:
         notices.append(Notice(code=state.doubt.code, text=state.doubt.text))
+    if state.award_waits:
+        notices.append(Notice(code="award_open", text=what_waits(state)))
     sensors = state.sensors
     if sensors is not None and not sensors.online:
         notices.append(Notice(code="sensors_lost", text=f"the wager sensors do not answer: {sensors.reason}"))
@@ -249,7 +251,7 @@ def progressive_message(state: TableState, seq: int, won: str | None, now: datet
         meter=books.shown,
         wager=hand.stake,
         tables=tuple(each.table for each in settings.tables),
-        step=cast(GameStep, state.progressive.procedure.step.value),
+        step=state.progressive.procedure.step.value,
         seats=hand.wagers if started else hand.sensors,
         tiers=tuple(
             MeterTier(
@@ -271,7 +273,7 @@ def _pays_now(settings: ProgressiveSettings, rule: Rule, meter: int, stake: int)
 
 
 def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward | None:
-    awards = progressive.books.awards
+    awards = [each for each in progressive.books.awards if each.payer == "meter"]
     if not awards or awards[-1].state is AwardState.BACKED_OUT or won is None:
         return None
     award = awards[-1]

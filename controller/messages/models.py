@@ -101,6 +101,17 @@ class Info(Message):
     configuration: dict[str, Any]
 
 
+class Replay(Payload):
+    """The last replay of the whole record in the background."""
+
+    finished: Timestamp
+    inputs: int = Field(description="inputs that were derived again")
+    rounds: int = Field(description="rounds that were derived again")
+    difference: str | None = Field(
+        description="where the record first differs from what its inputs give; null if it does not"
+    )
+
+
 class Health(Message):
     """How the service is doing; retained. `seq` counts since its start."""
 
@@ -123,6 +134,10 @@ class Health(Message):
     )
     card_reader_link: dict[str, int] = Field(
         default_factory=dict, description="those of the card reader; empty where there is none"
+    )
+    replay: Replay | None = Field(
+        default=None,
+        description="the last replay of the record in the background; null until one has finished since the start",
     )
 
 

@@ -1,32 +1,78 @@
 """Operators' accounts, in an SQLite file of their own: names, roles, hashes of passwords and of cards, never on the record.
 
 `punto operators` writes it on the table's PC, and the service reads it while that goes on. There is no account that
-nobody made.
+nobody made: every change is an entry in the file's audit log, and an account that does not match the log is not let in.
 """
 
 import os
+import pwd
+import re
 import secrets
 import sqlite3
 import unicodedata
 from base64 import b64encode
-from collections.abc import Iterable
-from contextlib import closing, suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import astuple, dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from json import dumps
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import ARGON2_VERSION, Type, hash_secret_raw
 
+from controller.messages.building import timestamp
+from controller.operators.requests import RefusalError
 from controller.operators.roles import Role
 from drivers.card_reader.number import card_number
 
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 40
+FEWEST_GUESSES: Final = 1_000_000
+"""A password that takes fewer guesses, the likeliest first, is refused: zxcvbn calls it "very guessable"."""
+_GUESSED: Final = (
+    72  # characters that are judged, for the time that this takes grows with the square of the length
+)
+_NOT_DRAWN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters without a visible shape that `str.isprintable` accepts."""
+_KNOWN_BROWSERS: Final = 20
+"""The browsers that are remembered for each account. One more replaces the one with the oldest sign-on."""
 _APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
-_FORMATS: Final = (
+_TRIGGER: Final = "CREATE TRIGGER {0} BEFORE {1} ON audit_log {2} BEGIN SELECT RAISE(ABORT, '{3}'); END"
+_LOG: Final = (
+    """
+    CREATE TABLE audit_log (
+        entry INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        who TEXT NOT NULL,
+        what TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        roles TEXT NOT NULL,
+        disabled INTEGER NOT NULL,
+        card INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        seal TEXT NOT NULL,
+        hash TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX log_of_account ON audit_log (number, entry)",
+    _TRIGGER.format("log_stays", "UPDATE", "", "an entry of the audit log cannot be changed"),
+    _TRIGGER.format("log_is_kept", "DELETE", "", "an entry of the audit log cannot be deleted"),
+    _TRIGGER.format(
+        "log_grows",
+        "INSERT",
+        "WHEN NEW.entry != 1 + (SELECT count(*) FROM audit_log)",
+        "an entry is added at the end of the audit log",
+    ),
+)
+_FORMATS: Final[tuple[tuple[str, ...], ...]] = (
     # 1: accounts
     (
         """
@@ -49,21 +95,35 @@ _FORMATS: Final = (
         "CREATE TABLE card_secret (secret BLOB NOT NULL) STRICT",
         "INSERT INTO card_secret VALUES (new_secret())",
     ),
+    # 3: their numbers, the audit log, and the browsers where they have signed on
+    (
+        "ALTER TABLE accounts ADD COLUMN number INTEGER",
+        "UPDATE accounts SET number = (SELECT count(*) FROM accounts AS earlier WHERE earlier.rowid <= accounts.rowid)",
+        "CREATE UNIQUE INDEX number_of_one_account ON accounts (number)",
+        "CREATE TABLE browsers (hash TEXT, number INTEGER, seen TEXT NOT NULL, PRIMARY KEY (hash, number)) STRICT",
+        *_LOG,
+    ),
 )
 """What brings a file to each format from the one before; a new file goes through all of them."""
 _FORMAT: Final = len(_FORMATS)
+_LOGGED: Final = 3
+"""The first format with an audit log, which begins with the accounts that are there."""
 _HASHER: Final = PasswordHasher()
 
 
-class AccountsError(Exception):
+class AccountsError(RefusalError):
     """The accounts cannot be read or changed so; the message says what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(503, "no_accounts", reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """An operator's account, which has a card or not. Times are UTC.
 
-    `version` counts the changes of password, roles, standing and card.
+    `version` counts the changes of password, roles, standing and card. `number` counts from 1 and is never used again. An
+    `altered` account does not match the audit log: it has no roles here and is not let in.
     """
 
     name: str
@@ -73,6 +133,51 @@ class Account:
     last_sign_on: str | None
     version: int
     has_card: bool
+    number: int
+    altered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry of the audit log: who changed an account, when (UTC), by which action, and the account after the change.
+
+    `seal` is a hash of the account's whole row, including the hashes of its password and card, so that no column can be
+    changed without an entry. `hash` is over the entry before and this one.
+    """
+
+    entry: int
+    at: str
+    who: str
+    what: str
+    number: int
+    name: str
+    roles: str
+    disabled: int
+    card: int
+    version: int
+    seal: str
+    hash: str
+
+    def chained_to(self, before: str) -> str:
+        """This entry's hash, given that of the entry before: SHA-256 in hex over both."""
+        return sha256(dumps([before, *astuple(self)[:-1]]).encode()).hexdigest()
+
+
+class _Row(NamedTuple):
+    """An account's row, but for its last sign-on."""
+
+    folded: str
+    name: str
+    roles: str
+    hash: str
+    disabled: int
+    created: str
+    version: int
+    card: bytes | None
+    number: int
+
+    def seal(self) -> str:
+        return sha256(dumps(self, default=bytes.hex).encode()).hexdigest()
 
 
 class Accounts:
@@ -97,6 +202,7 @@ class Accounts:
             raise _cannot("opened", path, error) from error
         try:
             _check_or_upgrade(connection, path)
+            _check_log(connection, path)
             card_secret: bytes = connection.execute("SELECT secret FROM card_secret").fetchone()[0]
         except sqlite3.Error as error:
             connection.close()
@@ -129,6 +235,38 @@ class Accounts:
         """
         return self._read("ORDER BY folded")
 
+    def log(self) -> list[LogEntry]:
+        """The audit log, the oldest entry first.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        try:
+            return _log(self._connection)
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
+
+    def not_as_logged(self) -> list[str]:
+        """The names of accounts that do not match the audit log, or that it has and the file has not.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        found = {each.name: each.altered for each in self.all()}
+        numbers = {each.number: each.name for each in self.log()}
+        return sorted(
+            {name for name, altered in found.items() if altered} | (set(numbers.values()) - found.keys())
+        )
+
+    def known_at(self, browser: str) -> frozenset[int]:
+        """The numbers of the accounts that have signed on in the browser with this token.
+
+        Raises:
+            AccountsError: the file cannot be read.
+        """
+        rows = self._do("SELECT number FROM browsers WHERE hash = ?", _hash_of_browser(browser))
+        return frozenset(number for (number,) in rows)
+
     def hash_of(self, account: Account) -> str:
         """The hash of an account's password.
 
@@ -156,7 +294,7 @@ class Accounts:
                 found = _accounts(connection, "WHERE card = ? AND NOT disabled", hash_)
         except sqlite3.Error as error:
             raise _cannot("read or written", self._path, error) from error
-        return found[0] if found else None
+        return found[0] if found and not found[0].altered else None
 
     def _hash_of_card(self, number: str) -> bytes:
         # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
@@ -185,57 +323,61 @@ class Accounts:
         """Make an account.
 
         Raises:
-            AccountsError: the name or the password cannot be used, or the name is taken.
+            AccountsError: the name or the password cannot be used, or the name is taken or looks like another.
         """
-        self.add_hashed(checked_name(name), roles, hashed(password), now)
+        self.add_hashed(checked_name(name), roles, hashed(password, name), now)
 
     def add_hashed(self, name: str, roles: Iterable[Role], hash_: str, now: str) -> None:
         """Make an account with a password that is hashed already.
 
         Raises:
-            AccountsError: the name cannot be used, or is taken.
+            AccountsError: the name cannot be used, is taken or looks like another.
         """
+        from controller.operators.look_alikes import alike  # noqa: PLC0415 - the service makes no accounts
+
         name = checked_name(name)
-        if (other := self.find(name)) is not None:
-            raise AccountsError(f"there is an account {other.name!r} already: take another name")
-        self._do(
-            "INSERT INTO accounts (folded, name, roles, hash, created) VALUES (?, ?, ?, ?, ?)",
-            folded(name),
-            name,
-            _written(roles),
-            hash_,
-            now,
-        )
+        with self._writing():
+            entries = self.log()
+            logged = {each.number: each for each in entries}
+            names = {each.name for each in self.all()} | {each.name for each in logged.values()}
+            for other in sorted(names):
+                if folded(other) == folded(name):
+                    raise AccountsError(f"there is an account {other!r} already: take another name")
+                if alike(other, name):
+                    raise AccountsError(f"{name!r} looks like the account {other!r}: choose another name")
+            number = 1 + max([*logged, *(each.number for each in self.all())], default=0)
+            row = _Row(folded(name), name, _written(roles), hash_, 0, now, 1, None, number)
+            self._put(row, "add")
 
     def set_disabled(self, name: str, *, disabled: bool) -> None:
         """Let an account in no more, or again.
 
         Raises:
-            AccountsError: there is no such account.
+            AccountsError: there is no such account, or it does not match the audit log.
         """
-        self._change(name, "disabled", int(disabled))
+        self._change(name, "disable" if disabled else "enable", disabled=int(disabled))
 
     def set_password(self, name: str, password: str) -> None:
         """Give an account another password.
 
         Raises:
-            AccountsError: there is no such account, or the password cannot be used.
+            AccountsError: there is no such account, it does not match the audit log, or the password cannot be used.
         """
-        self._change(name, "hash", hashed(password))
+        self._change(name, "password", hash=hashed(password, name))
 
     def set_roles(self, name: str, roles: Iterable[Role]) -> None:
         """Give an account these roles in place of those that it had.
 
         Raises:
-            AccountsError: there is no such account.
+            AccountsError: there is no such account, or it does not match the audit log.
         """
-        self._change(name, "roles", _written(roles))
+        self._change(name, "roles", roles=_written(roles))
 
     def enroll(self, name: str, number: str) -> None:
         """Give an account the card of this number, in place of one that it has.
 
         Raises:
-            AccountsError: there is no such account, another one has this card, or it is no card's number.
+            AccountsError: there is no such account, it does not match the audit log, another one has this card, or it is no card's number.
         """
         try:
             hash_ = self._hash_of_card(card_number(number))
@@ -243,42 +385,110 @@ class Accounts:
             raise AccountsError(str(error)) from error
         for other in self._read("WHERE card = ? AND folded != ?", hash_, folded(name)):
             raise AccountsError(f"this card is {other.name!r}'s: remove it there first")
-        self._change(name, "card", hash_)
+        self._change(name, "card", card=hash_)
 
     def remove_card(self, name: str) -> None:
         """Take an account's card from it, so that the card is nobody's.
 
         Raises:
-            AccountsError: there is no such account, or it has no card.
+            AccountsError: there is no such account, it does not match the audit log, or it has no card.
         """
         account = self.find(name)
         if account is not None and not account.has_card:
             raise AccountsError(f"{account.name!r} has no card")
-        self._change(name, "card", None)
+        self._change(name, "card --remove", card=None)
 
-    def signed_on(self, account: Account, now: str) -> None:
-        """Note when an account last signed on; in any thread, for it has a connection of its own.
+    def restore(self, name: str, password: str) -> None:
+        """Bring an account that does not match the audit log back to what the log says, with this password and no card.
+
+        Raises:
+            AccountsError: the log has no such account, the account matches it, or the password cannot be used.
+        """
+        hash_ = hashed(password, name)
+        with self._writing():
+            entries = [each for each in self.log() if folded(each.name) == folded(name)]
+            if not entries:
+                raise AccountsError(
+                    f"the audit log has no account {name!r}: `punto operators` never made it, so it cannot be restored"
+                )
+            first, last = entries[0], entries[-1]
+            account = self.find(name)
+            if account is not None and not account.altered:
+                raise AccountsError(f"{account.name!r} matches the audit log: there is nothing to restore")
+            self._do("DELETE FROM accounts WHERE number = ? OR folded = ?", last.number, folded(last.name))
+            row = _Row(
+                folded(last.name),
+                last.name,
+                last.roles,
+                hash_,
+                last.disabled,
+                first.at,
+                last.version + 1,
+                None,
+                last.number,
+            )
+            self._put(row, "restore")
+
+    def signed_on(self, account: Account, now: str, browser: str) -> None:
+        """Note when an account last signed on, and in the browser with which token.
+
+        In any thread, for it has a connection of its own.
 
         Raises:
             AccountsError: the file cannot be written.
         """
         try:
-            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            with closing(sqlite3.connect(self._path)) as connection, connection:
                 connection.execute(
-                    "UPDATE accounts SET last_sign_on = ? WHERE folded = ?", (now, folded(account.name))
+                    "UPDATE accounts SET last_sign_on = ? WHERE number = ?", (now, account.number)
+                )
+                connection.execute(
+                    "INSERT OR REPLACE INTO browsers VALUES (?, ?, ?)",
+                    (_hash_of_browser(browser), account.number, now),
+                )
+                connection.execute(
+                    "DELETE FROM browsers WHERE number = ?1 AND hash NOT IN "
+                    "(SELECT hash FROM browsers WHERE number = ?1 ORDER BY seen DESC LIMIT ?2)",
+                    (account.number, _KNOWN_BROWSERS),
                 )
         except sqlite3.Error as error:
             raise _cannot("read or written", self._path, error) from error
 
-    def _change(self, name: str, column: str, value: str | int | bytes | None) -> None:
-        changed = self._do(
-            f"UPDATE accounts SET {column} = ?, version = version + 1 WHERE folded = ?",  # noqa: S608 - four literals
-            value,
-            folded(name),
+    def _change(self, name: str, what: str, **columns: str | int | bytes | None) -> None:
+        with self._writing():
+            account = self.find(name)
+            if account is None:
+                known = ", ".join(repr(each.name) for each in self.all()) or "none"
+                raise AccountsError(f"there is no account {name!r}; there are: {known}")
+            if account.altered:
+                raise AccountsError(
+                    f"{account.name!r} does not match the audit log: someone changed it without `punto operators`. Find out who, "
+                    "then bring the account back with `punto operators restore`"
+                )
+            (row,) = _rows(self._connection, "WHERE folded = ?", folded(name))
+            self._put(row._replace(version=row.version + 1, **columns), what)  # type: ignore[arg-type] # four literals
+
+    def _put(self, row: _Row, what: str) -> None:
+        """Write an account's row and its entry in the log, within `_writing`."""
+        columns = ", ".join(_Row._fields)
+        held = ", ".join("?" * len(_Row._fields))
+        others = ", ".join(f"{each} = excluded.{each}" for each in _Row._fields[1:])
+        self._do(
+            f"INSERT INTO accounts ({columns}) VALUES ({held}) ON CONFLICT (folded) DO UPDATE SET {others}",  # noqa: S608 - the fields above
+            *row,
         )
-        if not changed.rowcount:
-            known = ", ".join(repr(each.name) for each in self.all()) or "none"
-            raise AccountsError(f"there is no account {name!r}; there are: {known}")
+        _note(self._connection, row, what)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Write everything within, or nothing."""
+        self._do("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._do("COMMIT")
+        finally:
+            if self._connection.in_transaction:
+                self._connection.rollback()
 
     def _do(self, statement: str, *values: str | int | bytes | None) -> sqlite3.Cursor:
         try:
@@ -302,33 +512,44 @@ def checked_name(name: str) -> str:
         AccountsError: it cannot be a name.
     """
     name = unicodedata.normalize("NFC", name)
-    if not name or len(name) > LONGEST_NAME or not name.isprintable() or name != " ".join(name.split()):
+    drawn = name.isprintable() and not _NOT_DRAWN.search(name)
+    if not name or len(name) > LONGEST_NAME or not drawn or name != " ".join(name.split()):
         raise AccountsError(
             f"{name[:100]!r} cannot be a name: write 1 to {LONGEST_NAME} letters, single spaces between words"
         )
     return name
 
 
-def checked_password(password: str) -> str:
-    """A new password.
+def checked_password(password: str, name: str = "") -> str:
+    """A new password, of the account of this name.
+
+    By NIST SP 800-63B it must be long enough, and neither common nor derived from the name. There are no rules about kinds
+    of characters, and no password expires.
 
     Raises:
-        AccountsError: it is too short or too long.
+        AccountsError: it is too short or too long, or too easily guessed.
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise AccountsError(
             f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; this one has {len(password)}"
         )
+    from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists take 30 ms and 10 MB, and only new passwords need them
+
+    if zxcvbn(password[:_GUESSED], user_inputs=[name, *name.split()])["guesses"] < FEWEST_GUESSES:
+        raise AccountsError(
+            f"this password is among the first {FEWEST_GUESSES:,} guesses: it is common, a pattern or the account's name. Choose a "
+            "longer one, for example four unrelated words"
+        )
     return password
 
 
-def hashed(password: str) -> str:
-    """The Argon2id hash of a new password.
+def hashed(password: str, name: str = "") -> str:
+    """The Argon2id hash of a new password, of the account of this name.
 
     Raises:
         AccountsError: the password cannot be used.
     """
-    return _HASHER.hash(_composed(checked_password(password)))
+    return _HASHER.hash(_composed(checked_password(password, name)))
 
 
 def nobodys_hash() -> str:
@@ -373,11 +594,15 @@ def _upgrade(connection: sqlite3.Connection) -> None:
     """Bring the file to this program's format, all of it or nothing; another program may be about to as well."""
     connection.create_function("new_secret", 0, lambda: secrets.token_bytes(32))
     connection.execute("BEGIN IMMEDIATE")
+    before = _format_of(connection)
     for format_, statements in enumerate(_FORMATS, start=1):
         if _format_of(connection) < format_:
             for statement in statements:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {format_}")
+    if before < _LOGGED:
+        for row in _rows(connection, "ORDER BY number"):
+            _note(connection, row, "log begun")
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     connection.execute("COMMIT")
 
@@ -387,25 +612,109 @@ def _format_of(connection: sqlite3.Connection) -> int:
     return found
 
 
-def _accounts(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Account]:
-    columns = "name, roles, disabled, created, last_sign_on, version, card IS NOT NULL"
-    rows = connection.execute(f"SELECT {columns} FROM accounts {where}", values).fetchall()  # noqa: S608 - two literals
+def _rows(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[_Row]:
+    columns = ", ".join(_Row._fields)
     return [
-        Account(
-            name,
-            tuple(Role(role) for role in roles.split()),
-            bool(disabled),
-            created,
-            last,
-            version,
-            bool(has_card),
-        )
-        for name, roles, disabled, created, last, version, has_card in rows
+        _Row(*row)
+        for row in connection.execute(f"SELECT {columns} FROM accounts {where}", values)  # noqa: S608 - literals
     ]
+
+
+def _accounts(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Account]:
+    columns = ", ".join(_Row._fields)
+    seal = "(SELECT seal FROM audit_log WHERE number = accounts.number ORDER BY entry DESC LIMIT 1)"
+    rows = connection.execute(f"SELECT {seal}, last_sign_on, {columns} FROM accounts {where}", values)  # noqa: S608 - literals
+    return [_account(_Row(*row), last_sign_on, seal) for seal, last_sign_on, *row in rows]
+
+
+def _account(row: _Row, last_sign_on: str | None, seal: str | None) -> Account:
+    altered = row.seal() != seal
+    return Account(
+        row.name,
+        () if altered else tuple(Role(role) for role in row.roles.split()),
+        bool(row.disabled),
+        row.created,
+        last_sign_on,
+        row.version,
+        row.card is not None,
+        row.number or 0,
+        altered,
+    )
+
+
+# --- the audit log
+
+
+def _log(connection: sqlite3.Connection) -> list[LogEntry]:
+    return [LogEntry(*row) for row in connection.execute("SELECT * FROM audit_log ORDER BY entry")]
+
+
+def _note(connection: sqlite3.Connection, row: _Row, what: str) -> None:
+    """Add an entry with this row of an account."""
+    last = connection.execute("SELECT entry, hash FROM audit_log ORDER BY entry DESC LIMIT 1").fetchone()
+    entry, before = last or (0, "")
+    new = LogEntry(
+        entry + 1,
+        timestamp(datetime.now(UTC)),
+        _who(),
+        what,
+        row.number,
+        row.name,
+        row.roles,
+        row.disabled,
+        int(row.card is not None),
+        row.version,
+        row.seal(),
+        "",
+    )
+    new = replace(new, hash=new.chained_to(before))
+    connection.execute(f"INSERT INTO audit_log VALUES ({', '.join('?' * len(astuple(new)))})", astuple(new))  # noqa: S608 - marks
+
+
+def _who() -> str:
+    """The operating system's user; "tove as punto" if the system knows that it is someone else who logged in (sudo)."""
+    try:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        user = f"uid {os.geteuid()}"
+    with suppress(OSError):
+        if (login := os.getlogin()) != user:
+            return f"{login} as {user}"
+    return user
+
+
+def _check_log(connection: sqlite3.Connection, path: Path) -> None:
+    wrong = _what_is_wrong(connection)
+    if wrong is not None:
+        raise AccountsError(
+            f"the audit log of {path} was tampered with: {wrong}. Keep this file as evidence and find out who had write access; "
+            "then restore a backup, or start a new file and make the accounts again"
+        )
+
+
+def _what_is_wrong(connection: sqlite3.Connection) -> str | None:
+    schema = (
+        "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'audit_log' OR type = 'trigger' ORDER BY name"
+    )
+    with closing(sqlite3.connect(":memory:")) as sound:
+        for statement in _LOG:
+            sound.execute(statement)
+        if connection.execute(schema).fetchall() != sound.execute(schema).fetchall():
+            return "its table or its triggers differ from what this program creates"
+    before = ""
+    for place, each in enumerate(_log(connection), start=1):
+        if (each.entry, each.hash) != (place, each.chained_to(before)):
+            return f"entry {place} is missing or does not follow from the one before"
+        before = each.hash
+    return None
 
 
 def _written(roles: Iterable[Role]) -> str:
     return " ".join(dict.fromkeys(roles))
+
+
+def _hash_of_browser(token: str) -> str:
+    return sha256(token.encode()).hexdigest()
 
 
 def _cannot(what: str, path: Path, error: Exception) -> AccountsError:

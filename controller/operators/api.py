@@ -1,42 +1,15 @@
 """What the consoles' HTTP API takes and answers, and the OpenAPI document that says so."""
 
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from controller.config import LimitsConfig
 from controller.messages.models import WagerLimits
-from controller.operators.desk import APPROVABLE, KINDS, MeterChanges, UnreadableError, fields_of
+from controller.operators.requests import Credentials, orders_schema
 from controller.operators.roles import Role
-
-SIGNED: Final = frozenset({"confirm", "jpot", "turn_key", "swipe_card"})
-"""A supervisor's orders at the dealer's own page: whoever gives one there signs it, in the request's `by`."""
-
-
-class Credentials(BaseModel):
-    """An operator's name and password."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    name: Annotated[str, Field(max_length=200)]
-    password: Annotated[str, Field(max_length=2000)]
-
-    @classmethod
-    def read(cls, body: bytes) -> Self:
-        """Read what was sent.
-
-        Raises:
-            UnreadableError: it is not a name and a password.
-        """
-        try:
-            return cls.model_validate_json(body)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
-            where = ".".join(map(str, fault["loc"]))
-            raise UnreadableError(
-                f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
-            ) from None
+from controller.table.catalogue import CATALOGUE
+from controller.table.definition import Definition, Group
 
 
 class Password(BaseModel):
@@ -48,12 +21,18 @@ class Password(BaseModel):
 
 
 class SessionAnswer(BaseModel):
-    """Who is signed on. `csrf` goes into the header X-CSRF-Token of whatever changes something."""
+    """Who is signed on; no other account has or had this `number`."""
 
+    number: int
     name: str
     roles: tuple[Role, ...]
-    csrf: str
     idle_seconds: int
+
+
+class SignedOnAnswer(SessionAnswer):
+    """Who has signed on. `csrf`, which is told this once, goes into the header X-CSRF-Token of whatever changes something."""
+
+    csrf: str
 
 
 class Refusal(BaseModel):
@@ -67,23 +46,35 @@ REFUSAL: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/
 """What is answered then, for the document: FastAPI would make a model of it for every path and status, at each start."""
 
 
-class RefusalError(Exception):
-    """A request is answered with a `Refusal`."""
-
-    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-
-
 class OrderAnswer(BaseModel):
-    """What became of an order that reached the table; `seq` is its number on the record."""
+    """What became of an order; `seq` is its number on the record, `waiting` that of one that waits for a second person."""
 
     accepted: bool
     seq: int
     code: str | None = None
     reason: str | None = None
+    waiting: int | None = None
+
+
+class OrderOnOffer(BaseModel):
+    """An order as pages show it: see `catalogue.Definition`."""
+
+    order: str
+    label: str
+    sentence: str
+    group: Group
+    signed: bool
+    twice: bool
+    of_this_hand: bool
+    fields: tuple[str, ...]
+
+    @classmethod
+    def of(cls, definition: Definition) -> "OrderOnOffer":
+        """What a page shows of an order."""
+        own = {
+            name: getattr(definition, name) for name in cls.model_fields if name not in {"order", "fields"}
+        }
+        return cls(order=definition.kind, fields=tuple(definition.fields), **own)
 
 
 class GameOnOffer(BaseModel):
@@ -93,6 +84,9 @@ class GameOnOffer(BaseModel):
     title: str
     dealt: str
     wagers: tuple[WagerLimits, ...]
+
+
+ORDERS_ON_OFFER: Final = tuple(OrderOnOffer.of(each) for each in CATALOGUE.values())
 
 
 # --- the document
@@ -106,7 +100,7 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
     """
     document = app.openapi()
     document["components"]["schemas"]["Refusal"] = Refusal.model_json_schema()
-    orders = _order_schema()
+    orders = orders_schema()
     for path, body in {
         "/api/session": Credentials.model_json_schema(),
         "/api/orders": orders,
@@ -122,55 +116,3 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
             if "security" in operation:  # FastAPI writes two of them as if either would do
                 operation["security"] = [{name: [] for each in operation["security"] for name in each}]
     return document
-
-
-def _order_schema() -> dict[str, Any]:
-    return {"oneOf": [_one_order(name, kind) for name, kind in KINDS.items()]}
-
-
-def _one_order(name: str, kind: Any) -> dict[str, Any]:
-    needed, optional = fields_of(name)
-    if name == "change_game":
-        limits = TypeAdapter(dict[str, LimitsConfig]).json_schema()
-        fields = {"game": {"type": "string"}, "limits": _inline(limits, limits.get("$defs", {}))}
-    elif name == "change_settings":
-        own = MeterChanges.model_json_schema()["properties"]
-        for schema in own.values():
-            del schema["default"]  # what is left out stays as it is
-        fields = {"reason": {"type": "string"}, **own}
-    else:
-        own = TypeAdapter(kind).json_schema()
-        fields = {
-            field: _inline(schema, own.get("$defs", {}))
-            for field, schema in own["properties"].items()
-            if field in needed | optional
-        }
-    required = [field for field in fields if field in needed]
-    if "reason" in fields:
-        fields["reason"]["pattern"] = r"\S"  # not blank
-    if name in APPROVABLE:
-        fields["approval"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
-    if name in SIGNED:
-        fields["by"] = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
-    if name == "swipe_card":  # who signs stands for the card
-        del fields["level"]
-        fields["by"] = Credentials.model_json_schema()
-        required = ["by"]
-    return {
-        "title": name,
-        "type": "object",
-        "properties": {"order": {"const": name}, **fields},
-        "required": ["order", *required],
-        "additionalProperties": False,
-    }
-
-
-def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema with what it refers to in its place: the document has no room for definitions inside a body."""
-    if isinstance(schema, list):
-        return [_inline(each, definitions) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
-    return {key: _inline(each, definitions) for key, each in schema.items() if key != "$defs"}

@@ -21,10 +21,9 @@ from controller.operators.accounts import Account, Accounts, AccountsError
 from controller.operators.device import device_message
 from controller.operators.roles import card_level, orders_of
 from controller.outbox import Outbox
-from controller.progressive import nexus
-from controller.progressive.events import CardLevel
+from controller.progressive.events import CardLevel, Won
 from controller.progressive.nexus import SwipeCard
-from controller.progressive.procedure import Won
+from controller.progressive.procedure import CONFIRMED
 from controller.table.events import AccessRefused
 from controller.table.table import Table
 from controller.table.turn import RefusedError
@@ -98,7 +97,7 @@ class CardDoor:
     def awaited(self) -> bool:
         """Whether an award is confirmed and a card is to complete it."""
         progressive = self._engine.state.progressive
-        return progressive is not None and progressive.procedure.step is nexus.CONFIRMED
+        return progressive is not None and progressive.procedure.step is CONFIRMED
 
     async def swipe(self, number: str) -> CardAnswer:
         """Take one swipe; see `CardReaderUser.swipe`.

@@ -12,9 +12,9 @@ import structlog
 from controller.config import ConsoleConfig, ProgressiveConfig
 from controller.engine import Engine
 from controller.gaming_days import Calendar
-from controller.operators.accounts import Accounts, AccountsError
+from controller.operators.accounts import AccountsError
 from controller.operators.desk import Desk
-from controller.operators.gate import Gate, Policy
+from controller.operators.gate import Gate
 from controller.operators.guard import Guard
 from controller.operators.reports import Reports
 from controller.operators.web import Changes, Parts, application
@@ -37,33 +37,27 @@ class Console:
         config: ConsoleConfig,
         engine: Engine,
         desk: Desk,
+        gate: Gate,
         record: Path,
         folder: Path,
         progressive: ProgressiveConfig | None = None,
     ) -> None:
-        """Open accounts, certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
+        """Open certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
 
         Raises:
             ConfigError: one of them cannot be used.
         """
         tls = _tls(config)
-        try:
-            self._accounts = Accounts.open(config.accounts)
-        except AccountsError as error:
-            raise _problem("accounts", str(error)) from error
         self._listener = _listen(config.host, config.port)
-        policy = Policy(
-            config.idle_minutes, config.lock_out_after, config.lock_out_minutes, config.refusals_per_minute
-        )
         self._engine = engine
-        self._gate = Gate(self._accounts, engine, policy)
+        self._gate = gate
         self._reports = Reports(record)
         self._changes = Changes()
         self._pace: float | None = None
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         parts = Parts(
             engine=engine,
-            gate=self._gate,
+            gate=gate,
             desk=desk,
             reports=self._reports,
             folder=folder,
@@ -96,7 +90,6 @@ class Console:
             self._server.should_exit = True
             tending.cancel()
             await asyncio.wait([serving, tending])
-            self._accounts.close()
 
     def _fail(self, error: Exception) -> None:
         if not self._failure.done():

@@ -1,101 +1,87 @@
-"""The desk: reads an order, gives it to the engine in the operator's name, and answers.
+"""The order desk: who may give an order, who signs and approves it, and what became of it.
 
-Every door (the local socket, and the consoles' beside it) brings the same JSON here and says who stands at it; nothing
-about orders is known anywhere else.
+Every door (the consoles' API, the local socket) brings the same JSON here and says who stands at it. The law is the
+catalogue's and the table machine's; the desk applies it to people, the same at every door.
 """
 
-import dataclasses
-import difflib
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Final, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from controller.baccarat.cards import Card
-from controller.config import LimitsConfig, house_game
+from controller.config import house_game
 from controller.engine import Engine, Handled
 from controller.games import load_game
 from controller.messages.building import public_round, state_message
 from controller.messages.models import State
+from controller.operators.countersigning import APPROVAL_SECONDS, Countersigning
 from controller.operators.games import game_names
+from controller.operators.one_signature import refusals_at_a_desk, signed_together
+from controller.operators.requests import (
+    Credentials,
+    NotLetInError,
+    RefusalError,
+    UnreadableError,
+    nearest,
+    read_fields,
+    read_request,
+    sayable,
+)
+from controller.operators.roles import Role, card_level, orders_of
 from controller.problems import ConfigError
-from controller.progressive.aquarius import TurnKey
 from controller.progressive.events import ChangeSettings
 from controller.progressive.nexus import Confirm
-from controller.progressive.procedure import StartGame, WagerLifted, WagerPlaced
-from controller.progressive.shares import DealersSide
+from controller.progressive.procedure import StartGame
+from controller.table.approval import second_person_needed
+from controller.table.catalogue import CATALOGUE, event_of
 from controller.table.effects import Happened, Happening, RoundEnded
-from controller.table.events import BooksOrder, ChangeGame, GameOrder, Order, VoidCoup
+from controller.table.events import BooksOrder, ChangeGame, VoidCoup
+from controller.table.possible import refusal
 from controller.table.state import RoundRecord, TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
-from drivers.base import CardAnswer
-
-Given = Order | GameOrder | BooksOrder | WagerPlaced | WagerLifted | TurnKey
-"""What people order at a desk, of the table or of its progressive; and what they see there in place of a sensor."""
-
-_GIVEN: Final[TypeAdapter[Given]] = TypeAdapter(Annotated[Given, Field(discriminator="kind")])
-_LIMITS: Final = TypeAdapter(dict[str, LimitsConfig])
-KINDS: Final[dict[str, Any]] = {
-    str(field.default): kind
-    for kind in get_args(Given)
-    for field in dataclasses.fields(kind)
-    if field.name == "kind"
-}
-"""Order by the name it has in a request."""
-
-_CARD_FIELDS: Final = frozenset({"card", "player", "banker"})
-"""The fields of orders that have cards."""
-
-MOST: Final = 10**12
-"""Above every amount that a meter holds, in minor units, and far below what the record's numbers hold of millionths."""
-
-Amount = Annotated[int, Field(ge=0, le=MOST)]
-
-APPROVABLE: Final = frozenset(
-    name
-    for name, kind in KINDS.items()
-    if any(field.name == "approved_by" for field in dataclasses.fields(kind))
-)
-"""The kinds of orders that a second person can approve."""
+from drivers.base import CardAnswer, LinkHealth
 
 
-class MeterChanges(BaseModel):
-    """The settings of its progressive that a table can change; what is left out stays as it is. Amounts in minor units."""
+class Person(Protocol):
+    """Somebody known by an account, or by the operating system where there are no accounts."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    @property
+    def name(self) -> str:
+        """Who it is, for the record."""
 
-    seed: Amount = 0
-    contribution: str = ""
-    reserve: str = ""
-    display_limit: Amount | None = None
-    split: Literal["winners", "participants"] = "winners"
-    fixed_awards: Literal["tray", "meter"] = "tray"
-    executive_from: Amount | None = None
-    approval_above: Amount | None = None
-    seat_one: DealersSide = "right"
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """What they may order."""
 
 
-def fields_of(kind: str) -> tuple[set[str], set[str]]:
-    """The names of the fields that a request for such an order must have, and of those that it may have."""
-    if kind == "change_settings":
-        return {"reason"}, set(MeterChanges.model_fields)
-    own = [
-        field
-        for field in dataclasses.fields(KINDS[kind])
-        # Who gives it cannot say so, nor what the sensors latched.
-        if field.name not in {"kind", "who", "approved_by"} and (kind, field.name) != ("start_game", "seats")
-    ]
-    needed = {field.name for field in own if field.default is dataclasses.MISSING}
-    return needed, {field.name for field in own} - needed
+class Caller(Person, Protocol):
+    """Who stands at a door; at the socket of a table with accounts nobody is known until they sign, and has no roles."""
+
+    @property
+    def where(self) -> str:
+        """The console's address, or the socket."""
+
+
+class Accounts(Protocol):
+    """Who can sign: `Gate`."""
+
+    async def check(self, name: str, password: str, where: str, what: str) -> Person:
+        """The account of this name and password; raises NotLetInError."""
+
+    async def refuse_role(self, who: str, what: str, where: str) -> None:
+        """Put on the record that somebody's roles do not allow what they wanted."""
 
 
 class Answer(BaseModel):
-    """What became of a request: accepted, or why not; the table's public state where it was asked for."""
+    """What became of a request: accepted, or why not; the table's public state where it was asked for.
+
+    `waiting` is the number of an order that waits for a second person.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -104,12 +90,15 @@ class Answer(BaseModel):
     code: str | None = None
     reason: str | None = None
     state: State | None = None
+    waiting: int | None = None
 
 
 class Preview(BaseModel):
     """What would become of an order now: the round that it would end or enter, and what the public would be told.
 
-    `meter` is what the progressive's displays would show, in minor units, None where the order does not change it.
+    - `second`: why a second person must approve it, None where nobody need; `at_page`: whether they may do so with a
+      password at the first person's page, and not at a session of their own alone.
+    - `meter`: what the progressive's displays would show, in minor units, None where the order does not change it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -117,13 +106,11 @@ class Preview(BaseModel):
     accepted: bool
     code: str | None = None
     reason: str | None = None
+    second: str | None = None
+    at_page: bool = False
     round: RoundRecord | None = None
     meter: int | None = None
     happenings: tuple[Annotated[Happening, Field(discriminator="kind")], ...] = ()
-
-
-class UnreadableError(ValueError):
-    """A request that is no order; the message says what to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +126,7 @@ class Fitted:
     - `late`: the seats with a wager on their sensor that came after the start.
     - `password_of`: whose card was swiped and waits for its owner's password, None where none does.
     - `give_password`: takes it, given where and what checks it: `CardDoor.confirm`; None where there is no card reader.
+    - `links`: how the devices, the broker and the record stand, by their names.
     """
 
     gives: Callable[[], frozenset[str]] = frozenset
@@ -147,6 +135,7 @@ class Fitted:
     late: Callable[[], tuple[int, ...]] = tuple
     password_of: Callable[[], str | None] = lambda: None
     give_password: Callable[[str, str, Any], Awaitable[CardAnswer]] | None = None
+    links: Callable[[], Mapping[str, LinkHealth]] = dict
 
 
 NOTHING_FITTED: Final = Fitted()
@@ -160,130 +149,353 @@ class _Confirmed(NamedTuple):
 
 
 class Desk:
-    """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do."""
+    """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do.
 
-    def __init__(self, engine: Engine, folder: Path, fitted: Fitted = NOTHING_FITTED) -> None:
+    `accounts` says who can sign; None where the table has no accounts. `at_page` says whether a
+    second person may approve with a password at the first person's page; at a session of their own they always may.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        fitted: Fitted = NOTHING_FITTED,
+        accounts: Accounts | None = None,
+        *,
+        at_page: bool = False,
+    ) -> None:
         self._engine = engine
         self._folder = folder
         self.fitted = fitted
+        self.accounts = accounts
+        self._at_page = at_page
+        self.waiting = Countersigning()
         self._confirmed: _Confirmed | None = None
+        self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 
-    async def ask(self, request: bytes, who: str) -> Answer:
-        """Carry out a request: JSON with `order` and that order's own fields; `status` asks for the state.
+    async def ask(self, request: bytes, caller: Caller) -> Answer:
+        """Answer one request: JSON with `order` and that order's own fields; `status` asks for the table's public state.
 
         Raises:
             RecordError: the order could not be put on the record.
         """
         try:
             kind, fields = read_request(request)
+            if kind == "status" and fields:
+                return bad_request(f"status has no {min(fields)!r}: it takes nothing")
             if kind == "status":
-                _check_fields(kind, fields, set())
                 state = state_message(self._engine.state, self._engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self._engine.seq, state=state)
-            order = self.order(kind, fields, who)
+            return await self.give(await self.orders(kind, fields, caller), caller)
         except UnreadableError as error:
             return bad_request(str(error))
-        return await self.give(order, who)
+        except RefusalError as error:
+            return Answer(accepted=False, seq=self._engine.seq, code=error.code, reason=str(error))
 
-    def order(self, kind: str, fields: dict[str, Any], who: str) -> Given:
-        """The order of this kind in somebody's name, which nobody else has approved yet.
+    # --- who gives it, and what it is
+
+    async def orders(self, kind: str, fields: dict[str, Any], caller: Caller) -> list[Any]:
+        """What a request orders, in the name of whoever gives it and with that of whoever approved it: see `signed_together`.
+
+        `by` in a request is the name and password of whoever gives the order at another's page, or at the socket;
+        `approval` those of a second person, where the house lets them be given there.
 
         Raises:
-            UnreadableError: there is no such order, or its fields are not as they should be.
+            UnreadableError: it is not an order.
+            RefusalError: whoever gives it, or approves it, may not.
+            RecordError: a refusal could not be put on the record.
         """
-        if kind not in KINDS:
-            raise UnreadableError(
-                f"there is no order {kind!r}{_nearest(kind, KINDS)}: {', '.join(KINDS)} or status"
+        read, by, approval = self._read(kind, fields)
+        giver: Person = caller
+        if by is not None:
+            await self._refuse_signature(kind, caller)
+            giver = await self._signed(by, caller, kind, "sign")
+        elif kind not in orders_of(caller.roles, self._engine.state):
+            await self._refuse_role(caller, kind)
+        order = self._built(kind, read, giver)
+        if approval is None:
+            return self._together(order, giver)
+        if not self._at_page:
+            raise RefusalError(
+                403,
+                "not_approved",
+                "a second person approves at a session of their own: give the order without `approval`",
             )
-        if kind in self.fitted.gives():
+        second = await self._signed(approval, caller, kind, "approve")
+        return self._together(replace(order, approved_by=second.name), giver)
+
+    def _together(self, order: Any, giver: Person) -> list[Any]:
+        return signed_together(self._engine.state, order, card_level(giver.roles), self.fitted.gives())
+
+    async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
+        """What an order would do now, whoever gives it here, and whether a second person must approve it.
+
+        Raises:
+            UnreadableError: it is not an order.
+            RefusalError: neither whoever asks nor whoever might sign here may give it.
+            RecordError: the refusal could not be put on the record.
+        """
+        read, _, _ = self._read(kind, fields)
+        if kind not in self.offered(caller):
+            await self._refuse_role(caller, kind)
+        return self._tried_out(self._together(self._built(kind, read, caller), caller))
+
+    def offered(self, caller: Caller) -> frozenset[str]:
+        """The kinds of orders that somebody can give here: by their roles, or signed by another at their page."""
+        own = orders_of(caller.roles, self._engine.state)
+        at_the_table = "sign_on" in own
+        return own | {kind for kind, each in CATALOGUE.items() if each.signed and at_the_table}
+
+    def _read(
+        self, kind: str, fields: dict[str, Any]
+    ) -> tuple[dict[str, Any], Credentials | None, Credentials | None]:
+        """The fields of an order, and the names and passwords of whoever signs and whoever approves it.
+
+        Raises:
+            UnreadableError: it is not an order.
+        """
+        approval, by = fields.pop("approval", None), fields.pop("by", None)
+        self._refuse_unknown(kind)
+        read = read_fields(kind, fields)
+        if approval is not None and not CATALOGUE[kind].approvable:
+            raise UnreadableError(f"{kind} takes no approval: leave it out")
+        signature, second = (
+            None if given is None else Credentials.read(json.dumps(given).encode())
+            for given in (by, approval)
+        )
+        return read, signature, second
+
+    def _refuse_unknown(self, kind: str) -> None:
+        """Refuse what nobody can order here.
+
+        Raises:
+            UnreadableError: there is no such order, or a device of this table gives it.
+        """
+        if kind not in CATALOGUE:
+            known = [each for each, definition in CATALOGUE.items() if not definition.seen]
+            raise UnreadableError(
+                f"there is no order {kind!r}{nearest(kind, known)}: {', '.join(known)} or status"
+            )
+        if CATALOGUE[kind].seen or kind in self.fitted.gives():
             raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
-        if kind == "change_game":
-            return self._change_game(fields, who)
-        needed, optional = fields_of(kind)
-        _check_fields(kind, fields, needed, optional)
-        reason = fields.get("reason")
-        if isinstance(reason, str) and reason != sayable(reason):
-            raise UnreadableError(f"{kind}: reason: there is half of a character in it: write it anew")
-        if "reason" in needed and isinstance(reason, str) and not reason.strip():
-            raise UnreadableError(
-                f"{kind}: reason: write what happened, for it is all that the record will say"
+
+    async def _refuse_signature(self, kind: str, caller: Caller) -> None:
+        """Refuse an order that nobody signs at this caller's page. At the socket every order is signed.
+
+        Raises:
+            UnreadableError: it is given by whoever is signed on there.
+            RefusalError: whoever is signed on there is not at the table.
+            RecordError: the refusal could not be put on the record.
+        """
+        if self.accounts is None or not caller.roles:
+            return
+        if not CATALOGUE[kind].signed:
+            raise UnreadableError(f"{kind} is given by whoever is signed on: leave `by` out")
+        if kind not in self.offered(caller):
+            await self._refuse_role(caller, kind)
+
+    async def _refuse_role(self, caller: Caller, kind: str) -> None:
+        """Refuse an order that is not of the caller's roles.
+
+        Raises:
+            RefusalError: always.
+            RecordError: it could not be put on the record.
+        """
+        if self.accounts is None:
+            reason = (
+                "this order needs an account, and the table has none: make accounts with `punto operators`, and name their "
+                "file in [accounts]"
             )
-        if kind == "change_settings":
-            return self._change_settings(fields, who)
+            raise RefusalError(403, "not_of_role", reason)
+        if not caller.roles:
+            raise RefusalError(
+                401, "not_signed", "sign the order: give the name and password of an account in `by`"
+            )
+        await self._against(caller, kind)
+        raise RefusalError(403, "not_of_role", f"your roles do not let you order {kind}")
+
+    async def _against(self, person: Person, what: str, where: str = "") -> None:
+        """Put on the record that somebody's roles do not allow what they wanted, as often as that may be.
+
+        Raises:
+            RefusalError: they tried it too often.
+            RecordError: it could not be put on the record.
+        """
+        assert self.accounts is not None  # noqa: S101 - only they know a person
         try:
-            order = _GIVEN.validate_json(json.dumps({**fields, "kind": kind, "who": who}), strict=True)
-        except ValidationError as error:
-            raise UnreadableError(f"{kind}: {_first(error, 1)}") from error
-        self._refuse_beyond_bounds(kind, fields)
-        return order
+            await self.accounts.refuse_role(person.name, what, where or getattr(person, "where", ""))
+        except NotLetInError as error:
+            raise RefusalError(429, error.code, str(error), error.retry_after) from None
 
-    def _refuse_beyond_bounds(self, kind: str, fields: dict[str, Any]) -> None:
-        if kind == "count_coins":
-            _check_day(fields["day"])
-        if fields.get("amount", 0) > MOST:
-            raise UnreadableError(f"{kind}: amount: write at most {MOST} minor units")
-        seats = self._engine.state.settings.seats
-        if kind == "wager_placed" and not 1 <= fields["seat"] <= seats:
-            raise UnreadableError(f"{kind}: seat: this table has the seats 1 to {seats}")
+    async def _signed(self, given: Credentials, caller: Caller, kind: str, verb: str) -> Person:
+        """Whoever signs or approves an order at somebody's door, who may give such an order too.
 
-    def _change_settings(self, fields: dict[str, Any], who: str) -> ChangeSettings:
+        Raises:
+            RefusalError: they are not accepted, or the account's roles do not allow the order.
+            RecordError: the refusal could not be put on the record.
+        """
+        refused, noun = ("not_approved", "approval") if verb == "approve" else ("not_signed", "signature")
+        if self.accounts is None:
+            raise RefusalError(403, refused, f"{noun}: this table has no accounts that could {verb} an order")
+        what = f"{verb} {kind}"
+        try:
+            person = await self.accounts.check(given.name, given.password, caller.where, what)
+        except NotLetInError as error:
+            if error.retry_after is not None:
+                raise RefusalError(429, error.code, f"{noun}: {error}", error.retry_after) from None
+            raise RefusalError(403, refused, f"{noun}: {error}") from None
+        if kind not in orders_of(person.roles, self._engine.state):
+            await self._against(person, what, caller.where)
+            raise RefusalError(403, refused, f"{noun}: the roles of {person.name} do not allow {kind}")
+        return person
+
+    def _built(self, kind: str, read: dict[str, Any], giver: Person) -> Any:
+        """The order as the table takes it.
+
+        Raises:
+            UnreadableError: a value in it is not one of this house's.
+        """
+        if kind == "change_game":
+            return self._change_game(read, giver.name)
+        if kind == "change_settings":
+            return self._change_settings(read, giver.name)
+        if kind == "sign_award":
+            read = {"level": card_level(giver.roles)}
+        return event_of(kind, read, giver.name)
+
+    def _change_settings(self, read: dict[str, Any], who: str) -> ChangeSettings:
         """A change of some of the progressive's settings; the others stay as they are in force."""
         progressive = self._engine.state.progressive
         if progressive is None:
             raise UnreadableError("change_settings: this table has no progressive: configure one first")
-        if not isinstance(fields["reason"], str):
-            raise UnreadableError("change_settings: reason: write what happened, as text")
-        written = {name: value for name, value in fields.items() if name != "reason"}
+        before, reason = progressive.books.settings, read.pop("reason")
         try:
-            changes = MeterChanges.model_validate_json(json.dumps(written)).model_dump(exclude_unset=True)
-            settings = replace(progressive.books.settings, **changes)
-        except ValidationError as error:
-            raise UnreadableError(f"change_settings: {_first(error, 0)}") from error
+            return ChangeSettings(replace(before, **read), reason, who, before=before)
         except ValueError as error:
             raise UnreadableError(f"change_settings: {error}") from error
-        return ChangeSettings(settings, fields["reason"], who, before=progressive.books.settings)
 
-    def _change_game(self, fields: dict[str, Any], who: str) -> Order:
+    def _change_game(self, read: dict[str, Any], who: str) -> ChangeGame:
         """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
-        _check_fields("change_game", fields, {"game"}, optional={"limits"})
-        name = fields["game"]
-        known = game_names(self._folder)
-        if not isinstance(name, str) or name not in known:  # and so never a path
+        name, known = read["game"], game_names(self._folder)
+        if name not in known:  # and so never a path
             raise UnreadableError(
-                f"change_game: game: there is no game {str(name)[:60]!r}{_nearest(str(name), known)}: {', '.join(known)}"
+                f"change_game: game: there is no game {name[:60]!r}{nearest(name, known)}: {', '.join(known)}"
             )
         try:
-            limits = _LIMITS.validate_json(json.dumps(fields.get("limits", {})), strict=True)
-            game = house_game(load_game(name, self._folder), limits)
-        except ValidationError as error:
-            raise UnreadableError(f"change_game: limits: {_first(error, 0)}") from error
+            return ChangeGame(who, house_game(load_game(name, self._folder), read.get("limits", {})))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
-        return ChangeGame(who, game)
 
-    async def give(self, order: Given, who: str) -> Answer:
-        """Carry out an order that came from `who`, which may be in the name of another who signed it there.
+    # --- what becomes of it
+
+    async def give(self, orders: Sequence[Any], caller: Caller) -> Answer:
+        """Carry out orders that came from `caller`, which may be in the name of another who signed them there.
+
+        Where a second person must approve it at a session of their own it waits for that, and nothing has happened yet.
 
         Raises:
+            RefusalError: too many orders wait already.
             RecordError: it could not be put on the record.
         """
-        source = f"operator {who}"
-        if isinstance(order, StartGame) and self.fitted.start_game is not None:
-            handled = await self.fitted.start_game(order, source)
-        else:
-            (handled,) = await self._engine.submit([order], source)
-        refusal = handled.refusal
-        if refusal is not None:
-            reason = f"{refusal}{self._who_was_first(refusal.code)}"
-            return Answer(accepted=False, seq=handled.seq, code=refusal.code, reason=reason)
-        if isinstance(order, Confirm):
-            self._confirmed = _Confirmed(self._round_of_game, order.who)
-        return Answer(accepted=True, seq=handled.seq)
+        why = self._second_person(orders[0])
+        if why is not None and self.accounts is not None:
+            return self._await_approval(orders[0], caller, why)
+        return await self._carry_out(orders, caller)
 
-    def _who_was_first(self, code: str) -> str:
+    def _second_person(self, order: Any) -> str | None:
+        """Why a second person must approve an order that would else be carried out, None where nobody need."""
+        state = self._engine.state
+        why = second_person_needed(state, order)
+        if why is None or order.approved_by is not None:
+            return None
+        return why if refusal(state, order) is None else None
+
+    def _await_approval(self, order: Any, caller: Caller, why: str) -> Answer:
+        waiting = self.waiting.add(order.kind, order, order.who, caller, why, self._engine.state)
+        reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person, who approves it at a session of their own"
+        return Answer(
+            accepted=False,
+            seq=self._engine.seq,
+            code="awaits_approval",
+            reason=reason,
+            waiting=waiting.number,
+        )
+
+    async def approve(self, number: int, second: Caller) -> Answer:
+        """Carry out an order that waits, approved by `second` at their own session.
+
+        Raises:
+            RefusalError: it does not wait any more, it is their own, or their roles do not allow it.
+            RecordError: it, or a refusal, could not be put on the record.
+        """
+        found = next((each for each in self.waiting.all(self._engine.state) if each.number == number), None)
+        if found is not None and found.kind not in orders_of(second.roles, self._engine.state):
+            await self._refuse_role(second, found.kind)
+        if found is not None and second.name == found.giver:
+            raise RefusalError(403, "not_approved", "your own order needs another person's approval")
+        found = self.waiting.take(number, self._engine.state)
+        answer = await self._carry_out([replace(found.order, approved_by=second.name)], found.source)
+        outcome = f"approved by {second.name}" if answer.accepted else f"refused: {answer.reason}"
+        self.waiting.ended(found, outcome, accepted=answer.accepted)
+        return answer
+
+    async def decline(self, number: int, caller: Caller) -> None:
+        """Drop an order that waits: whoever gave it, or may approve it, may.
+
+        Raises:
+            RefusalError: it does not wait any more, or their roles do not allow it.
+            RecordError: the refusal could not be put on the record.
+        """
+        found = next((each for each in self.waiting.all(self._engine.state) if each.number == number), None)
+        if (
+            found is not None
+            and caller.name != found.giver
+            and found.kind not in orders_of(caller.roles, self._engine.state)
+        ):
+            await self._refuse_role(caller, found.kind)
+        self.waiting.ended(self.waiting.take(number, self._engine.state), f"declined by {caller.name}")
+
+    async def _carry_out(self, orders: Sequence[Any], caller: Caller) -> Answer:
+        source = f"operator {caller.name}"
+        if isinstance(orders[0], StartGame) and self.fitted.start_game is not None:
+            handled = [await self.fitted.start_game(orders[0], source)]
+        else:
+            handled = await self._engine.submit(orders, source)
+        for order, became in zip(orders, handled, strict=True):
+            if became.refusal is not None:
+                reason = f"{became.refusal}{self._what_then(became.refusal.code, caller)}"
+                return Answer(accepted=False, seq=became.seq, code=became.refusal.code, reason=reason)
+            if isinstance(order, Confirm):
+                self._confirmed = _Confirmed(self._round_of_game, order.who)
+        return Answer(accepted=True, seq=handled[-1].seq)
+
+    def refusals(self) -> dict[str, RefusedError | None]:
+        """Each order of the catalogue, with why it would be refused here now; see `possible.refusals`."""
+        state, by_device = self._engine.state, self.fitted.gives()
+        if self._tried is None or self._tried[0] is not state or self._tried[1] != by_device:
+            self._tried = (state, by_device, refusals_at_a_desk(state, by_device))
+        return self._tried[2]
+
+    def possible(self, caller: Caller) -> tuple[str, ...]:
+        """The kinds of orders that somebody with these roles can give now, in the catalogue's order."""
+        own = orders_of(caller.roles, self._engine.state) - self.fitted.gives()
+        return tuple(kind for kind, refused in self.refusals().items() if refused is None and kind in own)
+
+    def _what_then(self, code: str, caller: Caller) -> str:
+        """What else to tell of a refusal: who was first, or what can be ordered in its place."""
+        if code == "already_confirmed":
+            return self._who_was_first()
+        if code != "not_now":
+            return ""
+        labels = [
+            CATALOGUE[kind].label for kind in self.possible(caller) if CATALOGUE[kind].group != "alarms"
+        ]
+        return f". You can now: {', '.join(dict.fromkeys(labels))}" if labels else ""
+
+    def _who_was_first(self) -> str:
         """Of two supervisors who confirm an award at the same moment, the second is told who the other was."""
         progressive = self._engine.state.progressive
-        if code != "already_confirmed" or progressive is None:
+        if progressive is None:
             return ""
         here = (self._engine.state.settings.table, self._round_of_game)
         logged = [each.who for each in progressive.books.awards if (each.table, each.round) == here]
@@ -298,53 +510,38 @@ class Desk:
         progressive = self._engine.state.progressive
         return 0 if progressive is None else progressive.procedure.hand.round
 
-    def preview(self, order: Given) -> Preview:
-        """What an order would do now. It changes nothing, and asks for no second person's approval."""
-        state = self._engine.state
+    def _tried_out(self, orders: Sequence[Any]) -> Preview:
+        """What orders would do now. It changes nothing, and no second person is asked."""
+        state, order = self._engine.state, orders[0]
         if _hidden(state) and not isinstance(order, VoidCoup | BooksOrder):
             # What would be refused, and how the coup would end, say something of the cards.
             return Preview(
                 accepted=False,
                 code="not_revealed",
                 reason="cards are on the table that have not been revealed: of them nothing is shown beforehand",
+                second=second_person_needed(state, order),
+                at_page=self._at_page,
             )
-        if isinstance(order, ChangeSettings):
-            order = replace(order, before=None)  # below they are others, for nobody's approval is asked
-        table = Table(_without_approval(state))
+        table = Table(state)
         try:
-            effects = table.handle(order)
-        except RefusedError as refusal:
-            return Preview(accepted=False, code=refusal.code, reason=str(refusal))
+            effects = [effect for each in orders for effect in table.try_out(each)]
+        except RefusedError as refused:
+            return Preview(accepted=False, code=refused.code, reason=str(refused))
         rounds = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
         return Preview(
             accepted=True,
+            second=second_person_needed(state, order),
+            at_page=self._at_page,
             round=public_round(rounds[0]) if rounds else None,
             meter=_meter_after(state.progressive, table.state.progressive),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
         )
 
 
-def _check_day(day: str) -> None:
-    try:
-        date.fromisoformat(day)
-    except ValueError:
-        raise UnreadableError(f"count_coins: day: {day[:20]!r} is no day: write it as 2026-11-21") from None
-
-
 def _hidden(state: TableState) -> bool:
     """Whether there are cards that nobody may know yet: face down, or drawn for a coup that seats may still wager on."""
     face_down = state.settings.game.reveal == "dealer" and state.coup is not None
     return face_down or bool(state.carried)
-
-
-def _without_approval(state: TableState) -> TableState:
-    """The same table in a house that asks for nobody's approval."""
-    progressive = state.progressive
-    if progressive is not None:
-        books = progressive.books
-        free = replace(books, settings=replace(books.settings, approval_above=None))
-        progressive = replace(progressive, books=free)
-    return state.but(settings=replace(state.settings, approval=()), progressive=progressive)
 
 
 def _meter_after(before: TablesProgressive | None, after: TablesProgressive | None) -> int | None:
@@ -354,52 +551,5 @@ def _meter_after(before: TablesProgressive | None, after: TablesProgressive | No
 
 
 def bad_request(reason: str) -> Answer:
-    """What to say to a request that is none."""
+    """What to say to a request that is not one."""
     return Answer(accepted=False, code="bad_request", reason=sayable(reason))
-
-
-def sayable(text: str) -> str:
-    """Text that can be sent: half of a surrogate pair, which JSON can spell out, is no text."""
-    return text.encode(errors="replace").decode()
-
-
-def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
-    """The kind of an order and its fields.
-
-    Raises:
-        UnreadableError: it is no order.
-    """
-    try:
-        fields = json.loads(request)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableError(f"the request is not JSON: {error}") from error
-    if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
-        raise UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
-    return fields.pop("order"), fields
-
-
-def _check_fields(kind: str, fields: dict[str, Any], needed: set[str], optional: Iterable[str] = ()) -> None:
-    known = needed.union(optional)
-    for name in sorted(fields.keys() - known):
-        takes = ", ".join(sorted(known)) or "nothing"
-        raise UnreadableError(f"{kind} has no {name!r}{_nearest(name, known)}: it takes {takes}")
-    if missing := needed - fields.keys():
-        raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
-
-
-def _first(error: ValidationError, skipped: int) -> str:
-    """The first of what is wrong, with its place but for the first `skipped` parts of it."""
-    fault = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in fault["loc"][skipped:])
-    what = fault["msg"]
-    if fault["type"] == "enum" and _CARD_FIELDS.intersection(fault["loc"]):
-        try:
-            Card(str(fault["input"])[:20])
-        except ValueError as no_card:  # which says how one is written; the validation would list all 52
-            what = str(no_card)
-    return f"{where}: {what}"
-
-
-def _nearest(name: str, names: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""

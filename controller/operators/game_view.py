@@ -6,32 +6,45 @@ The reserve is hidden, and in none of it.
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from controller.messages.models import GameStep
 from controller.operators.desk import Fitted
 from controller.progressive import aquarius, nexus
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import CardLevel, OpenMeter, Retire
-from controller.progressive.money import written
-from controller.progressive.nexus import Confirm, EndGame, SwipeCard
-from controller.progressive.procedure import Hand, HandButton, StartGame, WagerLifted, WagerPlaced
-from controller.progressive.settings import Procedure
+from controller.progressive.aquarius import Jpot, Key, TurnKey
+from controller.progressive.events import CardLevel
+from controller.progressive.nexus import Confirm, SwipeCard
+from controller.progressive.procedure import (
+    Hand,
+    HandButton,
+    NobodyWon,
+    StartGame,
+    Step,
+    WagerLifted,
+    WagerPlaced,
+)
+from controller.progressive.settings import Payer, Procedure
 from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.progressive.shares import DealersSide
 from controller.progressive.state import Award, AwardState
-from controller.progressive.state import Phase as BooksPhase
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import Event
+from controller.table.possible import ANYBODY, refusal
 from controller.table.state import TablesProgressive, TableState
-from controller.table.table import TRANSITIONS, Table
+from controller.table.table import Table, leads_to
 from controller.table.turn import RefusedError
 from controller.wagers.words import words
 
-_ANYBODY: Final = "anybody"
-_TO_CONFIRM: Final = frozenset({aquarius.SETTLING, nexus.SETTLING, nexus.CONFIRMED})
+_ANOTHER: Final = "another"
+_TO_CONFIRM: Final = frozenset({Step.SETTLING, Step.CONFIRMED})
 _END: Final = {"aquarius": "GAME OVER", "nexus": "END GAME"}
+_CONFIRM: Final = {"aquarius": "J-POT", "nexus": "CONFIRM"}
+_NONE_DID: Final = {
+    "aquarius": "call a supervisor, who turns the key to JPH and confirms NOBODY WON",
+    "nexus": "call a supervisor, who confirms NOBODY WON and swipes a card or signs",
+}
 
 
 class _Part(BaseModel):
@@ -44,7 +57,7 @@ class SeatInGame(_Part):
     - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
     - `late`: a wager lies there that came after the start, and is in no game.
     - `spent`: one lies there that is in no game, for it has had another or was voided: it must be laid anew to be one.
-    - `won`: its hand won of the meter, or may have; `selected`: its hand button is on.
+    - `won`: its hand won an award, or may have; `selected`: its hand button is on.
     - `share`: what it gets of the award, in minor units, as far as that is known.
     - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
     """
@@ -68,12 +81,13 @@ class ShareOfAward(_Part):
 
 
 class AwardInGame(_Part):
-    """What the hand won of the meter: the tier, and what it comes to.
+    """What the hand won: the tier, who pays it, and what it comes to.
 
     - `number`, `state`: once it is logged, and whether the meter is adjusted for it.
     - `amount`, `shares`: fixed then; before, as they would be by the hands that are selected now, null and none where
       nobody knows yet. Shares are in the order of paying.
-    - `card`: the card that completes it, null with Aquarius.
+    - `card`: the level of the card or signature that completes it, null with Aquarius and where the dealer confirms it alone.
+    - `dealer`: whether the dealer confirms it alone.
     """
 
     number: int | None
@@ -84,13 +98,24 @@ class AwardInGame(_Part):
     amount: int | None
     shares: tuple[ShareOfAward, ...]
     card: CardLevel | None
+    payer: Payer
+    dealer: bool
 
 
 class Todo(_Part):
-    """What to do now for the progressive, by a code and in words."""
+    """What to do now for the progressive, by a code and in words; `order` is the one that does it, null where none does."""
 
     code: str
     text: str
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic's documents have it
+    @property
+    def order(self) -> str | None:
+        """The order of the catalogue."""
+        order = {"key_to_jph": "jpot", "key_to_run": "turn_key", "swipe_card": "sign_award"}.get(
+            self.code, self.code
+        )
+        return order if order in CATALOGUE else None
 
 
 class GameView(_Part):
@@ -134,16 +159,22 @@ def _mark(settings: ProgressiveSettings) -> str:
     return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
 
 
-def game_view(state: TableState, fitted: Fitted) -> GameView | None:
-    """The progressive's game at this table, None where there is no progressive; `fitted` is what its devices do."""
+def game_view(state: TableState, fitted: Fitted, tried: Mapping[str, RefusedError | None]) -> GameView | None:
+    """The progressive's game at this table, None where there is no progressive.
+
+    `fitted` is what its devices do, `tried` what `possible.refusals` found.
+    """
     progressive = state.progressive
     if progressive is None:
         return None
     books, procedure = progressive.books, progressive.procedure
     expected = _expected(state, progressive)
     award = _award(state, progressive, expected)
-    orders: dict[str, str | None] = {
-        each.kind: _why_not(state, each) for each in _of_game(state, progressive)
+    orders = {
+        kind: None if refused is None else str(refused)
+        for kind, refused in tried.items()
+        if CATALOGUE[kind].group in {"game", "award"}
+        and (refused is None or refused.code != "other_procedure")
     }
     return GameView(
         id=books.settings.progressive,
@@ -154,7 +185,7 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
         wager=procedure.hand.stake,
         stays=books.settings.wager_stays,
         procedure=procedure.kind,
-        step=cast(GameStep, procedure.step.value),
+        step=procedure.step.value,
         round=procedure.hand.round,
         key=procedure.key.value if procedure.kind == "aquarius" else None,
         seat_one=books.settings.seat_one,
@@ -169,49 +200,9 @@ def game_view(state: TableState, fitted: Fitted) -> GameView | None:
     )
 
 
-def possible_of_progressive(state: TableState) -> frozenset[str]:
-    """The kinds of orders of the progressive that would be carried out now, given what they need."""
-    progressive = state.progressive
-    if progressive is None:
-        return frozenset({"count_coins"} if state.retired_progressives else ())
-    hand = progressive.procedure.hand
-    events: list[Event] = [
-        *_of_game(state, progressive),
-        *(HandButton(seat, _ANYBODY) for seat in hand.wagers),
-        *(_wager(hand, seat) for seat in range(1, state.settings.seats + 1)),
-        OpenMeter(_ANYBODY),
-        Retire("?", _ANYBODY, "another"),
-    ]
-    possible = {each.kind for each in events if _why_not(state, each) is None}
-    if progressive.books.phase is BooksPhase.OPEN:
-        possible |= {"adjust", "back_out"}
-    if progressive.books.phase is not BooksPhase.NEW or state.retired_progressives:
-        possible.add("count_coins")
-    if "retire" in possible:  # like a change, only while no round and no award is open
-        possible.add("change_settings")
-    return frozenset(possible)
-
-
-# --- what is possible is tried: the table machine is pure, and says why not
-
-
 def _why_not(state: TableState, event: Event) -> str | None:
-    try:
-        Table(state).handle(event)
-    except RefusedError as refusal:
-        return str(refusal)
-    return None
-
-
-def _of_game(state: TableState, progressive: TablesProgressive) -> list[Event]:
-    """The orders of the game that are of no seat, as somebody would give them now."""
-    procedure = progressive.procedure
-    latched = None if _sensors(state) == "offline" else procedure.hand.sensors
-    start = StartGame(state.round, _ANYBODY, latched)
-    if procedure.kind == "aquarius":
-        other = Key.RUN if procedure.key is Key.JPH else Key.JPH
-        return [start, TurnKey(other, _ANYBODY), Jpot(_ANYBODY), GameOver(_ANYBODY)]
-    return [start, Confirm(_ANYBODY), SwipeCard(_ANYBODY, "executive"), EndGame(_ANYBODY)]
+    refused = refusal(state, event)
+    return None if refused is None else str(refused)
 
 
 def _wager(hand: Hand, seat: int) -> WagerPlaced | WagerLifted:
@@ -225,19 +216,19 @@ def _expected(state: TableState, progressive: TablesProgressive) -> Award | Refu
     """The award that would be logged if all were confirmed now, or why none would be; None where nothing is to be."""
     procedure = progressive.procedure
     hand = procedure.hand
-    if procedure.step not in _TO_CONFIRM:
+    if procedure.step not in _TO_CONFIRM or _nobody(procedure):
         return None
     if hand.won is None or not (hand.won.certain or hand.selected):
         return None
     table = Table(state)
     missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
-    steps: list[Event] = [HandButton(seat, _ANYBODY) for seat in missing]
+    steps: list[Event] = [HandButton(seat, ANYBODY) for seat in missing]
     if procedure.kind == "aquarius":
-        steps += [TurnKey(Key.JPH, _ANYBODY), Jpot(_ANYBODY)]
-    elif procedure.step is nexus.CONFIRMED:
-        steps += [SwipeCard(_ANYBODY, "executive")]
+        steps += [Jpot(ANYBODY)] if hand.dealer_confirms else [TurnKey(Key.JPH, ANYBODY), Jpot(ANYBODY)]
     else:
-        steps += [Confirm(_ANYBODY), SwipeCard(_ANYBODY, "executive")]
+        confirmed = procedure.step is Step.CONFIRMED
+        steps += [] if confirmed else [Confirm(ANYBODY)]
+        steps += [] if hand.dealer_confirms else [SwipeCard(_ANOTHER, "executive")]
     try:
         for step in steps:
             table.handle(step)
@@ -245,6 +236,11 @@ def _expected(state: TableState, progressive: TablesProgressive) -> Award | Refu
         return refusal
     after = table.state.progressive
     return None if after is None else after.books.awards[-1]
+
+
+def _nobody(procedure: aquarius.State | nexus.State) -> bool:
+    """Whether it is confirmed that nobody won, and a card or a signature is to complete it."""
+    return procedure.kind == "nexus" and isinstance(procedure.confirmed, NobodyWon)
 
 
 def _award(
@@ -263,6 +259,7 @@ def _award(
     if rule is None:
         return None
     found = logged or (expected if isinstance(expected, Award) else None)
+    dealer = hand.dealer_confirms if found is None else found.by == "dealer"
     shares = () if found is None else found.shares
     return AwardInGame(
         number=None if logged is None else logged.id,
@@ -272,7 +269,9 @@ def _award(
         pays=rule.pays,
         amount=None if found is None else found.amount,
         shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
-        card=None if found is None else _card(settings, found),
+        card=None if found is None or dealer else _card(settings, found),
+        payer=settings.payer(rule),
+        dealer=dealer,
     )
 
 
@@ -285,7 +284,7 @@ _STATES: Final[dict[AwardState, Literal["locked", "booked"]]] = {
 def _logged(state: TableState, progressive: TablesProgressive) -> Award | None:
     """The award of the game in play that is logged and stands."""
     procedure = progressive.procedure
-    if procedure.step not in {aquarius.LOGGED, aquarius.ADJUSTED, nexus.ADJUSTED}:
+    if procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
         return None
     here = (state.settings.table, procedure.hand.round)
     stand = (each for each in progressive.books.awards if each.state in _STATES)
@@ -313,12 +312,12 @@ def _seats(
 ) -> Iterator[SeatInGame]:
     procedure = progressive.procedure
     hand = procedure.hand
-    started = procedure.step not in {aquarius.BETTING, nexus.BETTING}
+    started = procedure.step is not Step.BETTING
     won = () if hand.won is None or not started else hand.won.seats
     shares = {} if award is None else {each.seat: each.amount for each in award.shares}
     late = fitted.late()
     for seat in range(1, state.settings.seats + 1):
-        pressed: Event = HandButton(seat, _ANYBODY) if started else _wager(hand, seat)
+        pressed: Event = HandButton(seat, ANYBODY) if started else _wager(hand, seat)
         wagered = started and seat in hand.wagers
         yield SeatInGame(
             seat=seat,
@@ -348,25 +347,39 @@ def _todo(
     end = _END[procedure.kind]
     match procedure.step.value:
         case "betting":
-            return _before_the_start(state, orders["start_game"], start_label)
+            return _before_the_start(state, progressive, orders["start_game"], start_label)
         case "playing":
             return Todo(code="deal", text=_deal(progressive))
         case "settling":
             return _settle(progressive, expected, end)
         case "confirmed":
-            card = "an Executive" if award is not None and award.card == "executive" else "a Supervisor"
-            return Todo(code="swipe_card", text=f"The award is confirmed: swipe {card} card to complete it")
+            card = "an Executive" if _needs_executive(state) else "a Supervisor"
+            what = "That nobody won" if _nobody(procedure) else "The award"
+            text = f"{what} is confirmed: swipe {card} card to complete it, or sign"
+            return Todo(code="swipe_card", text=text)
         case "logged":
-            return Todo(
-                code="key_to_run",
-                text="The award is logged: turn the key to RUN, which takes it off the meter",
-            )
+            return Todo(code="key_to_run", text=_logged_words(procedure, award))
         case _:
             return _pay(procedure, award, end)
 
 
-def _before_the_start(state: TableState, refused: str | None, label: str) -> Todo:
-    if StartGame not in TRANSITIONS[state.phase]:
+def _needs_executive(state: TableState) -> bool:
+    """Whether what is confirmed is not completed by a Supervisor card."""
+    refused = refusal(state, SwipeCard(_ANOTHER, "supervisor"))
+    return refused is not None and refused.code == "executive_needed"
+
+
+def _logged_words(procedure: aquarius.State | nexus.State, award: AwardInGame | None) -> str:
+    if procedure.hand.denied:
+        return "That nobody won is logged: turn the key to RUN"
+    off = ", which takes it off the meter" if award is not None and award.payer == "meter" else ""
+    return f"The award is logged: turn the key to RUN{off}"
+
+
+def _before_the_start(
+    state: TableState, progressive: TablesProgressive, refused: str | None, label: str
+) -> Todo:
+    if not leads_to(state.phase, StartGame):
         return Todo(code="wait", text="The next game can be started once betting is open")
     if refused is not None:
         return Todo(code="wait", text=refused)
@@ -374,22 +387,41 @@ def _before_the_start(state: TableState, refused: str | None, label: str) -> Tod
         return Todo(
             code="start_game", text=f"Touch each seat that has a progressive wager, then press {label}"
         )
+    seats = progressive.procedure.hand.sensors
+    if seats and progressive.books.settings.base_wagers == "unseen":
+        return Todo(
+            code="start_game", text=f"Check {_base_wagers_at(progressive, seats)}, then press {label}"
+        )
     return Todo(code="start_game", text=f"Press {label} once the progressive wagers lie on their sensors")
 
 
+def _base_wagers_at(progressive: TablesProgressive, seats: Sequence[int]) -> str:
+    """What the dealer is to see at these seats, whose base wagers nobody records (sheet 000, dealing procedure 1)."""
+    has = "has" if len(seats) == 1 else "each have"
+    only = ", not on both" if progressive.books.settings.one_side_only else ""
+    return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
+
+
 def _deal(progressive: TablesProgressive) -> str:
-    if not progressive.procedure.hand.wagers:
-        return "No progressive wager is in this game: deal the hand"
-    if progressive.books.settings.wager_stays:
-        return "The wagers are counted and stay on their sensors: deal the hand"
-    return "The wagers are counted: take them, and deal the hand"
+    hand = progressive.procedure.hand
+    lying = [seat for seat in hand.spent if seat not in hand.wagers]
+    back = f"Give back what lies at {_named(lying)}: it is in no game. " if lying else ""
+    if not hand.wagers:
+        return f"{back}No progressive wager is in this game: deal the hand"
+    settings = progressive.books.settings
+    before = [
+        *([f"check {_base_wagers_at(progressive, hand.wagers)}"] if settings.base_wagers == "unseen" else []),
+        *([] if settings.wager_stays else ["take them"]),
+    ]
+    stay = " and stay on their sensors" if settings.wager_stays else ""
+    return f"{back}The wagers are counted{stay}: {', '.join([*before, 'and deal' if before else 'deal'])} the hand"
 
 
 def _settle(progressive: TablesProgressive, expected: Award | RefusedError | None, end: str) -> Todo:
     procedure = progressive.procedure
     hand, won = procedure.hand, procedure.hand.won
     if won is None:
-        return Todo(code="end", text=f"The hand won nothing of the meter: press {end}")
+        return Todo(code="end", text=f"The hand won no award: press {end}")
     if isinstance(expected, RefusedError):
         return Todo(code=expected.code, text=str(expected))
     seats = _named(won.seats)
@@ -399,10 +431,12 @@ def _settle(progressive: TablesProgressive, expected: Award | RefusedError | Non
         who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
         return Todo(
             code="hand_buttons",
-            text=f"{pays}: press the hand button {who} Player or Banker wager won; if none did, press {end}",
+            text=f"{pays}: press the hand button {who} Player or Banker wager won; if none did, {_NONE_DID[procedure.kind]}",
         )
     if won.certain and hand.selected != won.seats:
         return Todo(code="hand_buttons", text=f"{pays}: press the hand button of {seats}")
+    if hand.dealer_confirms:
+        return Todo(code="confirm", text=f"{pays} from the tray: press {_CONFIRM[procedure.kind]}")
     return _call_supervisor(procedure)
 
 
@@ -410,7 +444,7 @@ def _call_supervisor(procedure: aquarius.State | nexus.State) -> Todo:
     if procedure.kind == "nexus":
         return Todo(
             code="confirm",
-            text="Call a supervisor, who verifies the hand and presses CONFIRM, then swipes a card",
+            text="Call a supervisor, who verifies the hand and presses CONFIRM, then swipes a card or signs",
         )
     if procedure.key is Key.RUN:
         return Todo(
@@ -425,9 +459,11 @@ def _pay(procedure: aquarius.State | nexus.State, award: AwardInGame | None, end
         return Todo(code="key_to_run", text="The key is in JPH: turn it to RUN")
     if award is None:
         return Todo(code="end", text=f"Nothing is left to pay: press {end}")
-    shares = [f"seat {each.seat} {written(each.amount)}" for each in award.shares]
-    order = ", in this order" if len(shares) > 1 else ""
-    return Todo(code="pay", text=f"Pay {_listed(shares)}{order}; then press {end}")
+    order = ", in this order" if len(award.shares) > 1 else ""
+    tray = " from the tray" if award.payer == "tray" else ""
+    # What each gets is in the award: amounts are written with their currency by the pages alone.
+    seats = _named([each.seat for each in award.shares])
+    return Todo(code="pay", text=f"Pay {seats}{tray}{order}; then press {end}")
 
 
 def _named(seats: Sequence[int]) -> str:

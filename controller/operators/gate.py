@@ -1,24 +1,30 @@
 """Who may come in: sign-on, sessions and their end, each on the record before it holds.
 
 Nothing about an account can be learned from outside. A name that is no account's costs the same work as one that is,
-is counted and locked out like one, and gets the same answers.
+is counted and locked out like one, is forgotten like one, and gets the same answers.
+
+A lock-out cannot be turned against the house. Wrong passwords lock a name out only where they came from: at one address,
+in one browser that the account has used before, or at one address where someone is signed on. Guesses from many addresses
+are slowed down together; browsers that are known and people who are signed on are not.
 """
 
 import asyncio
 import hashlib
+import ipaddress
 import math
 import secrets
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from controller.engine import Engine
 from controller.messages.building import timestamp
 from controller.operators.accounts import Account, Accounts, folded, nobodys_hash, verified
+from controller.operators.requests import NotLetInError
 from controller.operators.roles import AT_THE_TABLE, Role
 from controller.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
 from controller.table.state import Phase
@@ -27,10 +33,14 @@ SOURCE: Final = "console"
 """What the record names as the source of who came in and went."""
 
 _MINUTE: Final = 60.0
-_WAITING_AT_MOST: Final = (
-    20  # a password takes tens of milliseconds: whoever is behind so many would wait for seconds
-)
-_REMEMBERED: Final = 1000  # addresses, and names that are no account's
+_WAITING_AT_MOST: Final = 20
+"""Passwords that wait to be checked, from known origins and from all others separately. Each takes tens of milliseconds, so
+a longer queue would take seconds."""
+_WAITING_FROM_ONE: Final = 10
+"""The same from one origin, so that none takes all the places."""
+_REMEMBERED: Final = 10_000  # addresses, and pairs of a name and where it was given
+_LONGEST_PAUSE: Final = 60.0
+"""Seconds between two guesses at one name, however many addresses they come from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +48,14 @@ class Policy:
     """How long a session holds and how often one may guess.
 
     - `idle_minutes`: a session ends after so long without a request of its own.
-    - `lock_out_after`: so many wrong passwords in a row lock an account out, for `lock_out_minutes`.
-    - `refusals_per_minute`: so many refusals an address may collect.
+    - `lock_out_after`: so many wrong passwords in a row for a name lock it out where they came from, for `lock_out_minutes`.
+    - `refusals_per_minute`: so many refusals may be collected there.
     """
 
     idle_minutes: float
     lock_out_after: int
     lock_out_minutes: float
     refusals_per_minute: int
-
-
-class NotLetInError(Exception):
-    """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
-
-    `retry_after` says in how many seconds it makes sense to try again, None where that changes nothing.
-    """
-
-    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.retry_after = retry_after
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +65,7 @@ class Session:
     `streams` are the views that are open, the oldest first.
     """
 
+    number: int
     name: str
     roles: tuple[Role, ...]
     where: str
@@ -75,6 +74,25 @@ class Session:
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     over: bool = False
     streams: list[object] = field(default_factory=list)
+
+
+class SignedOn(NamedTuple):
+    """What a browser gets at sign-on: the session's token, and the token by which it is known from then on."""
+
+    token: str
+    session: Session
+    browser: str
+
+
+class _Origin(NamedTuple):
+    """Where a name and password come from. Attempts are counted for each `key`.
+
+    An origin is `known` if the account has signed on in that browser before, or if someone is signed on there. Known
+    origins have their own places in the queue and are not slowed down with all others.
+    """
+
+    key: str
+    known: bool
 
 
 @dataclass(slots=True)
@@ -101,29 +119,44 @@ class Gate:
         self._policy = policy
         self._clock = clock
         self._sessions: dict[str, Session] = {}
-        self._tries: OrderedDict[tuple[bool, str], _Tries] = OrderedDict()
+        self._tries: OrderedDict[tuple[str, str], _Tries] = OrderedDict()  # by name, and where it was given
         self._refusals: OrderedDict[str, deque[float]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()  # each takes 64 MB and all the processor's cores
-        self._waiting = 0
+        self._of_all_others = asyncio.Lock()  # so that at most one of them is ahead of a known origin
+        self._waiting: Counter[_Origin] = Counter()
         self._coming_in = asyncio.Lock()
         # What an unknown name's password is held against; it is nobody's.
         self._nobody = nobodys_hash()
 
+    def close(self) -> None:
+        """Close the accounts."""
+        self._accounts.close()
+
     # --- coming in
 
-    async def sign_on(self, name: str, password: str, where: str, before: str | None) -> tuple[str, Session]:
-        """Begin a session and return its token. One that the account has elsewhere ends, and the one of the token `before`.
+    async def sign_on(
+        self, name: str, password: str, where: str, before: str | None = None, browser: str | None = None
+    ) -> SignedOn:
+        """Begin a session. One that the account has elsewhere ends, and the one of the token `before`.
+
+        `browser` is the token that an earlier sign-on gave to this browser.
 
         Raises:
             NotLetInError: the name and password are not accepted.
             AccountsError: the accounts cannot be read.
             RecordError: it could not be put on the record.
         """
-        account = await self.check(name, password, where, "sign_on")
+        known_here = frozenset[int]() if browser is None else self._accounts.known_at(browser)
+        found = self._accounts.find(name)
+        origin = _Origin(_place(where), known=False)
+        if browser is not None and found is not None and found.number in known_here:
+            origin = _Origin(f"browser {_hash(browser)} at {origin.key}", known=True)
+        account = await self._let_in(name, password, where, "sign_on", origin)
         async with self._coming_in:  # of two at once, the later must see the session of the earlier
-            return await self._come_in(account, where, before)
+            token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
+            return await self._come_in(account, where, before, token)
 
-    async def _come_in(self, account: Account, where: str, before: str | None) -> tuple[str, Session]:
+    async def _come_in(self, account: Account, where: str, before: str | None, browser: str) -> SignedOn:
         replaced = [each for each in self._sessions.values() if each.name == account.name]
         earlier = self._sessions.get(_hash(before)) if before is not None else None
         if earlier is not None and earlier not in replaced:
@@ -134,12 +167,12 @@ class Gate:
         if self._takes_the_table(account):
             events.append(SignOn(account.name))
         # In a thread: it waits for the disk, and for whoever is writing to the accounts.
-        await asyncio.to_thread(self._accounts.signed_on, account, timestamp(datetime.now(UTC)))
+        await asyncio.to_thread(self._accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
         await self._engine.submit(events, SOURCE)
         token = secrets.token_urlsafe(32)
-        session = Session(account.name, account.roles, where, account.version, self._clock())
+        session = Session(account.number, account.name, account.roles, where, account.version, self._clock())
         self._sessions[_hash(token)] = session
-        return token, session
+        return SignedOn(token, session, browser)
 
     def _takes_the_table(self, account: Account) -> bool:
         if Role.DEALER in account.roles:
@@ -147,27 +180,36 @@ class Gate:
         return self._engine.state.phase is Phase.LOCKED and not AT_THE_TABLE.isdisjoint(account.roles)
 
     async def check(self, name: str, password: str, where: str, what: str) -> Account:
-        """The account of this name and password, which somebody at `where` gives to do `what`.
+        """The account of this name and password, given to do `what` where someone is signed on already.
+
+        These attempts are counted apart from sign-ons, so that no number of sign-ons keeps an approval out.
 
         Raises:
             NotLetInError: they are not accepted; the refusal is on the record.
             AccountsError: the accounts cannot be read.
             RecordError: the refusal could not be put on the record.
         """
-        if self._waiting >= _WAITING_AT_MOST:
+        return await self._let_in(
+            name, password, where, what, _Origin(f"signed on at {_place(where)}", known=True)
+        )
+
+    async def _let_in(self, name: str, password: str, where: str, what: str, origin: _Origin) -> Account:
+        waiting = sum(count for each, count in self._waiting.items() if each.known is origin.known)
+        if waiting >= _WAITING_AT_MOST or self._waiting[origin] >= _WAITING_FROM_ONE:
             raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
-        attempt = await self._count(where, where, what)
-        self._waiting += 1
+        attempt = await self._count(origin.key, where, what)
+        self._waiting[origin] += 1
         try:
-            async with self._one_at_a_time:
-                return await self._check(name, password, where, what, attempt)
+            async with nullcontext() if origin.known else self._of_all_others, self._one_at_a_time:
+                return await self._check(name, password, where, what, origin, attempt)
         finally:
-            self._waiting -= 1
+            self._waiting[origin] -= 1
+            self._waiting += Counter()  # without those that are zero
 
     async def second_factor(self, owner: Account, password: str, where: str, what: str) -> Account:
         """The account of whoever swiped a card, when this is its password; `owner` is who the swipe was known as.
 
-        It is asked for as at sign-on: with the same refusals, counted and locked out alike.
+        Wrong ones are refused, counted and locked out with those of approvals.
 
         Raises:
             NotLetInError: it is not accepted, or the account was changed since the swipe: its card may have been taken away.
@@ -205,56 +247,90 @@ class Gate:
         refusals.append(now)
         return now
 
-    async def _check(self, name: str, password: str, where: str, what: str, attempt: float) -> Account:
+    async def _check(
+        self, name: str, password: str, where: str, what: str, origin: _Origin, attempt: float
+    ) -> Account:
         account = self._accounts.find(name)
-        tries = self._tries_of(account, name)
-        now = self._clock()
-        who = None if account is None else account.name
-        if now < tries.locked_until:
-            await self._refuse(who, what, "locked_out" if account else "unknown_name", where)
-            raise self._locked_out(tries, now)
+        here = self._tries_of(account, name, origin.key)
+        tries = [here] if origin.known else [here, self._tries_of(account, name, "all others")]
+        await self._refuse_for_now(account, tries, what, where)
         hash_ = self._nobody if account is None else self._accounts.hash_of(account)
         right = await asyncio.to_thread(verified, hash_, password)
-        if right and account is not None and not account.disabled:
-            tries.failures = 0
+        if right and account is not None and not account.disabled and not account.altered:
+            for each in tries:
+                each.failures = 0
             with suppress(
                 KeyError, ValueError
-            ):  # it is forgotten already, after a minute or a thousand addresses
-                self._refusals[where].remove(attempt)
+            ):  # it is forgotten already, after a minute or thousands of addresses
+                self._refusals[origin.key].remove(attempt)
             return account
         now = self._clock()
-        if now > tries.last + _MINUTE * self._policy.lock_out_minutes:
-            tries.failures = 0
-        tries.failures += 1
-        tries.last = now
-        if tries.failures >= self._policy.lock_out_after:
-            tries.failures = 0
-            tries.locked_until = now + _MINUTE * self._policy.lock_out_minutes
-            await self._refuse(who, what, "locked_out" if account else "unknown_name", where)
-            raise self._locked_out(tries, now)
-        code = "unknown_name" if account is None else "wrong_password" if not right else "disabled"
+        for each in tries:
+            if now > each.last + _MINUTE * self._policy.lock_out_minutes:
+                each.failures = 0
+            each.failures += 1
+            each.last = now
+        for everywhere in tries[1:]:
+            beyond = everywhere.failures - self._policy.lock_out_after
+            if beyond > 0:
+                everywhere.locked_until = now + min(2 ** min(beyond, 10), _LONGEST_PAUSE)
+        if here.failures >= self._policy.lock_out_after:
+            here.failures = 0
+            here.locked_until = now + _MINUTE * self._policy.lock_out_minutes
+            await self._refuse_for_now(account, [here], what, where)
+        if account is None:
+            who, code = None, "unknown_name"
+        else:
+            why_not = "altered" if account.altered else "disabled"
+            who, code = account.name, why_not if right else "wrong_password"
         await self._refuse(who, what, code, where)
         raise NotLetInError("refused", "the name or the password is wrong, or the account is disabled")
 
-    def _tries_of(self, account: Account | None, name: str) -> _Tries:
+    async def _refuse_for_now(
+        self, account: Account | None, tries: list[_Tries], what: str, where: str
+    ) -> None:
+        """Refuse what is locked out here, or comes too soon after what others got wrong.
+
+        Raises:
+            NotLetInError: it is.
+            RecordError: it could not be put on the record.
+        """
+        now = self._clock()
+        for each, code in zip(tries, ("locked_out", "slowed_down"), strict=False):
+            if now < each.locked_until:
+                who = None if account is None else account.name
+                await self._refuse(who, what, code if account else "unknown_name", where)
+                raise self._locked_out(each, now) if code == "locked_out" else self._slowed_down(each, now)
+
+    def _tries_of(self, account: Account | None, name: str, where: str) -> _Tries:
         version = 0 if account is None else account.version
-        key = (account is not None, folded(name))
+        key = (folded(name), where)
         tries = self._tries.get(key)
         if tries is None or tries.version != version:
             tries = self._tries[key] = _Tries(version)
         self._tries.move_to_end(key)
-        unknown = [each for each in self._tries if not each[0]]
-        if len(unknown) > _REMEMBERED:
-            del self._tries[unknown[0]]
+        if (
+            len(self._tries) > _REMEMBERED
+        ):  # accounts and other names alike: what is forgotten first tells nothing
+            self._tries.popitem(last=False)
         return tries
+
+    def _slowed_down(self, tries: _Tries, now: float) -> NotLetInError:
+        seconds = math.ceil(tries.locked_until - now)
+        return NotLetInError(
+            "too_many",
+            f"too many wrong passwords for this name, from several places: try again in {seconds} s, or where you have "
+            "signed on before",
+            seconds,
+        )
 
     def _locked_out(self, tries: _Tries, now: float) -> NotLetInError:
         seconds = math.ceil(tries.locked_until - now)
         minutes = math.ceil(seconds / _MINUTE)
         return NotLetInError(
             "locked_out",
-            f"locked out after too many wrong passwords: try again in {minutes} min, or let a technician lift it on the "
-            "table's PC (punto operators enable)",
+            f"locked out after too many wrong passwords from here: try again in {minutes} min, or let a technician lift it on "
+            "the table's PC (punto operators enable)",
             seconds,
         )
 
@@ -330,13 +406,28 @@ class Gate:
         """Whether a session is over, or is to end now."""
         why = None
         account = self._accounts.find(session.name)
-        if account is None or account.version != session.version:
+        if account is None or account.version != session.version or account.altered:
             why = "the account was changed"
         elif self._clock() - session.seen >= _MINUTE * self._policy.idle_minutes:
             why = "inactive"
         if why is not None:
             await self.end(session, why)
         return session.over
+
+
+def _place(where: str) -> str:
+    """An address as it is counted: an IPv6 /64 is one place, because one site has all of it, and so is this machine."""
+    try:
+        address = ipaddress.ip_address(where)
+    except ValueError:  # not an address
+        return where
+    if isinstance(address, ipaddress.IPv6Address):
+        address = address.ipv4_mapped or address
+    if address.is_loopback:
+        return "this machine"
+    if isinstance(address, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((int(address), 64), strict=False))
+    return str(address)
 
 
 def _hash(token: str) -> str:

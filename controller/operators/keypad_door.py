@@ -8,37 +8,24 @@ turned it may press it.
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from controller.baccarat.cards import Card
 from controller.engine import Engine, Handled
 from controller.messages import topics
 from controller.messages.models import Device
 from controller.operators.device import device_message
 from controller.outbox import Outbox
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.procedure import HandButton, StartGame
-from controller.table.events import (
-    CallSupervisor,
-    CloseBetting,
-    Event,
-    GameOrder,
-    KeyCard,
-    OpenBetting,
-    Order,
-    Reveal,
-)
+from controller.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
+from controller.progressive.procedure import StartGame
+from controller.table.catalogue import CATALOGUE, event_of
+from controller.table.events import Event
+from controller.table.possible import refusal
 from controller.table.state import Phase, TableState
-from controller.table.table import TRANSITIONS, Table
-from controller.table.turn import RefusedError
 from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from drivers.keypad.keys import KeyedOrder, Keying, KeyMap
 
 SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
-
-KEY_SWITCH: Final = "key switch"
-"""Who turns the key and presses J-POT, as far as a keypad can tell."""
 
 START_GAME: Final = "START GAME"
 
@@ -165,27 +152,19 @@ class KeypadDoor:
         return device_message(table, self._engine.seq, "keypad", self._driver.health(), now)
 
 
-def _order(meant: KeyedOrder, state: TableState) -> Order | GameOrder:  # noqa: PLR0911 - flat: one case an order
-    who = state.operator or ""
-    match meant:
-        case KeyedOrder(card=Card() as card):
-            return KeyCard(who, card)
-        case KeyedOrder(seat=int() as seat):
-            return HandButton(seat, who)
-        case KeyedOrder(kind="start_game"):
-            return StartGame(state.round, who)
-        case KeyedOrder(kind="jpot"):
-            return Jpot(KEY_SWITCH)
-        case KeyedOrder(kind="game_over"):
-            return GameOver(who)
-        case KeyedOrder(kind="open_betting"):
-            return OpenBetting(who)
-        case KeyedOrder(kind="close_betting"):
-            return CloseBetting(who)
-        case KeyedOrder(kind="reveal"):
-            return Reveal(who)
-        case _:
-            return CallSupervisor(who, "called from the keypad")
+def _order(meant: KeyedOrder, state: TableState) -> Any:
+    """What the keys mean as an order, in the operator's name.
+
+    J-POT is in that of the key that was turned for it; with the key in RUN it is the dealer's, for an award that the house
+    lets the dealer confirm alone.
+    """
+    fields: dict[str, Any] = {"card": meant.card, "seat": meant.seat}
+    fields |= {"round": state.round, "reason": "called from the keypad"}
+    takes = {name for name, each in CATALOGUE[meant.kind].fields.items() if each.required}
+    procedure = None if state.progressive is None else state.progressive.procedure
+    turned = procedure is not None and procedure.kind == "aquarius" and procedure.key is Key.JPH
+    who = KEY_SWITCH if CATALOGUE[meant.kind].event is Jpot and turned else state.operator or ""
+    return event_of(meant.kind, {name: fields[name] for name in takes}, who)
 
 
 def _done(meant: KeyedOrder, after: TableState) -> str:
@@ -200,12 +179,7 @@ def _done(meant: KeyedOrder, after: TableState) -> str:
     return _DONE.get(meant.kind, f"{meant.card} is keyed")
 
 
-def _means_nothing(state: TableState, order: Order | GameOrder) -> str | None:
+def _means_nothing(state: TableState, order: Event) -> str | None:
     """Why the table has no use at all for this order now; None if it is one that belongs on the record."""
-    if isinstance(order, Order) and type(order) not in TRANSITIONS[state.phase]:
-        return f"not now: the table is in {state.phase.value.replace('_', ' ')}"
-    try:
-        Table(state).handle(order)
-    except RefusedError as refusal:
-        return str(refusal) if refusal.code in _NO_USE else None
-    return None
+    refused = refusal(state, order)
+    return str(refused) if refused is not None and refused.code in _NO_USE else None

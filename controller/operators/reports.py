@@ -17,6 +17,7 @@ from controller.journal.entries import ROUNDS
 from controller.messages.building import public_round, timestamp
 from controller.messages.models import Timestamp
 from controller.table.after_settlement import as_dealt
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import BooksOrder, GameOrder, Sensed
 from controller.table.state import RoundRecord
 
@@ -26,12 +27,7 @@ _NO_ROUND: Final = 2**62  # above every round's number
 MOST_TOLD: Final = 1000
 """So many inputs of a round are told, and so many entries of each list of a shift: the last ones."""
 
-_ORDERS: Final = {
-    "call_supervisor": "called a supervisor: {reason}",
-    "resume_play": "resumed play: {reason}",
-    "acknowledge_alarm": "acknowledged alarm {number}",
-    "accept_shoe": "accepted the shoe {serial}",
-}
+_ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
 """What was seen to, in words; of one that the table refused its reason is told."""
 _OF_THE_METER: Final = tuple(
     str(field.default)

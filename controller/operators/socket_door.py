@@ -1,7 +1,8 @@
-"""The local door: a Unix socket whose file permissions say who may order, and whose peer is who orders.
+"""The local door: a Unix socket, whose file permissions say who reaches it.
 
-One line of JSON in, one line of JSON back. The name on the record is that of the operating system's user at the
-other end, which the kernel tells; nobody can claim another.
+One line of JSON in, one line of JSON back. Where the table has accounts, each order is signed with the name and password of
+one; the record names that account, and as the source the operating system's user at the other end, which the kernel
+tells. Where it has none, that user may give a dealer's orders.
 """
 
 import asyncio
@@ -11,11 +12,12 @@ import pwd
 import socket
 import struct
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 
 from controller.operators.desk import Answer, Desk, bad_request
+from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem
 
 LONGEST_REQUEST: Final = 16384
@@ -133,8 +135,17 @@ async def serve(door: socket.socket, desk: Desk) -> None:
         path.unlink(missing_ok=True)
 
 
+class Peer(NamedTuple):
+    """The user at the other end of the socket: a dealer where there are no accounts, else nobody until an order is signed."""
+
+    name: str
+    roles: tuple[Role, ...]
+    where: str = "socket"
+
+
 async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, desk: Desk) -> None:
-    who = _peer(writer.get_extra_info("socket"))
+    roles = (Role.DEALER,) if desk.accounts is None else ()
+    peer = Peer(_user(writer.get_extra_info("socket")), roles)
     while True:
         try:
             line = await reader.readline()
@@ -146,7 +157,7 @@ async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, de
         if not line.endswith(b"\n"):  # half an order is none
             await _say(writer, bad_request("the request does not end with a newline"))
             return
-        await _say(writer, await desk.ask(line, who))
+        await _say(writer, await desk.ask(line, peer))
 
 
 async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
@@ -154,7 +165,7 @@ async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
     await writer.drain()
 
 
-def _peer(connection: socket.socket) -> str:
+def _user(connection: socket.socket) -> str:
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, user, _ = _PEER.unpack(credentials)
     try:

@@ -1,22 +1,29 @@
 """What a console shows: the public table and its progressive, and what the one who looks may do. No card that was not revealed is in it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from controller.baccarat.coup import Coup
+from controller.engine import NOT_KNOWN, Raised
 from controller.messages.building import public_round, state_message, timestamp
 from controller.messages.models import State, Timestamp
-from controller.operators.desk import KINDS, NOTHING_FITTED, Fitted
-from controller.operators.game_view import GameView, game_view, possible_of_progressive
+from controller.operators.countersigning import Countersigning
+from controller.operators.desk import NOTHING_FITTED, Fitted
+from controller.operators.device import ConsoleDevice, console_devices
+from controller.operators.game_view import GameView, game_view
 from controller.operators.roles import Role, orders_of
+from controller.progressive.events import ChangeSettings
 from controller.table.after_settlement import as_dealt
-from controller.table.events import Order
-from controller.table.shoe_events import OFFERED
-from controller.table.state import Phase, RoundRecord, TableState
-from controller.table.table import TRANSITIONS
+from controller.table.catalogue import CATALOGUE
+from controller.table.events import ChangeGame
+from controller.table.possible import refusals
+from controller.table.progressive import what_waits
+from controller.table.state import Alarm, Phase, RoundRecord, TableState
+from controller.table.turn import RefusedError
 from controller.wagers.settlement import Outcome, PlacedWager, Settlement, settle
 
 PromptCode = Literal[
@@ -29,7 +36,10 @@ PromptCode = Literal[
     "draw",
     "key_card",
     "reveal",
+    "award",
     "pay",
+    "pay_difference",
+    "return_wagers",
     "stopped",
     "shoe_over",
     "shoe_offline",
@@ -81,31 +91,60 @@ class WagerPay(_Part):
     outcome: Outcome
 
 
+class WagerDue(_Part):
+    """What the dealer does about a wager: `pay` is in minor units, negative where it is taken back.
+
+    It is beside the stake where the stake lies on the table, as `stake_stays` says, and with it where it was taken before.
+    """
+
+    wager: str
+    title: str
+    outcome: Outcome
+    pay: int
+    stake_stays: bool
+
+
 class SeatPay(_Part):
-    """What a seat is owed, in minor units."""
+    """What a round comes to for a seat, in minor units: in the books, and as `due` at the table, in all `pay`.
+
+    An award of the meter is not in `due`, nor a lost wager that was taken before.
+    """
 
     seat: int
     staked: int
     returned: int
     net: int
+    pay: int
+    due: tuple[WagerDue, ...]
     wagers: tuple[Settlement, ...]
 
 
 class LastRound(_Part):
-    """The last round, as corrected since, with what every wager of the game paid; nothing is paid on a void one."""
+    """The last round, as corrected since, with what every wager of the game paid; nothing is paid on a void one.
+
+    `correction` is the entry that corrected or voided it after settlement, null if none did; `differences` has what each
+    seat is paid by it, negative where it is taken back.
+    """
 
     round: RoundRecord
     pays: tuple[WagerPay, ...]
     seats: tuple[SeatPay, ...]
+    correction: RoundRecord | None
+    differences: tuple[SeatPay, ...]
 
 
 class StandingAlarm(_Part):
-    """An alarm that nobody has acknowledged: the number of its last event, and how often it came."""
+    """An alarm that nobody has acknowledged: the number of its last event, and how often it came.
+
+    `ts` is when it last came and `who` called the supervisor, null where that is not known or nobody did.
+    """
 
     number: int
     code: str
     text: str
     times: int
+    ts: Timestamp | None
+    who: str | None
 
 
 class StandingStop(_Part):
@@ -113,6 +152,26 @@ class StandingStop(_Part):
 
     code: str
     text: str
+
+
+class WaitingOrder(_Part):
+    """An order that waits for a second person.
+
+    `fields` are what it orders, in words; `own` whether the reader gave it, `may` whether the reader may approve it.
+    `outcome` says what became of one of the reader's own, for a few seconds.
+    """
+
+    number: int
+    order: str
+    label: str
+    giver: str
+    why: str
+    fields: dict[str, str]
+    seconds: int
+    own: bool
+    may: bool
+    outcome: str | None
+    accepted: bool
 
 
 class View(_Part):
@@ -125,14 +184,15 @@ class View(_Part):
     you: str
     roles: tuple[Role, ...]
     orders: tuple[str, ...]
-    approval: tuple[str, ...]
     prompt: Prompt
     seats: tuple[Seat, ...]
     last: LastRound | None
     progressive: GameView | None
     alarms: tuple[StandingAlarm, ...]
     stops: tuple[StandingStop, ...]
+    devices: tuple[ConsoleDevice, ...]
     hands_an_hour: float | None
+    waiting: tuple[WaitingOrder, ...] = ()
 
 
 class Reader(NamedTuple):
@@ -142,17 +202,32 @@ class Reader(NamedTuple):
     roles: tuple[Role, ...]
 
 
-def view_of(
+class Moments(NamedTuple):
+    """When things came to be as they are, which the table's state does not know: alarms by their numbers."""
+
+    shoe_since: datetime
+    raised: Mapping[int, Raised]
+
+
+def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     state: TableState,
     seq: int,
     now: datetime,
     reader: Reader,
     hands_an_hour: float | None,
     fitted: Fitted = NOTHING_FITTED,
+    *,
+    tried: Mapping[str, RefusedError | None] | None = None,
+    moments: Moments | None = None,
 ) -> View:
-    """The table as of the input `seq`, for this reader; `fitted` is what its devices do."""
-    allowed = orders_of(reader.roles)
-    of_progressive = possible_of_progressive(state) - fitted.gives()
+    """The table as of the input `seq`, for this reader.
+
+    `fitted` is what its devices do, `tried` what `possible.refusals` found, `moments` when things happened.
+    """
+    tried = refusals(state) if tried is None else tried
+    allowed = orders_of(reader.roles, state) - fitted.gives()
+    game = game_view(state, fitted, tried)
+    noted = moments or Moments(now, {})
     return View(
         seq=seq,
         ts=timestamp(now),
@@ -160,82 +235,102 @@ def view_of(
         operator=state.operator,
         you=reader.name,
         roles=reader.roles,
-        orders=(*_possible(state, allowed), *(kind for kind in KINDS if kind in of_progressive & allowed)),
-        approval=state.settings.approval,
-        prompt=prompt_of(state),
+        orders=tuple(kind for kind, refused in tried.items() if refused is None and kind in allowed),
+        prompt=prompt_of(state, game),
         seats=_seats(state),
         last=_last(state),
-        progressive=game_view(state, fitted),
-        alarms=tuple(
-            StandingAlarm(number=each.number, code=each.code, text=each.text, times=each.times)
-            for each in state.alarms
-        ),
+        progressive=game,
+        alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
         stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.stops),
+        devices=tuple(console_devices(state, seq, noted.shoe_since, fitted.links(), now)),
         hands_an_hour=hands_an_hour,
     )
 
 
-# --- what may be ordered
-
-# Orders that are legal in a phase and yet have nothing to be about.
-_NEEDS: Final[dict[str, Callable[[TableState], bool]]] = {
-    "open_betting": lambda state: (
-        state.shoe > 0 and not state.stops and not state.shoe_over and _burn_is_done(state)
-    ),
-    "close_betting": lambda state: not state.stops,
-    "reveal": lambda state: not state.stops,
-    "key_card": lambda state: not state.stops and (state.doubt is not None or _card_is_keyed_next(state)),
-    "resume_play": lambda state: any(stop.code != OFFERED for stop in state.stops),
-    "accept_shoe": lambda state: state.link.offered is not None,
-    "acknowledge_alarm": lambda state: bool(state.alarms),
-    "correct_round": lambda state: state.last is not None and state.last.status == "played",
-    "void_round": lambda state: state.last is not None and state.last.status == "played",
-}
+def _alarm(alarm: Alarm, raised: Raised) -> StandingAlarm:
+    caller = raised.who if alarm.code == "supervisor_called" else None
+    return StandingAlarm(**asdict(alarm), ts=raised.ts, who=caller)
 
 
-def _burn_is_done(state: TableState) -> bool:
-    """Whether the burn is finished, or is so once the dealer says it, where nobody else sees the cards."""
-    return state.burn_left == 0 or (bool(state.burn_left) and state.settings.cards == "keyed")
-
-
-def _card_is_keyed_next(state: TableState) -> bool:
-    """Whether the dealer keys every card, and one comes before anything else: not while a burn goes on that nobody keys."""
-    closed_first = state.phase is Phase.BETTING and state.settings.betting_closes == "order"
-    return state.settings.cards == "keyed" and state.next_position is not None and not closed_first
-
-
-def _possible(state: TableState, allowed: Iterable[str]) -> Iterable[str]:
-    legal = TRANSITIONS[state.phase]
-    return (
-        kind
-        for kind in KINDS
-        if kind in allowed
-        and issubclass(KINDS[kind], Order)
-        and KINDS[kind] in legal
-        and (kind not in _NEEDS or _NEEDS[kind](state))
+def waiting_of(waiting: Countersigning, state: TableState, reader: Reader) -> tuple[WaitingOrder, ...]:
+    """The orders that wait for a second person, as this reader sees them: their own, and those that they may approve."""
+    allowed = orders_of(reader.roles)
+    return tuple(
+        WaitingOrder(
+            number=each.number,
+            order=each.kind,
+            label=CATALOGUE[each.kind].label,
+            giver=each.giver,
+            why=each.why,
+            fields=_written(each.order),
+            seconds=waiting.seconds_left(each),
+            own=each.giver == reader.name,
+            may=each.kind in allowed and each.giver != reader.name,
+            outcome=each.outcome,
+            accepted=each.accepted,
+        )
+        for each in (*waiting.all(state), *filter(None, [waiting.last_of(reader.name)]))
+        if each.kind in allowed or each.giver == reader.name
     )
+
+
+def _written(order: object) -> dict[str, str]:
+    """What an order says, for the person who is to approve it."""
+    if isinstance(order, ChangeSettings) and order.before is not None:
+        before, after = order.before, order.settings
+        changed = (
+            each.name for each in fields(after) if getattr(before, each.name) != getattr(after, each.name)
+        )
+        return {name: f"{getattr(before, name)} → {getattr(after, name)}" for name in changed} | {
+            "reason": order.reason
+        }
+    if isinstance(order, ChangeGame):
+        return {"game": order.game.title}
+    left_out = {"kind", "who", "approved_by"}
+    return {
+        each.name: " ".join(value) if isinstance(value := getattr(order, each.name), tuple) else str(value)
+        for each in fields(order)  # type: ignore[arg-type]  # each order is a dataclass
+        if each.name not in left_out
+    }
 
 
 # --- what to do now
 
 
-def prompt_of(state: TableState) -> Prompt:
-    """What the person at the table is to do next."""
-    prompt = _what_waits(state) or _what_follows(state)
+def prompt_of(state: TableState, game: GameView | None = None) -> Prompt:
+    """What the person at the table is to do next; an award of the progressive's `game` comes before the next hand."""
+    prompt = _what_stops(state) or _award(state, game) or _what_waits(state) or _what_follows(state)
     return prompt.model_copy(update={"position": state.next_position})
 
 
-def _what_waits(state: TableState) -> Prompt | None:
-    """What must be seen to before play goes on."""
+def _what_stops(state: TableState) -> Prompt | None:
+    """What must be seen to before anything else."""
     if state.phase is Phase.LOCKED:
         return Prompt(code="locked", text="The table is locked: sign on to open it")
     if state.stops:
         return Prompt(code="stopped", text="; ".join(stop.text for stop in state.stops))
     if state.doubt is not None:
         return Prompt(code="key_card", side=_side(state), text=state.doubt.text)
+    return None
+
+
+def _award(state: TableState, game: GameView | None) -> Prompt | None:
+    if game is not None and game.award is not None:
+        return Prompt(code="award", text=game.todo.text)
+    burned = state.phase is Phase.SHOE_CHANGE and state.burn_left == 0
+    if state.award_waits and (burned or state.phase in {Phase.BETTING, Phase.SETTLED}):
+        return Prompt(code="award", text=f"T{what_waits(state)[1:]}")
+    return None
+
+
+def _what_waits(state: TableState) -> Prompt | None:
+    """What must be seen to before the next hand."""
     if state.shoe_over and state.phase in {Phase.BETTING, Phase.SETTLED}:
         return Prompt(code="shoe_over", text="That was the shoe's last coup: change the shoe")
     shoe_is_wanted = state.phase in {Phase.SHOE_CHANGE, Phase.BETTING, Phase.DEALING}
+    if state.keyed_for_shoe:
+        text = f"The shoe is offline: {state.link.reason}. Key the cards that end this hand, or wait for the shoe"
+        return Prompt(code="shoe_offline", side=_side(state), text=text)
     if shoe_is_wanted and state.settings.cards == "shoe" and not state.link.online:
         return Prompt(code="shoe_offline", text=f"The shoe is offline: {state.link.reason}")
     return None
@@ -252,9 +347,17 @@ def _what_follows(state: TableState) -> Prompt:
         case Phase.REVEAL:
             return Prompt(code="reveal", text="Turn the cards and reveal the hands")
         case Phase.SETTLED:
-            return Prompt(code="pay", text="Pay the winning wagers, then open betting")
+            return _at_the_end(state)
         case _:
             return _next_card(state)
+
+
+def _at_the_end(state: TableState) -> Prompt:
+    if _correction(state) is not None:
+        return Prompt(code="pay_difference", text="Pay and take back the differences, then open betting")
+    if state.last is not None and state.last.status == "void":
+        return Prompt(code="return_wagers", text="Return all wagers, then open betting")
+    return Prompt(code="pay", text="Pay the winning wagers, then open betting")
 
 
 def _next_card(state: TableState) -> Prompt:
@@ -319,11 +422,20 @@ def _last(state: TableState) -> LastRound | None:
     if state.last is None:
         return None
     record = public_round(state.last)
+    entry = _correction(state)
     return LastRound(
         round=record,
         pays=_pays(state, record) if record.status == "played" else (),
-        seats=seat_pays(record.settlements),
+        seats=seat_pays(state, record.settlements),
+        correction=None if entry is None else public_round(entry),
+        differences=() if entry is None else seat_pays(state, entry.settlements),
     )
+
+
+def _correction(state: TableState) -> RoundRecord | None:
+    """The entry that last corrected or voided the last round, None where it stands as it was settled."""
+    entry, last = state.correction, state.last
+    return entry if entry is not None and last is not None and entry.corrects == last.round else None
 
 
 def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
@@ -342,18 +454,39 @@ def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
     )
 
 
-def seat_pays(settlements: Sequence[Settlement]) -> tuple[SeatPay, ...]:
+def seat_pays(state: TableState, settlements: Sequence[Settlement]) -> tuple[SeatPay, ...]:
     """Each seat's settlements and what they come to."""
     found = []
     for seat in sorted({each.seat for each in settlements}):
         its = tuple(each for each in settlements if each.seat == seat)
+        due = tuple(filter(None, (_due(state, each) for each in its)))
         found.append(
             SeatPay(
                 seat=seat,
                 staked=sum(each.stake for each in its),
                 returned=sum(each.returned for each in its),
                 net=sum(each.net for each in its),
+                pay=sum(each.pay for each in due),
+                due=due,
                 wagers=its,
             )
         )
     return tuple(found)
+
+
+def _due(state: TableState, settled: Settlement) -> WagerDue | None:
+    meter = None if state.progressive is None else state.progressive.books.settings
+    was_taken = meter is not None and meter.wager.name == settled.wager and not meter.wager_stays
+    is_difference = settled.stake == 0
+    if settled.outcome is Outcome.AWARD or (
+        was_taken and settled.outcome is Outcome.LOSE and not is_difference
+    ):
+        return None
+    beside = settled.returned if was_taken else max(settled.net, 0)
+    return WagerDue(
+        wager=settled.wager,
+        title=state.settings.game.wager(settled.wager).title,
+        outcome=settled.outcome,
+        pay=settled.net if is_difference else beside,
+        stake_stays=not (was_taken or is_difference),
+    )

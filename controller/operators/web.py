@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from secrets import compare_digest
 from threading import Lock
 from typing import Annotated, Any, Final, ParamSpec, TypeVar
 
-from fastapi import Depends, FastAPI, Query, Request
+from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi import Path as InPath
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import APIKeyCookie, APIKeyHeader
@@ -24,29 +25,38 @@ from starlette.staticfiles import StaticFiles
 from controller import __version__
 from controller.engine import Engine
 from controller.messages.models import WagerLimits
-from controller.operators.accounts import AccountsError
 from controller.operators.api import (
+    ORDERS_ON_OFFER,
     REFUSAL,
-    Credentials,
     GameOnOffer,
     OrderAnswer,
+    OrderOnOffer,
     Password,
     Refusal,
-    RefusalError,
     SessionAnswer,
+    SignedOnAnswer,
     openapi_document,
 )
-from controller.operators.desk import Desk, Preview, UnreadableError, sayable
+from controller.operators.desk import Answer, Desk, Preview
 from controller.operators.games import games_on_offer
-from controller.operators.gate import Gate, NotLetInError, Session
+from controller.operators.gate import Gate, Session
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
+from controller.operators.requests import (
+    Credentials,
+    NotLetInError,
+    RefusalError,
+    UnreadableError,
+    read_request,
+    sayable,
+)
 from controller.operators.roles import Read, may_read
-from controller.operators.signing import order_of
-from controller.operators.view import Reader, View, view_of
+from controller.operators.view import Moments, Reader, View, view_of, waiting_of
 from game_manager.web import House, add_game_manager
 
 PAGES: Final = Path(__file__).parent / "pages"
 VIEW_EVERY_SECONDS: Final = 1
+KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
+"""So long a browser keeps the cookie by which it is known; none keeps one for longer."""
 MOST_STREAMS: Final = 8
 """So many streams a session may have open; one more ends the oldest.
 
@@ -58,6 +68,7 @@ _Asked = ParamSpec("_Asked")
 _Report = TypeVar("_Report")
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
 _GAMES: Final = TypeAdapter(tuple[GameOnOffer, ...])
+_ORDERS: Final = TypeAdapter(tuple[OrderOnOffer, ...])
 
 
 class Changes:
@@ -107,9 +118,18 @@ class Parts:
         """The name of the session's cookie.
 
         It has the port, of which cookies know nothing: with one name for all, who signs on at one table of a PC would
-        be signed off at the other.
+        be signed off at the other. With TLS its prefix has browsers take it from this very host alone, and over TLS.
         """
-        return f"punto_session_{self.port}"
+        return f"{self._prefix}punto_session_{self.port}"
+
+    @property
+    def browser_cookie(self) -> str:
+        """The name of the cookie by which a browser is known where somebody has signed on."""
+        return f"{self._prefix}punto_browser_{self.port}"
+
+    @property
+    def _prefix(self) -> str:
+        return "__Host-" if self.tls else ""
 
 
 def application(parts: Parts) -> FastAPI:
@@ -200,10 +220,6 @@ def _answer_refusals(app: FastAPI) -> None:
             answer.headers["Allow"] = ", ".join(sorted(methods))
         return answer
 
-    @app.exception_handler(AccountsError)
-    async def no_accounts(_: Request, error: AccountsError) -> Response:
-        return said(503, "no_accounts", str(error))
-
 
 def _what_to_write(fault: dict[str, Any]) -> str:
     """What is wrong with a parameter, in words: the validation's own are for programmers."""
@@ -231,7 +247,9 @@ class _Callers:
 
     - `session`: the session of the one who asks, and by that is active.
     - `onlooker`: the same of a page that may ask by itself, for as long as it is open.
-    - `own_page`: the same, whose page knows what only the sign-on's answer has told.
+    - `own_page`: the same, whose page knows what only the sign-on's answer has told: a browser gives the cookie to
+      whatever listens on this host, at any port.
+    - `whose_page`: the same of a page that says so if it knows it.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -257,13 +275,19 @@ class _Callers:
                 raise RefusalError(
                     403,
                     "csrf",
-                    "the header X-CSRF-Token is not this session's: take `csrf` from GET /api/session",
+                    "the header X-CSRF-Token is not this session's: sign on, and take `csrf` from the answer",
                 )
             return caller
+
+        async def whose_page(
+            token: Cookie, csrf: Annotated[str | None, Header(alias="X-CSRF-Token")] = None
+        ) -> Session:
+            return await (session(token) if csrf is None else own_page(token, csrf))
 
         self.session = session
         self.onlooker = onlooker
         self.own_page = own_page
+        self.whose_page = whose_page
 
     def reader(self, what: Read) -> Callable[..., Any]:
         """The session of one who may read this. Reading the table is no activity, for pages read it by themselves."""
@@ -282,31 +306,32 @@ class _Callers:
 
 
 def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
-    def answer(session: Session) -> Response:
-        return _json(
-            SessionAnswer(
-                name=session.name, roles=session.roles, csrf=session.csrf, idle_seconds=parts.idle_seconds
-            )
-        )
+    def about(session: Session) -> dict[str, Any]:
+        own = {"number": session.number, "name": session.name, "roles": session.roles}
+        return {**own, "idle_seconds": parts.idle_seconds}
 
     @app.post(
         "/api/session",
         summary="Sign on",
-        responses=_answers(SessionAnswer, 401, 403, 413, 415, 422, 429, 503),
+        responses=_answers(SignedOnAnswer, 401, 403, 413, 415, 422, 429, 503),
     )
     async def sign_on(request: Request) -> Response:
         given = Credentials.read(await _json_body(request))
-        before = request.cookies.get(parts.cookie)
-        token, session = await parts.gate.sign_on(given.name, given.password, _where(request), before)
-        signed_on = answer(session)
-        signed_on.set_cookie(
-            parts.cookie, token, path="/", secure=parts.tls, httponly=True, samesite="strict"
-        )
-        return signed_on
+        before, browser = (request.cookies.get(name) for name in (parts.cookie, parts.browser_cookie))
+        new = await parts.gate.sign_on(given.name, given.password, _where(request), before, browser)
+        answer = _json(SignedOnAnswer(**about(new.session), csrf=new.session.csrf))
+        set_cookie = partial(answer.set_cookie, path="/", secure=parts.tls, httponly=True, samesite="strict")
+        set_cookie(parts.cookie, new.token)
+        set_cookie(parts.browser_cookie, new.browser, max_age=KNOWN_BROWSER_SECONDS)
+        return answer
 
-    @app.get("/api/session", summary="Who is signed on", responses=_answers(SessionAnswer, 401, 503))
-    async def session(session: Annotated[Session, Depends(callers.session)]) -> Response:
-        return answer(session)
+    @app.get(
+        "/api/session",
+        summary="Who is signed on; 403 if the page sends another session's token",
+        responses=_answers(SessionAnswer, 401, 403, 503),
+    )
+    async def session(session: Annotated[Session, Depends(callers.whose_page)]) -> Response:
+        return _json(SessionAnswer(**about(session)))
 
     @app.delete(
         "/api/session",
@@ -342,8 +367,11 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     def view(session: Session) -> View:
         engine = parts.engine
-        reader = Reader(session.name, session.roles)
-        return view_of(engine.state, engine.seq, datetime.now(UTC), reader, parts.pace(), parts.desk.fitted)
+        reader, desk = Reader(session.name, session.roles), parts.desk
+        now, moments = datetime.now(UTC), Moments(engine.shoe_since, engine.raised)
+        of = (engine.state, engine.seq, now, reader, parts.pace(), desk.fitted)
+        view = view_of(*of, tried=desk.refusals(), moments=moments)
+        return view.model_copy(update={"waiting": waiting_of(desk.waiting, engine.state, reader)})
 
     async def views(session: Session) -> AsyncIterator[ServerSentEvent]:
         this = object()
@@ -388,19 +416,52 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         summary="Give an order",
         responses={
             **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
+            202: {
+                "model": OrderAnswer,
+                "description": "waits for a second person, at a session of their own",
+            },
             409: {"model": OrderAnswer, "description": _WORDS[409]},
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
-        order = await order_of(parts.gate, parts.desk, session, await _json_body(request), preview=False)
+        kind, fields = read_request(await _json_body(request))
+        orders = await parts.desk.orders(kind, fields, session)
         # The body and a second person's password may have taken their time.
         if not await parts.gate.holds(session):
             raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
-        answer = await parts.desk.give(order, session.name)
-        return _json(
-            OrderAnswer(accepted=answer.accepted, seq=answer.seq, code=answer.code, reason=answer.reason),
-            200 if answer.accepted else 409,
-        )
+        return answered(await parts.desk.give(orders, session))
+
+    def answered(answer: Answer) -> Response:
+        status = 200 if answer.accepted else 409 if answer.waiting is None else 202
+        return _json(OrderAnswer.model_validate(answer.model_dump(exclude={"state"})), status)
+
+    @app.post(
+        "/api/approvals/{number}",
+        summary="Approve an order that waits for a second person, at one's own session",
+        responses={
+            **_answers(OrderAnswer, 401, 403, 404, 422, 429, 503),
+            409: {"model": OrderAnswer, "description": _WORDS[409]},
+        },
+    )
+    async def approve(session: OwnPage, number: Annotated[int, InPath(ge=1, le=_NUMBER)]) -> Response:
+        answer = await parts.desk.approve(number, session)
+        parts.changes.notify()
+        return answered(answer)
+
+    @app.delete(
+        "/api/approvals/{number}",
+        summary="Decline an order that waits, or take one's own back",
+        status_code=204,
+        responses={
+            status: each
+            for status, each in _answers(None, 401, 403, 404, 422, 429, 503).items()
+            if status != 200
+        },
+    )
+    async def decline(session: OwnPage, number: Annotated[int, InPath(ge=1, le=_NUMBER)]) -> Response:
+        await parts.desk.decline(number, session)
+        parts.changes.notify()
+        return Response(status_code=204)
 
     @app.post(
         "/api/preview",
@@ -408,8 +469,16 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         responses=_answers(Preview, 401, 403, 413, 415, 422, 429, 503),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
-        order = await order_of(parts.gate, parts.desk, session, await _json_body(request), preview=True)
-        return _json(parts.desk.preview(order))
+        kind, fields = read_request(await _json_body(request))
+        return _json(await parts.desk.preview(kind, fields, session))
+
+    @app.get(
+        "/api/orders",
+        summary="The orders that there are: what pages call them, and how they show them",
+        responses=_answers(list[OrderOnOffer], 401, 503),
+    )
+    async def on_offer(_: Annotated[Session, Depends(callers.onlooker)]) -> Response:
+        return Response(_ORDERS.dump_json(ORDERS_ON_OFFER), media_type="application/json")
 
 
 def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:

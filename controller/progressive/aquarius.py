@@ -1,44 +1,49 @@
 """How a round goes with Aquarius: a keypad, and a supervisor's key (sheet 000, Aquarius, dealing procedure).
 
-The law: an event is legal in a step if `TRANSITIONS` lists it there, and leads to one of the steps listed with it; all
-others are in `REFUSED`, each with its reason. What is refused changes nothing.
-
 J-POT logs an award, and the key's way back to RUN adjusts the meter (7e, 7f). So a table that loses its power in
 between stands at LOGGED, and goes on from there.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Literal, TypeGuard
+from typing import Any, Final, Literal
 
-from controller.progressive.events import BookAward, Contribute, EndRound, LockAward, ReopenRound
+from controller.progressive import procedure
+from controller.progressive.events import Authority, BookAward
 from controller.progressive.procedure import (
+    ADJUSTED,
     AFTER_START,
     ALREADY_CONFIRMED,
     ALREADY_STARTED,
+    BETTING,
     HAND_NOT_OVER,
+    LOGGED,
     NO_GAME,
     NO_HAND_YET,
+    NOT_OVER,
     OF_NO_ROUND,
+    PLAYING,
+    SETTLING,
+    TOO_LATE,
     AwardTakenBack,
     Hand,
     HandButton,
     HandDecided,
+    NobodyWon,
+    Order,
+    Procedure,
     Refusal,
+    Refusals,
+    ReopenGame,
     StartGame,
+    Transitions,
     WagerLifted,
     WagerPlaced,
     WagerVoided,
-    confirm,
-    decide,
     end,
-    press,
-    sense,
-    start,
-    take_back,
+    log,
 )
 from controller.progressive.refusal import RefusedError
-from controller.progressive.value import Value
 
 
 class Key(StrEnum):
@@ -46,6 +51,10 @@ class Key(StrEnum):
 
     RUN = "run"
     JPH = "jph"
+
+
+KEY_SWITCH: Final = "key switch"
+"""Who turned a key, or pressed J-POT with it, at a keypad: a key names nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,7 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True)
 class Jpot:
-    """The supervisor `who` presses J-POT."""
+    """The supervisor `who` presses J-POT; or the dealer, for an award that the house lets the dealer confirm."""
 
     who: str
     kind: Literal["jpot"] = "jpot"
@@ -73,35 +82,9 @@ class GameOver:
     kind: Literal["game_over"] = "game_over"
 
 
-Event = (
-    WagerPlaced
-    | WagerLifted
-    | WagerVoided
-    | StartGame
-    | HandDecided
-    | AwardTakenBack
-    | HandButton
-    | TurnKey
-    | Jpot
-    | GameOver
-)
-Order = Contribute | ReopenRound | LockAward | BookAward | EndRound
-"""What it asks of the progressive."""
+Event = procedure.Event | TurnKey | Jpot | GameOver
 
-
-class Step(StrEnum):
-    """How far a round is. LOGGED: the award is fixed and the meter is not adjusted for it yet."""
-
-    BETTING = "betting"
-    PLAYING = "playing"
-    SETTLING = "settling"
-    LOGGED = "logged"
-    ADJUSTED = "adjusted"
-
-
-BETTING, PLAYING, SETTLING, LOGGED, ADJUSTED = Step
-
-TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
+TRANSITIONS: Final[Transitions] = {
     BETTING: {
         WagerPlaced: frozenset({BETTING}),
         WagerLifted: frozenset({BETTING}),
@@ -109,6 +92,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
         AwardTakenBack: frozenset({BETTING, SETTLING}),
+        ReopenGame: frozenset({SETTLING}),
         TurnKey: frozenset({BETTING}),
     },
     PLAYING: {
@@ -124,7 +108,8 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
         TurnKey: frozenset({SETTLING}),
-        Jpot: frozenset({LOGGED}),
+        Jpot: frozenset({LOGGED, ADJUSTED}),  # adjusted where the dealer may confirm it alone
+        NobodyWon: frozenset({LOGGED, ADJUSTED}),
         GameOver: frozenset({BETTING}),
     },
     LOGGED: {
@@ -141,11 +126,16 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         GameOver: frozenset({BETTING}),
     },
 }
-"""Step -> event -> the steps it may lead to."""
 
-REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
+_KEY_IN_RUN: Final[Refusal] = (
+    "key_in_run",
+    "the key is in RUN: a supervisor must turn it to JPH first",
+)
+
+REFUSED: Final[Refusals] = {
     BETTING: {
         HandButton: NO_GAME,
+        NobodyWon: NO_GAME,
         Jpot: NO_HAND_YET,
         GameOver: NO_GAME,
     },
@@ -154,22 +144,27 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
         StartGame: ALREADY_STARTED,
         AwardTakenBack: OF_NO_ROUND,
         HandButton: HAND_NOT_OVER,
+        NobodyWon: HAND_NOT_OVER,
+        ReopenGame: TOO_LATE,
         Jpot: NO_HAND_YET,
         GameOver: HAND_NOT_OVER,
     },
     SETTLING: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
+        ReopenGame: NOT_OVER,
     },
     LOGGED: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
         HandDecided: (
             "award_open",
-            "an award is logged and the meter is not adjusted yet: turn the key to RUN, then correct the round",
+            "the award is logged and the key is in JPH: turn the key to RUN, then correct the round",
         ),
         AwardTakenBack: OF_NO_ROUND,
         HandButton: ALREADY_CONFIRMED,
+        NobodyWon: ALREADY_CONFIRMED,
+        ReopenGame: NOT_OVER,
         Jpot: ALREADY_CONFIRMED,
         GameOver: (
             "key_in_jph",
@@ -180,99 +175,64 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
         HandButton: ALREADY_CONFIRMED,
+        NobodyWon: ALREADY_CONFIRMED,
+        ReopenGame: NOT_OVER,
         Jpot: ALREADY_CONFIRMED,
     },
 }
-"""Step -> event -> why it cannot be then."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(Value):
+class State(procedure.State):
     """A table with Aquarius: the step, the hand and the key. It can be stored and taken up again."""
 
-    hand: Hand
-    step: Step = BETTING
     key: Key = Key.RUN
     kind: Literal["aquarius"] = "aquarius"
 
 
-class Aquarius:
+class Aquarius(Procedure[State]):
     """One table's procedure. `state` is all that it is."""
 
-    def __init__(self, state: State) -> None:
-        self.state = state
+    states = State
+    transitions = TRANSITIONS
+    refused = REFUSED
 
-    @classmethod
-    def new(cls, table: str, stake: int) -> "Aquarius":
-        """A table before its first round; a wager on a sensor is worth `stake` minor units."""
-        return cls(State(hand=Hand(table=table, stake=stake)))
+    def carry_out(self, event: Any) -> tuple[State, list[Order]]:
+        """The state after an event that is legal now, and what it asks of the progressive."""
+        if isinstance(event, StartGame | GameOver) and self.state.key is Key.JPH:
+            # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the table".
+            raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
+        return super().carry_out(event)
 
-    @staticmethod
-    def knows(event: object) -> TypeGuard[Event]:
-        """Whether it is anything that can happen with this procedure."""
-        return isinstance(event, Event)
+    def own(self, event: TurnKey | Jpot | NobodyWon | GameOver) -> tuple[State, list[Order]]:
+        """The state after an event of the key or the keypad, and what it asks of the progressive."""
+        state, hand = self.state, self.state.hand
+        match event:
+            case TurnKey(to=to):
+                if state.step is LOGGED and to is Key.RUN:
+                    return state.but(key=to, step=ADJUSTED), _booking(hand)
+                return state.but(key=to), []
+            case Jpot() | NobodyWon():
+                return self._log(event)
+            case _:  # GAME OVER
+                ended, order = end(hand, "a supervisor turns the key to JPH and confirms NOBODY WON")
+                return state.but(hand=ended, step=BETTING), [order]
 
-    def handle(self, event: Event) -> list[Order]:
-        """Handle one event and return what it asks of the progressive.
-
-        Raises:
-            RefusedError: it cannot be now; nothing has changed.
-        """
-        before = self.state.step
-        allowed = TRANSITIONS[before].get(type(event))
-        if allowed is None:
-            raise RefusedError(*REFUSED[before][type(event)])
-        after, orders = _carry_out(self.state, event)
-        if after.step not in allowed:
-            raise AssertionError(
-                f"{event.kind} led from {before} to {after.step}, which the transition table forbids"
-            )
-        self.state = after
-        return orders
-
-
-def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: C901, PLR0911 - flat: one case an event
-    hand = state.hand
-    match event:
-        case WagerPlaced() | WagerLifted() | WagerVoided():
-            return state.but(hand=sense(hand, event)), []
-        case StartGame():
-            started, contribution = start(hand, event)
-            return state.but(hand=started, step=PLAYING), [contribution]
-        case HandDecided():
-            return _decided(state, event)
-        case AwardTakenBack():
-            return _taken_back(state)
-        case HandButton():
-            return state.but(hand=press(hand, event)), []
-        case TurnKey(to=to):
-            if state.step is LOGGED and to is Key.RUN:
-                return state.but(key=to, step=ADJUSTED), [BookAward(hand.table)]
-            return state.but(key=to), []
-        case Jpot(who=who):
-            if state.key is Key.RUN:
-                raise RefusedError("key_in_run", "the key is in RUN: a supervisor must turn it to JPH first")
-            awarded, won = confirm(hand)
-            lock = LockAward(hand.table, hand.round, won.rule, won.seats, who)
-            return state.but(hand=awarded, step=LOGGED), [lock]
-        case _:  # GAME OVER
-            if state.key is Key.JPH:
-                raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
-            ended, order = end(hand)
-            return state.but(hand=ended, step=BETTING), [order]
+    def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
+        """Log an award, or that nobody won it (7e); with the key in RUN what the dealer may confirm alone, which is booked at once."""
+        state = self.state
+        alone = state.key is Key.RUN
+        up_to = 0 if state.hand.won is None else state.hand.won.dealer_up_to
+        if alone and not up_to:
+            raise RefusedError(*_KEY_IN_RUN)
+        hand, order = log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
+        if not alone:
+            return state.but(hand=hand, step=LOGGED), [order]
+        if len(order.won.seats) > up_to:
+            raise RefusedError(*_KEY_IN_RUN)
+        return state.but(hand=hand, step=ADJUSTED), [order, *_booking(hand)]
 
 
-def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
-    hand = decide(state.hand, event)
-    if state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won):
-        return state.but(hand=hand), []
-    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return state.but(hand=hand, step=SETTLING), reopened
-
-
-def _taken_back(state: State) -> tuple[State, list[Order]]:
-    hand = take_back(state.hand)
-    if state.step is BETTING and hand.won is None:
-        return state.but(hand=hand), []
-    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return state.but(hand=hand, step=SETTLING), reopened
+def _booking(hand: Hand) -> list[Order]:
+    """That nobody won is logged, and books nothing."""
+    return [] if hand.denied else [BookAward(hand.table)]

@@ -1,4 +1,7 @@
-"""Awards: locked, booked and backed out.
+"""Awards: locked, booked and backed out; and that nobody won one.
+
+What the tray pays (sheet 000, 7a: "Other hands are paid from the tray or from the meter") goes the same way as what the meter
+pays, and moves nothing in the meter's books.
 
 An award's amount is fixed when it is locked, of the meter less what is locked already. The order of the locks is the
 order on the record, so two tables that win in the same moment are one after the other.
@@ -14,63 +17,38 @@ were it to fill the room that a smaller award makes, players would not see that 
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked
-from controller.progressive.events import BackOut, BookAward, LockAward
+from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
+from controller.progressive.events import BackOut, BookAward, DenyAward, LockAward
 from controller.progressive.ledger import Account, Cause, Line, Reference
 from controller.progressive.money import amount, share_of_meter, whole, written
-from controller.progressive.orders import refuse_unapproved, refuse_unreasoned, table_round
+from controller.progressive.orders import refuse_unreasoned, table_round
 from controller.progressive.refusal import RefusedError
+from controller.progressive.settings import Payer
 from controller.progressive.shares import Share, order_of_paying, split
 from controller.progressive.state import Award, AwardState, TableRound
 from controller.progressive.turn import Turn
 from controller.wagers.definition import Rule
 
 KEPT: Final = 25
-"""So many awards that are over are at hand for the Game Manager; all of them are on the record."""
+"""So many awards of either payer that are over are at hand for the Game Manager; all of them are on the record."""
 
 
 def lock(turn: Turn, event: LockAward) -> None:
     """Fix an award. With Nexus it is booked in the same step (sheet 000, Nexus Command, 7e).
 
     Raises:
-        RefusedError: the round is not open, the tier is not the meter's to pay, a seat has no wager, the award was
-            confirmed before, the card is not enough for it, or the meter does not hold it.
+        RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was confirmed before, who
+            confirms it may not, or the meter does not hold it.
     """
-    played = table_round(turn, event.table, event.round)
-    if played.over:
-        raise RefusedError(
-            "round_over",
-            f"round {event.round} of {event.table} is over: correct its cards, or its award is none",
-        )
-    rule = turn.state.settings.tier(event.rule)
-    if rule is None:
-        raise RefusedError(
-            "not_from_meter",
-            f"the meter pays nothing for {event.rule}: it loses, or is paid from the tray with the other wagers",
-        )
-    _refuse_seats(event, played)
+    award = _claimed(turn, event)
     _refuse_again(turn, event)
-    available = turn.state.available
-    shares = _shares(turn, rule, event, played, available)
-    award = Award(
-        id=turn.state.next_award,
-        rule=rule.name,
-        table=event.table,
-        round=event.round,
-        meter=whole(available),
-        amount=sum(share.amount for share in shares),
-        seats=event.seats,
-        shares=shares,
-        whole_meter=rule.pay.meter == 1,
-        who=event.who,
-        card=event.card,
-    )
-    _refuse_unpayable(turn, award)
-    _refuse_card(turn, award)
-    missing = amount(award.amount) - available
-    if missing > 0:
+    if award.payer == "meter":
+        _refuse_unpayable(turn, award)
+    _refuse_authority(turn, award)
+    missing = amount(award.amount) - turn.state.available
+    if award.payer == "meter" and missing > 0:
         # What a display limit kept off the meter is the players' too. It comes in no other way before the next meter.
         back = (Line(Account.OVERFLOW, -missing), Line(Account.PRIMARY, missing))
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
@@ -82,8 +60,34 @@ def lock(turn: Turn, event: LockAward) -> None:
         _book(turn, award)
 
 
+def deny(turn: Turn, event: DenyAward) -> None:
+    """Note that nobody won an award, by the authority that the award would have needed. It moves no money.
+
+    Raises:
+        RefusedError: the round is not open, the tier wins no award, or who confirms it may not.
+    """
+    award = _claimed(turn, event)
+    _refuse_authority(turn, award)
+    turn.say(
+        NobodyWonLogged(
+            table=award.table,
+            round=award.round,
+            rule=award.rule,
+            seats=award.seats,
+            amount=award.amount,
+            payer=award.payer,
+            reason=event.reason,
+            who=award.who,
+            by=award.by,
+            level=award.level,
+            confirmed_by=award.confirmed_by,
+            approved_by=event.approved_by,
+        )
+    )
+
+
 def book(turn: Turn, event: BookAward) -> None:
-    """Take the award that is locked at a table off the meter.
+    """Book the award that is locked at a table: what the meter pays is taken off it.
 
     Raises:
         RefusedError: none is.
@@ -97,7 +101,7 @@ def book(turn: Turn, event: BookAward) -> None:
 
 
 def back_out(turn: Turn, event: BackOut) -> None:
-    """Put a booked award back on the meter.
+    """Take a booked award back; what the meter paid is put back on it.
 
     What began the next meter stays where it is: seed is taken back by an adjustment of its own, for its own cause.
 
@@ -125,42 +129,85 @@ def back_out(turn: Turn, event: BackOut) -> None:
             "then back it out",
         )
     refuse_unreasoned(event.reason)
-    refuse_unapproved(turn, award.amount, event.who, event.approved_by)
     put = amount(award.amount)
-    turn.post(
-        Cause.BACK_OUT,
-        (Line(Account.PAID, -put, award.rule), *turn.to_meter(put)),
-        replace(_about(award), who=event.who, reason=event.reason, approved_by=event.approved_by),
-    )
+    if award.payer == "meter":
+        turn.post(
+            Cause.BACK_OUT,
+            (Line(Account.PAID, -put, award.rule), *turn.to_meter(put)),
+            replace(_about(award), who=event.who, reason=event.reason, approved_by=event.approved_by),
+        )
     after = replace(award, state=AwardState.BACKED_OUT)
     turn.put_award(after)
-    turn.say(AwardBackedOut(after))
+    turn.say(AwardBackedOut(after, event.who, event.reason, event.approved_by))
 
 
 def forget(turn: Turn) -> None:
-    """Keep the last awards, and those of the tables' last rounds, which are locked or could still be corrected."""
+    """Keep the last awards of either payer, and those of the tables' last rounds, which are locked or could still be corrected."""
+    awards = turn.state.awards
     last_rounds = {(each.table, each.round) for each in turn.state.rounds}
-    oldest = turn.state.next_award - KEPT
-    kept = tuple(
-        award
-        for award in turn.state.awards
-        if award.id >= oldest or (award.table, award.round) in last_rounds
-    )
-    if len(kept) < len(turn.state.awards):
+    # The many of the tray must not drive out the few of the meter, which could then not be backed out.
+    last = {
+        award.id
+        for payer in get_args(Payer)
+        for award in [each for each in awards if each.payer == payer][-KEPT:]
+    }
+    kept = tuple(award for award in awards if award.id in last or (award.table, award.round) in last_rounds)
+    if len(kept) < len(awards):
         turn.change(awards=kept)
 
 
-def _refuse_seats(event: LockAward, played: TableRound) -> None:
-    if not event.seats:
+def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
+    """The award as it would be locked now.
+
+    Raises:
+        RefusedError: the round is not open, the tier wins no award, or a seat has no wager.
+    """
+    played = table_round(turn, event.table, event.round)
+    if played.over:
+        raise RefusedError(
+            "round_over",
+            f"round {event.round} of {event.table} is over: correct its cards, or its award is none",
+        )
+    won, authority, settings = event.won, event.authority, turn.state.settings
+    rule = settings.tier(won.rule)
+    if rule is None:
+        raise RefusedError("no_award", f"{won.rule} wins no award of {settings.wager.title}")
+    _refuse_seats(won.seats, event.round, played)
+    available = turn.state.available
+    shares = _shares(turn, rule, won.seats, played, available)
+    return Award(
+        id=turn.state.next_award,
+        rule=rule.name,
+        table=event.table,
+        round=event.round,
+        meter=whole(available),
+        amount=sum(share.amount for share in shares),
+        seats=won.seats,
+        shares=shares,
+        whole_meter=rule.pay.meter == 1,
+        payer=settings.payer(rule),
+        who=authority.who,
+        by=authority.by,
+        level=authority.level,
+        card=authority.level if authority.by == "card" else None,
+        confirmed_by=authority.confirmed_by,
+        side=won.side,
+        player=won.player,
+        banker=won.banker,
+    )
+
+
+def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> None:
+    if not seats:
         raise RefusedError(
             "no_hand_selected", "no hand is selected: press the hand button of each seat that won"
         )
     with_wager = {wager.seat for wager in played.wagers}
-    without = sorted(set(event.seats) - with_wager)
-    if without or len(set(event.seats)) < len(event.seats):
+    without = sorted(set(seats) - with_wager)
+    if without or len(set(seats)) < len(seats):
         raise RefusedError(
             "no_wager",
-            f"of the seats {', '.join(map(str, event.seats))} each must have a progressive wager in round {event.round}, "
+            f"of the seats {', '.join(map(str, seats))} each must have a progressive wager in round {round_}, "
             f"once; with one are {', '.join(map(str, sorted(with_wager))) or 'none'}",
         )
 
@@ -194,31 +241,41 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
         )
 
 
-def _refuse_card(turn: Turn, award: Award) -> None:
+def _refuse_authority(turn: Turn, award: Award) -> None:
+    """Nexus Command, 7e: "a Supervisor or Executive card (depending on jackpot level) swipe is required"."""
     settings = turn.state.settings
-    if settings.procedure == "aquarius":
+    if settings.procedure == "aquarius" or award.by == "dealer":
         return
-    if award.card is None:
+    if award.level is None:
         raise RefusedError(
-            "no_card", "an award is completed by a card: swipe a Supervisor or an Executive card"
+            "no_card",
+            "an award is completed by a card or a signature: swipe a Supervisor or an Executive card, or sign",
         )
-    executive = settings.executive_from is not None and award.amount >= settings.executive_from
-    if executive and award.card != "executive":
+    if settings.executive_from is None or award.amount < settings.executive_from:
+        return
+    if award.level != "executive":
         raise RefusedError(
-            "executive_needed", f"an award of {written(award.amount)} needs an Executive card: swipe one"
+            "executive_needed",
+            f"an award of {written(award.amount)} needs an executive: swipe an Executive card, or have an executive sign",
+        )
+    if award.confirmed_by == award.who:
+        raise RefusedError(
+            "second_person_needed",
+            f"an award of {written(award.amount)} needs two people, and {award.who} pressed CONFIRM: another executive must "
+            "complete it",
         )
 
 
 def _shares(
-    turn: Turn, rule: Rule, event: LockAward, played: TableRound, available: int
+    turn: Turn, rule: Rule, seats: tuple[int, ...], played: TableRound, available: int
 ) -> tuple[Share, ...]:
     """Who gets what: of a percentage all who share it, of a fixed award each winner by the own wager."""
     settings = turn.state.settings
     staked = {wager.seat: wager.amount for wager in played.wagers}
     if not rule.pay.meter:
-        order = order_of_paying(event.seats, settings.seat_one)
+        order = order_of_paying(seats, settings.seat_one)
         return tuple(Share(seat, settings.fixed_award(rule, staked[seat])) for seat in order)
-    sharing = event.seats if settings.split == "winners" else tuple(staked)
+    sharing = seats if settings.split == "winners" else tuple(staked)
     return split(share_of_meter(available, rule.pay.meter), sharing, settings.seat_one)
 
 
@@ -232,10 +289,11 @@ def _begin_next_meter(turn: Turn, award: Award) -> None:
 
 
 def _book(turn: Turn, award: Award) -> None:
-    paid = amount(award.amount)
-    turn.post(
-        Cause.AWARD, (Line(Account.PRIMARY, -paid), Line(Account.PAID, paid, award.rule)), _about(award)
-    )
+    if award.payer == "meter":
+        paid = amount(award.amount)
+        turn.post(
+            Cause.AWARD, (Line(Account.PRIMARY, -paid), Line(Account.PAID, paid, award.rule)), _about(award)
+        )
     after = replace(award, state=AwardState.BOOKED)
     turn.put_award(after)
     turn.say(AwardBooked(after))

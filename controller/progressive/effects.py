@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.progressive.events import SeatWager
+from controller.progressive.events import CardLevel, ConfirmedBy, SeatWager
 from controller.progressive.ledger import Posting
-from controller.progressive.settings import Settings
+from controller.progressive.settings import Payer, Settings
 from controller.progressive.state import Award
 
 
@@ -37,7 +37,7 @@ class AwardLocked:
 
 @dataclass(frozen=True, slots=True)
 class AwardBooked:
-    """The meter was adjusted for an award, which is to be paid."""
+    """An award is to be paid, and the meter was adjusted for it if it pays."""
 
     award: Award
     kind: Literal["award_booked"] = "award_booked"
@@ -45,10 +45,47 @@ class AwardBooked:
 
 @dataclass(frozen=True, slots=True)
 class AwardBackedOut:
-    """An award was put back on the meter."""
+    """An award was taken back, onto the meter if that had paid it; by whom and why, as far as the entry has it."""
 
     award: Award
+    who: str | None = None
+    reason: str | None = None
+    approved_by: str | None = None
     kind: Literal["award_backed_out"] = "award_backed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class NobodyWonLogged:
+    """It was confirmed that none of `seats` won the tier `rule`, which their hand can have won; `amount` is what it would have come to.
+
+    By whom and by what is as of an award.
+    """
+
+    table: str
+    round: int
+    rule: str
+    seats: tuple[int, ...]
+    amount: int
+    payer: Payer
+    reason: str
+    who: str
+    by: ConfirmedBy
+    level: CardLevel | None = None
+    confirmed_by: str | None = None
+    approved_by: str | None = None
+    kind: Literal["nobody_won"] = "nobody_won"
+
+
+@dataclass(frozen=True, slots=True)
+class GameReopened:
+    """A game that had ended with nobody as its winner was opened again."""
+
+    table: str
+    round: int
+    reason: str
+    who: str
+    approved_by: str | None
+    kind: Literal["game_reopened"] = "game_reopened"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +136,8 @@ Effect = (
     | AwardLocked
     | AwardBooked
     | AwardBackedOut
+    | NobodyWonLogged
+    | GameReopened
     | SettingsChanged
     | Retired
     | CoinsCounted

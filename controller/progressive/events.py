@@ -1,16 +1,49 @@
 """Everything that can happen to a progressive: the inputs, as the record keeps them.
 
-Amounts are in minor units. `who` is the operator's name, `approved_by` a second person's, where the settings ask for
-one.
+Amounts are in minor units. `who` is the operator's name, `approved_by` a second person's. Whether an order needs one is
+asked where it is taken (`controller.table.approval`), and not here.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Side
 from controller.progressive.ledger import Cause
 from controller.progressive.settings import Settings
 
 CardLevel = Literal["supervisor", "executive"]
+ConfirmedBy = Literal["key", "card", "signature", "dealer"]
+"""How an award is confirmed; by the dealer alone only where the house lets a dealer pay it from the tray."""
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The award that the hand on `side` won, and the seats that won it; that can have won it if not `certain`.
+
+    For so many seats as `dealer_up_to` the dealer may confirm it without a supervisor. `player` and `banker` are the cards.
+    """
+
+    rule: str
+    seats: tuple[int, ...]
+    certain: bool = True
+    side: Side | None = None
+    dealer_up_to: int = 0
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Who confirms an award, or that nobody won one, and by what; `level` is that of the card or signature.
+
+    `confirmed_by` pressed CONFIRM where that is another step than `who` completes it by.
+    """
+
+    who: str
+    by: ConfirmedBy = "key"
+    level: CardLevel | None = None
+    confirmed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +59,7 @@ class OpenMeter:
     """The meter is put into service, with its seed."""
 
     who: str
+    approved_by: str | None = None
     kind: Literal["open_meter"] = "open_meter"
 
 
@@ -49,28 +83,46 @@ class EndRound:
 
 
 @dataclass(frozen=True, slots=True)
+class ReopenedBy:
+    """Who opens a game again that ended with nobody as its winner, why, and who approved it."""
+
+    who: str
+    reason: str
+    approved_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ReopenRound:
-    """A table's last round is looked at again: its cards were corrected after its end."""
+    """A table's last round is looked at again: its cards were corrected after its end, or `by` says who orders it."""
 
     table: str
     round: int
+    by: ReopenedBy | None = None
     kind: Literal["reopen_round"] = "reopen_round"
 
 
 @dataclass(frozen=True, slots=True)
 class LockAward:
-    """A supervisor has verified that `seats` won the tier `rule`: its amount is fixed now.
-
-    `card` is the level of the card that was swiped, None where a key is what confirms.
-    """
+    """It is verified that the seats of `won` won it: its amount is fixed now."""
 
     table: str
     round: int
-    rule: str
-    seats: tuple[int, ...]
-    who: str
-    card: CardLevel | None = None
+    won: Won
+    authority: Authority
     kind: Literal["lock_award"] = "lock_award"
+
+
+@dataclass(frozen=True, slots=True)
+class DenyAward:
+    """It is verified that of the seats of `won`, which can have won it, none did."""
+
+    table: str
+    round: int
+    won: Won
+    reason: str
+    approved_by: str | None
+    authority: Authority
+    kind: Literal["deny_award"] = "deny_award"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +220,7 @@ Event = (
     | EndRound
     | ReopenRound
     | LockAward
+    | DenyAward
     | BookAward
     | BackOut
     | Adjust

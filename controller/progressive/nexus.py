@@ -1,50 +1,52 @@
 """How a round goes with Nexus Command: a dealer display, and cards (sheet 000, Nexus Command, dealing procedure).
 
-The law: an event is legal in a step if `TRANSITIONS` lists it there, and leads to one of the steps listed with it; all
-others are in `REFUSED`, each with its reason. What is refused changes nothing.
-
-The swipe of a card logs an award and adjusts the meter at once (7e). So there is no step between the two, and a table
-that loses its power stands before both or after both. Whether the card is enough for the award is the progressive's
-to say, which knows what it comes to.
+The swipe of a card, or a signature in its place, logs an award and adjusts the meter at once (7e). So there is no step between
+the two, and a table that loses its power stands before both or after both. Whether card or signature is enough for the award
+is the progressive's to say, which knows what it comes to.
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final, Literal, TypeGuard
+from typing import Any, Final, Literal
 
-from controller.progressive.events import CardLevel, Contribute, EndRound, LockAward, ReopenRound
+from controller.progressive import procedure
+from controller.progressive.events import Authority, CardLevel, ConfirmedBy
 from controller.progressive.procedure import (
+    ADJUSTED,
     AFTER_START,
     ALREADY_CONFIRMED,
     ALREADY_STARTED,
+    BETTING,
+    CONFIRMED,
     HAND_NOT_OVER,
     NO_GAME,
     NO_HAND_YET,
+    NOT_OVER,
     OF_NO_ROUND,
+    PLAYING,
+    SETTLING,
+    TOO_LATE,
     AwardTakenBack,
-    Hand,
     HandButton,
     HandDecided,
+    NobodyWon,
+    Order,
+    Procedure,
     Refusal,
+    Refusals,
+    ReopenGame,
     StartGame,
+    Transitions,
     WagerLifted,
     WagerPlaced,
     WagerVoided,
-    confirm,
-    decide,
     end,
-    press,
-    sense,
-    start,
-    take_back,
+    log,
 )
-from controller.progressive.refusal import RefusedError
-from controller.progressive.value import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """The supervisor presses CONFIRM."""
+    """The supervisor presses CONFIRM; or the dealer, for an award that the house lets the dealer confirm."""
 
     who: str
     kind: Literal["confirm"] = "confirm"
@@ -52,11 +54,20 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class SwipeCard:
-    """A card of this level is swiped; it is `who`'s."""
+    """A card reader has seen a card of this level; it is `who`'s."""
 
     who: str
     level: CardLevel
     kind: Literal["swipe_card"] = "swipe_card"
+
+
+@dataclass(frozen=True, slots=True)
+class SignAward:
+    """`who`, whose role is of this level, signs for the award at a console, where no card is swiped."""
+
+    who: str
+    level: CardLevel
+    kind: Literal["sign_award"] = "sign_award"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,35 +78,9 @@ class EndGame:
     kind: Literal["end_game"] = "end_game"
 
 
-Event = (
-    WagerPlaced
-    | WagerLifted
-    | WagerVoided
-    | StartGame
-    | HandDecided
-    | AwardTakenBack
-    | HandButton
-    | Confirm
-    | SwipeCard
-    | EndGame
-)
-Order = Contribute | ReopenRound | LockAward | EndRound
-"""What it asks of the progressive."""
+Event = procedure.Event | Confirm | SwipeCard | SignAward | EndGame
 
-
-class Step(StrEnum):
-    """How far a round is. CONFIRMED: a card is awaited. ADJUSTED: the award is logged and the meter adjusted."""
-
-    BETTING = "betting"
-    PLAYING = "playing"
-    SETTLING = "settling"
-    CONFIRMED = "confirmed"
-    ADJUSTED = "adjusted"
-
-
-BETTING, PLAYING, SETTLING, CONFIRMED, ADJUSTED = Step
-
-TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
+TRANSITIONS: Final[Transitions] = {
     BETTING: {
         WagerPlaced: frozenset({BETTING}),
         WagerLifted: frozenset({BETTING}),
@@ -103,6 +88,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         StartGame: frozenset({PLAYING}),
         HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
         AwardTakenBack: frozenset({BETTING, SETTLING}),
+        ReopenGame: frozenset({SETTLING}),
     },
     PLAYING: {
         WagerLifted: frozenset({PLAYING}),
@@ -115,7 +101,8 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         HandDecided: frozenset({SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
-        Confirm: frozenset({CONFIRMED}),
+        Confirm: frozenset({CONFIRMED, ADJUSTED}),  # adjusted where the dealer may confirm it alone
+        NobodyWon: frozenset({CONFIRMED, ADJUSTED}),
         EndGame: frozenset({BETTING}),
     },
     CONFIRMED: {
@@ -125,6 +112,7 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),  # a hand is taken back, and the confirmation with it
         SwipeCard: frozenset({ADJUSTED}),
+        SignAward: frozenset({ADJUSTED}),
     },
     ADJUSTED: {
         WagerLifted: frozenset({ADJUSTED}),
@@ -134,18 +122,23 @@ TRANSITIONS: Final[dict[Step, dict[type, frozenset[Step]]]] = {
         EndGame: frozenset({BETTING}),
     },
 }
-"""Step -> event -> the steps it may lead to."""
 
+_TO_COMPLETE: Final[Refusal] = (
+    "already_confirmed",
+    "this game is confirmed: swipe a card or sign to complete it, or press a hand button to take it back",
+)
 _NOT_CONFIRMED: Final[Refusal] = (
     "not_confirmed",
-    "no award is confirmed that a card could complete: select the hands and press CONFIRM first",
+    "nothing is confirmed that a card or a signature could complete: select the hands and press CONFIRM first",
 )
 
-REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
+REFUSED: Final[Refusals] = {
     BETTING: {
         HandButton: NO_GAME,
+        NobodyWon: NO_GAME,
         Confirm: NO_HAND_YET,
         SwipeCard: _NOT_CONFIRMED,
+        SignAward: _NOT_CONFIRMED,
         EndGame: NO_GAME,
     },
     PLAYING: {
@@ -153,115 +146,81 @@ REFUSED: Final[dict[Step, dict[type, Refusal]]] = {
         StartGame: ALREADY_STARTED,
         AwardTakenBack: OF_NO_ROUND,
         HandButton: HAND_NOT_OVER,
+        NobodyWon: HAND_NOT_OVER,
+        ReopenGame: TOO_LATE,
         Confirm: NO_HAND_YET,
         SwipeCard: _NOT_CONFIRMED,
+        SignAward: _NOT_CONFIRMED,
         EndGame: HAND_NOT_OVER,
     },
     SETTLING: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
+        ReopenGame: NOT_OVER,
         SwipeCard: _NOT_CONFIRMED,
+        SignAward: _NOT_CONFIRMED,
     },
     CONFIRMED: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
-        Confirm: ("already_confirmed", "this award is confirmed: swipe a card to complete it"),
-        EndGame: ("award_unconfirmed", "an award is confirmed and not completed: swipe a card first"),
+        NobodyWon: _TO_COMPLETE,
+        ReopenGame: NOT_OVER,
+        Confirm: _TO_COMPLETE,
+        EndGame: ("award_unconfirmed", "what was confirmed is not completed: swipe a card or sign first"),
     },
     ADJUSTED: {
         WagerPlaced: AFTER_START,
         StartGame: ALREADY_STARTED,
         HandButton: ALREADY_CONFIRMED,
+        NobodyWon: ALREADY_CONFIRMED,
+        ReopenGame: NOT_OVER,
         Confirm: ALREADY_CONFIRMED,
         SwipeCard: ALREADY_CONFIRMED,
+        SignAward: ALREADY_CONFIRMED,
     },
 }
-"""Step -> event -> why it cannot be then."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class State(Value):
-    """A table with Nexus Command: the step and the hand. It can be stored and taken up again."""
+class State(procedure.State):
+    """A table with Nexus Command: the step and the hand. It can be stored and taken up again.
 
-    hand: Hand
-    step: Step = BETTING
+    `confirmed` is what was confirmed and by whom, while a card or a signature is to complete it.
+    """
+
+    confirmed: Confirm | NobodyWon | None = None
     kind: Literal["nexus"] = "nexus"
 
 
-class Nexus:
+class Nexus(Procedure[State]):
     """One table's procedure. `state` is all that it is."""
 
-    def __init__(self, state: State) -> None:
-        self.state = state
+    states = State
+    transitions = TRANSITIONS
+    refused = REFUSED
 
-    @classmethod
-    def new(cls, table: str, stake: int) -> "Nexus":
-        """A table before its first round; a wager on a sensor is worth `stake` minor units."""
-        return cls(State(hand=Hand(table=table, stake=stake)))
+    def carry_out(self, event: Any) -> tuple[State, list[Order]]:
+        """The state after an event that is legal now, and what it asks of the progressive."""
+        after, orders = super().carry_out(event)
+        return after if after.step is CONFIRMED else after.but(confirmed=None), orders
 
-    @staticmethod
-    def knows(event: object) -> TypeGuard[Event]:
-        """Whether it is anything that can happen with this procedure."""
-        return isinstance(event, Event)
-
-    def handle(self, event: Event) -> list[Order]:
-        """Handle one event and return what it asks of the progressive.
-
-        Raises:
-            RefusedError: it cannot be now; nothing has changed.
-        """
-        before = self.state.step
-        allowed = TRANSITIONS[before].get(type(event))
-        if allowed is None:
-            raise RefusedError(*REFUSED[before][type(event)])
-        after, orders = _carry_out(self.state, event)
-        if after.step not in allowed:
-            raise AssertionError(
-                f"{event.kind} led from {before} to {after.step}, which the transition table forbids"
-            )
-        self.state = after
-        return orders
-
-
-def _carry_out(state: State, event: Event) -> tuple[State, list[Order]]:  # noqa: PLR0911 - flat: one case an event
-    hand = state.hand
-    match event:
-        case WagerPlaced() | WagerLifted() | WagerVoided():
-            return state.but(hand=sense(hand, event)), []
-        case StartGame():
-            started, contribution = start(hand, event)
-            return State(hand=started, step=PLAYING), [contribution]
-        case HandDecided():
-            return _decided(state, event)
-        case AwardTakenBack():
-            return _taken_back(state)
-        case HandButton():
-            return State(hand=press(hand, event), step=SETTLING), []
-        case Confirm():
-            confirm(hand)
-            return state.but(step=CONFIRMED), []
-        case SwipeCard(who=who, level=level):
-            awarded, won = confirm(hand)
-            lock = LockAward(hand.table, hand.round, won.rule, won.seats, who, level)
-            return State(hand=awarded, step=ADJUSTED), [lock]
-        case _:  # END GAME
-            ended, order = end(hand)
-            return State(hand=ended), [order]
-
-
-def _decided(state: State, event: HandDecided) -> tuple[State, list[Order]]:
-    hand = decide(state.hand, event)
-    unchanged = state.step is CONFIRMED and hand == state.hand
-    settled = state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won)
-    if unchanged or settled:
-        return state.but(hand=hand), []
-    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return State(hand=hand, step=SETTLING), reopened
-
-
-def _taken_back(state: State) -> tuple[State, list[Order]]:
-    hand = take_back(state.hand)
-    if state.step is BETTING and hand.won is None:
-        return state.but(hand=hand), []
-    reopened: list[Order] = [ReopenRound(hand.table, hand.round)] if state.step is BETTING else []
-    return state.but(hand=hand, step=SETTLING), reopened
+    def own(self, event: Confirm | NobodyWon | SwipeCard | SignAward | EndGame) -> tuple[State, list[Order]]:
+        """The state after an event of the dealer display or the card reader, and what it asks of the progressive."""
+        state, hand = self.state, self.state.hand
+        match event:
+            case Confirm() | NobodyWon():
+                logged, order = log(hand, event, Authority(event.who, "dealer"))
+                if len(order.won.seats) > order.won.dealer_up_to:
+                    return state.but(step=CONFIRMED, confirmed=event), []
+                return state.but(hand=logged, step=ADJUSTED), [order]
+            case SwipeCard() | SignAward():
+                by: ConfirmedBy = "card" if isinstance(event, SwipeCard) else "signature"
+                confirmed_by = None if state.confirmed is None else state.confirmed.who
+                authority = Authority(event.who, by, event.level, confirmed_by)
+                logged, order = log(hand, state.confirmed, authority)
+                return state.but(hand=logged, step=ADJUSTED), [order]
+            case _:  # END GAME
+                ended, end_round = end(
+                    hand, "a supervisor confirms NOBODY WON, and a card or a signature completes it"
+                )
+                return state.but(hand=ended, step=BETTING), [end_round]

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from controller.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
+from controller.progressive.effects import CoinsCounted, GameReopened, Retired, SettingsChanged, WagersCounted
 from controller.progressive.events import (
     Adjust,
     ChangeSettings,
@@ -18,7 +18,6 @@ from controller.progressive.events import (
 from controller.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
 from controller.progressive.money import MOST, amount, share, whole, written
 from controller.progressive.refusal import RefusedError
-from controller.progressive.settings import Settings
 from controller.progressive.state import TableRound
 from controller.progressive.turn import Turn
 
@@ -37,7 +36,11 @@ _DAY: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCI
 def open_meter(turn: Turn, event: OpenMeter) -> None:
     """Put the seed on the meter."""
     seed = amount(turn.state.settings.seed)
-    turn.post(Cause.SEED, (Line(Account.SEED_MONEY, -seed), *turn.to_meter(seed)), Reference(who=event.who))
+    turn.post(
+        Cause.SEED,
+        (Line(Account.SEED_MONEY, -seed), *turn.to_meter(seed)),
+        Reference(who=event.who, approved_by=event.approved_by),
+    )
 
 
 def contribute(turn: Turn, event: Contribute) -> None:
@@ -98,7 +101,7 @@ def end_round(turn: Turn, event: EndRound) -> None:
 
 
 def reopen_round(turn: Turn, event: ReopenRound) -> None:
-    """Open a table's last round again, for its cards were corrected.
+    """Open a table's last round again: its cards were corrected, or somebody orders it.
 
     Raises:
         RefusedError: it is not its last, or is not over.
@@ -107,6 +110,8 @@ def reopen_round(turn: Turn, event: ReopenRound) -> None:
     if not played.over:
         raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
     turn.change(rounds=turn.rounds_with(replace(played, over=False)))
+    if event.by is not None:
+        turn.say(GameReopened(event.table, event.round, event.by.reason, event.by.who, event.by.approved_by))
 
 
 def adjust(turn: Turn, event: Adjust) -> None:
@@ -126,7 +131,6 @@ def adjust(turn: Turn, event: Adjust) -> None:
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
         raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: write less")
     refuse_unreasoned(event.reason)
-    refuse_unapproved(turn, event.amount, event.who, event.approved_by)
     moved, against = amount(event.amount), _AGAINST[event.cause]
     reference = Reference(who=event.who, reason=event.reason, approved_by=event.approved_by)
     if event.cause is Cause.INCREASE:
@@ -172,7 +176,6 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
         raise RefusedError(
             "settings_changed", "somebody has changed the settings meanwhile: look at them again"
         )
-    _refuse_weaker(before, event)
     if after == before:
         raise RefusedError("same_settings", "these are the settings in force: nothing would change")
     if (before.progressive, before.wager, before.tables[0].game) != (
@@ -195,19 +198,6 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
     turn.say(SettingsChanged(before, after, event.reason, event.who, event.approved_by))
 
 
-def _refuse_weaker(before: Settings, event: ChangeSettings) -> None:
-    """Refuse that one person alone lets one person alone do more."""
-    for name in ("approval_above", "executive_from"):
-        was, is_now = getattr(before, name), getattr(event.settings, name)
-        weaker = was is not None and (is_now is None or is_now > was)
-        if weaker and before.approval_above is not None and event.approved_by in {None, event.who}:
-            raise RefusedError(
-                "needs_approval",
-                f"with another {name} more could be done by one person alone, and that needs a second person's approval: "
-                "let another one sign it",
-            )
-
-
 def retire(turn: Turn, event: Retire) -> None:
     """Take all that the meter holds off it, for good.
 
@@ -218,7 +208,6 @@ def retire(turn: Turn, event: Retire) -> None:
     refuse_unreasoned(event.reason)
     held = {each: getattr(turn.state.ledger, each.value) for each in HOLDINGS}
     total = sum(held.values())
-    refuse_unapproved(turn, -(-total // amount(1)), event.who, event.approved_by)
     turn.post(
         Cause.RETIREMENT,
         (
@@ -251,17 +240,6 @@ def refuse_unreasoned(reason: str) -> None:
     """Refuse an order that goes on the record without a reason."""
     if not reason.strip():
         raise RefusedError("no_reason", "say why: the reason goes on the record")
-
-
-def refuse_unapproved(turn: Turn, minor_units: int, who: str, approved_by: str | None) -> None:
-    """Refuse an order about so much money that only one person stands for."""
-    threshold = turn.state.settings.approval_above
-    if threshold is not None and minor_units > threshold and approved_by in {None, who}:
-        raise RefusedError(
-            "needs_approval",
-            f"{written(minor_units)} is above {written(threshold)}, and the settings then ask for a second person's "
-            "approval: let another one sign it",
-        )
 
 
 def _refuse_while_open(turn: Turn, what: str) -> None:

@@ -7,7 +7,7 @@ order; the same events in the same order always give the same progressive and th
 
 from typing import Final
 
-from controller.progressive.awards import back_out, book, lock
+from controller.progressive.awards import back_out, book, deny, lock
 from controller.progressive.effects import Effect
 from controller.progressive.events import (
     Adjust,
@@ -16,6 +16,7 @@ from controller.progressive.events import (
     ChangeSettings,
     Contribute,
     CountCoins,
+    DenyAward,
     EndRound,
     Event,
     LockAward,
@@ -49,6 +50,7 @@ TRANSITIONS: Final[dict[Phase, dict[type, Phase]]] = {
         EndRound: OPEN,
         ReopenRound: OPEN,
         LockAward: OPEN,
+        DenyAward: OPEN,
         BookAward: OPEN,
         BackOut: OPEN,
         Adjust: OPEN,
@@ -111,6 +113,8 @@ def _carry_out(turn: Turn, event: Event) -> None:  # noqa: C901 - flat: one case
             reopen_round(turn, event)
         case LockAward():
             lock(turn, event)
+        case DenyAward():
+            deny(turn, event)
         case BookAward():
             book(turn, event)
         case BackOut():

@@ -15,6 +15,7 @@ from controller.wagers.definition import Progressive, Rule, Wager
 from controller.wagers.pay import Rounding
 
 Procedure = Literal["aquarius", "nexus"]
+Payer = Literal["tray", "meter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,11 @@ class Settings:
       None for never.
     - `base_wagers`: whether the seats' wagers on Player and Banker are on the record, so that the cards say who won; where
       they are unseen, the dealer sees whose won.
+    - `one_side_only`: a seat with wagers on both Player and Banker has no progressive wager.
     - `approval_above`: an adjustment of more needs a second person's approval, None for never.
     - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
+    - `supervisor_from`: an award from the tray that comes to less the dealer may confirm alone. With 0, a supervisor verifies every
+      award (sheet 000, 7d-7e).
 
     Raises:
         ValueError: the settings contradict each other, the pay table or a sheet.
@@ -59,7 +63,7 @@ class Settings:
     reserve: str = "0%"
     display_limit: int | None = None
     split: Literal["winners", "participants"] = "winners"
-    fixed_awards: Literal["tray", "meter"] = "tray"
+    fixed_awards: Payer = "tray"
     rounding: Rounding = field(default_factory=Rounding)
     wager_stays: bool = False
     procedure: Procedure = "aquarius"
@@ -67,6 +71,8 @@ class Settings:
     base_wagers: Literal["recorded", "unseen"] = "unseen"
     approval_above: int | None = 0
     seat_one: DealersSide = "right"
+    one_side_only: bool = False
+    supervisor_from: int = 0
 
     @classmethod
     def by_pay_table(
@@ -80,7 +86,8 @@ class Settings:
         own: dict[str, Any] = {
             "seed": _own(wager).seed,
             "contribution": _own(wager).contribution,
-            "wager_stays": any(rule.wins and not rule.pay.stake_taken for rule in wager.rules),
+            "wager_stays": wager.stake_stays,
+            "one_side_only": others.get("base_wagers") == "recorded",
         }
         return cls(progressive=progressive, tables=tables, wager=wager, **{**own, **others})
 
@@ -99,6 +106,7 @@ class Settings:
             ("display_limit", self.display_limit),
             ("executive_from", self.executive_from),
             ("approval_above", self.approval_above),
+            ("supervisor_from", self.supervisor_from),
         ):
             if value is not None and value < 0:
                 raise ValueError(f"{name} must be 0 minor units or more, not {value}")
@@ -121,6 +129,7 @@ class Settings:
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
             raise ValueError("executive_from is for cards, and Aquarius has a key: leave it out")
+        self._check_supervisor_from()
         self._check_stake()
 
     def _check_tables(self) -> None:
@@ -134,6 +143,20 @@ class Settings:
             raise ValueError(
                 f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any other "
                 "progressive game nor linked to any other base game (sheet 000)"
+            )
+
+    def _check_supervisor_from(self) -> None:
+        if not self.supervisor_from:
+            return
+        if self.fixed_awards == "meter":
+            raise ValueError(
+                "supervisor_from is for awards that the tray pays, and here the meter pays them all, which a supervisor "
+                'confirms: leave it out, or write fixed_awards = "tray"'
+            )
+        if self.executive_from is not None and self.supervisor_from > self.executive_from:
+            raise ValueError(
+                f"supervisor_from {written(self.supervisor_from)} is above executive_from "
+                f"{written(self.executive_from)}: an award between them would need an Executive card and nobody at all"
             )
 
     def _check_stake(self) -> None:
@@ -161,15 +184,25 @@ class Settings:
         """`display_limit` as the meter counts."""
         return None if self.display_limit is None else amount(self.display_limit)
 
-    def paid_from_meter(self, rule: Rule) -> bool:
-        """Whether the meter pays what this rule awards."""
-        return rule.pay.meter > 0 or (rule.wins and self.fixed_awards == "meter")
+    def payer(self, rule: Rule) -> Payer:
+        """Who pays what this rule awards (sheet 000, 7a: "Other hands are paid from the tray or from the meter")."""
+        return "meter" if rule.pay.meter else self.fixed_awards
 
     def tier(self, name: str) -> Rule | None:
-        """The rule of this name if the meter pays its award, None otherwise."""
-        return next(
-            (rule for rule in self.wager.rules if rule.name == name and self.paid_from_meter(rule)), None
-        )
+        """The rule of this name if it wins an award, whoever pays it; None otherwise."""
+        return next((rule for rule in self.wager.rules if rule.name == name and rule.wins), None)
+
+    def of_the_meter(self, name: str) -> bool:
+        """Whether the meter pays what the rule of this name awards."""
+        rule = self.tier(name)
+        return rule is not None and self.payer(rule) == "meter"
+
+    def dealer_up_to(self, rule: Rule) -> int:
+        """For how many seats the dealer may confirm this rule's award without a supervisor."""
+        if self.payer(rule) == "meter":
+            return 0
+        each = self.fixed_award(rule, self.wager.limits.minimum)
+        return max(0, self.supervisor_from - 1) // max(1, each)
 
     def fixed_award(self, rule: Rule, stake: int) -> int:
         """What a rule that is not of the meter's percentages pays a stake beyond what was not taken of it."""

@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from controller.progressive.events import CardLevel, SeatWager
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Side
+from controller.progressive.events import CardLevel, ConfirmedBy, SeatWager
 from controller.progressive.ledger import Ledger
 from controller.progressive.money import amount, whole
-from controller.progressive.settings import Settings
+from controller.progressive.settings import Payer, Settings
 from controller.progressive.shares import Share
 from controller.progressive.value import Value
 
@@ -42,7 +44,9 @@ class Award:
     """An award, fixed when it was locked; amounts in minor units.
 
     `meter` is what the meter held for it then (and the overflow what a fixed award is more), `seats` who won it, `shares` who gets what, in the order of paying.
-    `whole_meter` where it is all of the meter, so that the next one began.
+    `whole_meter` where it is all of the meter, so that the next one began. What the tray pays, as `payer` says, the meter does not.
+    `who` confirmed it, `by` what; `card` is the level of the card that was swiped, and `level` that of a signature too, as far as there
+    is one. `confirmed_by` pressed CONFIRM, with Nexus. `side` won with the cards of `player` and `banker`.
     """
 
     id: int
@@ -57,6 +61,13 @@ class Award:
     who: str
     card: CardLevel | None = None
     state: AwardState = AwardState.LOCKED
+    payer: Payer = "meter"
+    by: ConfirmedBy = "key"
+    level: CardLevel | None = None
+    confirmed_by: str | None = None
+    side: Side | None = None
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +88,7 @@ class State(Value):
 
     @property
     def locked(self) -> tuple[Award, ...]:
-        """Awards that are fixed and not yet taken off the meter, in the order that they were locked in."""
+        """Awards that are fixed and not yet booked, in the order that they were locked in."""
         return tuple(award for award in self.awards if award.state is AwardState.LOCKED)
 
     @property
@@ -86,7 +97,8 @@ class State(Value):
 
         Money is promised once. Without it two tables that hit 100% together would each be promised the same meter.
         """
-        return self.ledger.primary - amount(sum(award.amount for award in self.locked))
+        promised = sum(award.amount for award in self.locked if award.payer == "meter")
+        return self.ledger.primary - amount(promised)
 
     @property
     def room(self) -> int | None:

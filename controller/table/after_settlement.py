@@ -48,6 +48,7 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
             settlements=settle_again(turn.state, coup, last.settlements, _wagers(last)),
         ),
     )
+    correct_keyed(turn, last.round, coup.cards)
     if last.shoe == turn.state.shoe:
         drawn = turn.state.drawn
         for before, after in zip(_cards(last), coup.cards, strict=True):
@@ -135,7 +136,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     return_wagers(turn)
     turn.end_round(RoundEnded(entry))
     turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
-    turn.change(last=right, round=entry.round + 1)
+    turn.change(last=right, correction=entry, round=entry.round + 1)
     if turn.state.phase is Phase.BETTING:
         turn.enter(Phase.BETTING)  # of another round
 
@@ -173,6 +174,16 @@ def as_dealt(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[Card, 
     """Both hands' cards in the order that they left the shoe, of a coup that was not finished too."""
     in_turn = (card for pair in zip_longest(player[:2], banker[:2]) for card in pair if card is not None)
     return (*in_turn, *player[2:], *banker[2:])
+
+
+def correct_keyed(turn: Turn, round_: int, cards: tuple[Card, ...]) -> None:
+    """Have a card that was keyed while the shoe was away compared with its record as it was corrected since."""
+    turn.change(
+        keyed_away=tuple(
+            replace(each, card=cards[each.position - 1]) if each.round == round_ else each
+            for each in turn.state.keyed_away
+        )
+    )
 
 
 def replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:

@@ -56,13 +56,13 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
     if turn.state.phase is Phase.SHOE_CHANGE and turn.state.burn_left == 0:
         open_betting(turn)
     # A card that left a locked shoe, or while play was stopped, was drawn too soon to begin a coup.
-    begins = turn.state.settings.betting_closes == "first_card" and not late
+    begins = turn.state.settings.betting_closes == "first_card" and not late and not turn.state.award_waits
     match turn.state.phase:
-        case Phase.LOCKED | Phase.CLOSED as phase:
+        case Phase.SHOE_CHANGE if turn.state.burn_left != 0:
+            _burn(turn, seen)
+        case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
             turn.alarm("card_outside_play", f"a card left the shoe while the table is {phase.value}")
             let_go(turn, seen, "outside_play")
-        case Phase.SHOE_CHANGE:
-            _burn(turn, seen)
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
             begin_coup(turn)
             _deal(turn, seen)
@@ -192,7 +192,13 @@ def _reach_cut_card(turn: Turn) -> None:
 
 
 def open_betting(turn: Turn) -> None:
-    """Open betting for the next coup, or begin at once the dummy that an overdraw calls for."""
+    """Open betting for the next coup, or begin at once the dummy that an overdraw calls for.
+
+    Neither while an award of the last game is not complete: the award comes first, and "Game Over" only then "resets the
+    system to begin the next hand" (sheet 000, 7c to 7g).
+    """
+    if turn.state.award_waits:
+        return
     if turn.state.dummy_next:
         begin_coup(turn)
     else:
@@ -368,8 +374,26 @@ def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
         let_carried_go(turn)
-    elif turn.state.settings.next_coup == "automatic" or turn.state.dummy_next:
+    else:
+        _open_by_itself(turn)
+
+
+def _open_by_itself(turn: Turn) -> None:
+    if turn.state.settings.next_coup == "automatic" or turn.state.dummy_next:
         open_betting(turn)
+
+
+def go_on_after_award(turn: Turn) -> None:
+    """The award that the next hand waited for is complete, or play goes on without it: do what would have been done."""
+    match turn.state.phase:
+        case Phase.SETTLED if not turn.state.shoe_over:
+            _open_by_itself(turn)
+        case Phase.SHOE_CHANGE if turn.state.burn_left == 0 and turn.state.settings.burn != "none":
+            open_betting(turn)
+        case Phase.BETTING if turn.state.dummy_next:
+            begin_coup(turn)
+        case _:
+            pass
 
 
 # --- the overdraw
@@ -402,5 +426,5 @@ def settle_overdraw(turn: Turn, draw: Draw) -> None:
         let_go(turn, draw, "overdrawn")
         return
     turn.change(carried=(*state.carried, read))
-    if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED}:
+    if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED} and not state.award_waits:
         begin_coup(turn)

@@ -18,6 +18,13 @@ from controller.progressive.events import (
     PrintWinPage,
     Retire,
 )
+from controller.table.definition import (
+    DEALERS,
+    FIELDS,
+    OF_DEVICES,
+    SUPERVISORS,
+    order,
+)
 from controller.table.settings import Settings
 from controller.wagers.definition import Game
 
@@ -145,9 +152,17 @@ ShoeRecord = CardDrawn | CardUnread | CardOverdrawn | CutCardSeen | LidMoved | R
 ShoeEvent = ShoeHello | ShoeLost | RecordsLost | LinkNoise | ShoeRecord
 
 
-# --- what people decide. `who` is the operator's name; `reason` is theirs too.
+# --- what people order. `who` is the operator's name, `reason` theirs, and `approved_by` a second person's, where one is
+# needed (`approval`).
 
 
+@order(
+    label="Unlock the table",
+    sentence="become the table's operator, so that the table can be opened",
+    roles=DEALERS,
+    group="play",
+    anywhere=True,
+)
 @dataclass(frozen=True, slots=True)
 class SignOn:
     """An operator signs on; the table was locked until then (approval letter, 4)."""
@@ -156,6 +171,12 @@ class SignOn:
     kind: Literal["sign_on"] = "sign_on"
 
 
+@order(
+    label="Lock the table",
+    sentence="lock the table: nothing can be played until an operator signs on again",
+    roles=SUPERVISORS,
+    group="play",
+)
 @dataclass(frozen=True, slots=True)
 class SignOff:
     """The operator signs off; the table locks."""
@@ -164,14 +185,14 @@ class SignOff:
     kind: Literal["sign_off"] = "sign_off"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeShoe:
-    """A new shoe of cards is to be loaded; the shoe before is over."""
-
-    who: str
-    kind: Literal["change_shoe"] = "change_shoe"
-
-
+@order(
+    label="Open betting",
+    sentence="open betting for the next coup",
+    roles=DEALERS,
+    group="play",
+    twice=True,
+    key=True,
+)
 @dataclass(frozen=True, slots=True)
 class OpenBetting:
     """Wagers may be made for the next coup."""
@@ -180,6 +201,15 @@ class OpenBetting:
     kind: Literal["open_betting"] = "open_betting"
 
 
+@order(
+    label="Close betting",
+    sentence="take no more wagers for this coup; the first card may be drawn",
+    roles=DEALERS,
+    group="play",
+    twice=True,
+    of_this_hand=True,
+    key=True,
+)
 @dataclass(frozen=True, slots=True)
 class CloseBetting:
     """No more wagers; the first card may be drawn."""
@@ -188,14 +218,15 @@ class CloseBetting:
     kind: Literal["close_betting"] = "close_betting"
 
 
-@dataclass(frozen=True, slots=True)
-class CloseTable:
-    """Play stops between coups; wagers that stand go back."""
-
-    who: str
-    kind: Literal["close_table"] = "close_table"
-
-
+@order(
+    label="Reveal",
+    sentence="show both hands and settle every wager (midi baccarat)",
+    roles=DEALERS,
+    group="play",
+    twice=True,
+    of_this_hand=True,
+    key=True,
+)
 @dataclass(frozen=True, slots=True)
 class Reveal:
     """The cards are face up: what the shoe knew may be shown (sheet 004, midi baccarat)."""
@@ -204,55 +235,13 @@ class Reveal:
     kind: Literal["reveal"] = "reveal"
 
 
-@dataclass(frozen=True, slots=True)
-class VoidCoup:
-    """A misdeal: wagers go back, the coup is kept on the record and on no road.
-
-    `approved_by`, here and in other orders, is a second person, where the table's settings ask for one.
-    """
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["void_coup"] = "void_coup"
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectCard:
-    """A misread, found before settlement: the card at `position` (from 1, as dealt) is really `card`."""
-
-    who: str
-    position: int
-    card: Card
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["correct_card"] = "correct_card"
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectRound:
-    """A misread, found after settlement: the hands of the last round, `round`, were really these, as dealt."""
-
-    who: str
-    round: int
-    player: tuple[Card, ...]
-    banker: tuple[Card, ...]
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["correct_round"] = "correct_round"
-
-
-@dataclass(frozen=True, slots=True)
-class VoidRound:
-    """A misdeal, found after settlement: the last round, `round`, is taken back and its wagers with it."""
-
-    who: str
-    round: int
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["void_round"] = "void_round"
-
-
+@order(
+    label="Key a card",
+    sentence="enter a card by hand that the shoe did not read",
+    roles=DEALERS,
+    group="play",
+    of_this_hand=True,
+)
 @dataclass(frozen=True, slots=True)
 class KeyCard:
     """A card entered by hand, for one that the shoe could not read or where no shoe reads.
@@ -267,16 +256,43 @@ class KeyCard:
     kind: Literal["key_card"] = "key_card"
 
 
+@order(
+    label="Close the table",
+    sentence="stop play between coups; wagers that stand go back",
+    roles=SUPERVISORS,
+    group="play",
+)
 @dataclass(frozen=True, slots=True)
-class ResumePlay:
-    """A supervisor has seen to what stopped the table."""
+class CloseTable:
+    """Play stops between coups; wagers that stand go back."""
 
     who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["resume_play"] = "resume_play"
+    kind: Literal["close_table"] = "close_table"
 
 
+@order(
+    label="Change the shoe",
+    sentence="begin a shoe change: load the cards, turn the first one, burn",
+    roles=SUPERVISORS,
+    group="shoe",
+    of_this_hand=True,
+)
+@dataclass(frozen=True, slots=True)
+class ChangeShoe:
+    """A new shoe of cards is to be loaded; the shoe before is over."""
+
+    who: str
+    kind: Literal["change_shoe"] = "change_shoe"
+
+
+@order(
+    label="Accept the shoe",
+    sentence="accept another shoe in place of the one before",
+    roles=OF_DEVICES,
+    group="shoe",
+    report="accepted the shoe {serial}",
+    anywhere=True,
+)
 @dataclass(frozen=True, slots=True)
 class AcceptShoe:
     """A supervisor accepts the shoe with this serial number in place of the one before."""
@@ -287,6 +303,108 @@ class AcceptShoe:
     kind: Literal["accept_shoe"] = "accept_shoe"
 
 
+@order(
+    label="Resume play",
+    sentence="resume play after what stopped it was seen to",
+    roles=OF_DEVICES,
+    group="shoe",
+    report="resumed play: {reason}",
+    anywhere=True,
+)
+@dataclass(frozen=True, slots=True)
+class ResumePlay:
+    """A supervisor has seen to what stopped the table."""
+
+    who: str
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["resume_play"] = "resume_play"
+
+
+@order(
+    label="Correct a card",
+    sentence="correct a misread card before settlement",
+    roles=SUPERVISORS,
+    group="mistakes",
+    of_this_hand=True,
+)
+@dataclass(frozen=True, slots=True)
+class CorrectCard:
+    """A misread, found before settlement: the card at `position` (from 1, as dealt) is really `card`."""
+
+    who: str
+    position: int
+    card: Card
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["correct_card"] = "correct_card"
+
+
+@order(
+    label="Void the hand",
+    sentence="declare a misdeal: wagers go back",
+    roles=SUPERVISORS,
+    group="mistakes",
+    of_this_hand=True,
+)
+@dataclass(frozen=True, slots=True)
+class VoidCoup:
+    """A misdeal: wagers go back, the coup is kept on the record and on no road.
+
+    `approved_by`, here and in other orders, is a second person, where the table's settings ask for one.
+    """
+
+    who: str
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["void_coup"] = "void_coup"
+
+
+@order(
+    label="Correct the last round",
+    sentence="settle the last round again by the cards that it really had",
+    roles=SUPERVISORS,
+    group="mistakes",
+    of_this_hand=True,
+)
+@dataclass(frozen=True, slots=True)
+class CorrectRound:
+    """A misread, found after settlement: the hands of the last round, `round`, were really these, as dealt."""
+
+    who: str
+    round: int
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["correct_round"] = "correct_round"
+
+
+@order(
+    label="Void the last round",
+    sentence="take the last round back after it was settled",
+    roles=SUPERVISORS,
+    group="mistakes",
+    of_this_hand=True,
+)
+@dataclass(frozen=True, slots=True)
+class VoidRound:
+    """A misdeal, found after settlement: the last round, `round`, is taken back and its wagers with it."""
+
+    who: str
+    round: int
+    reason: str
+    approved_by: str | None = None
+    kind: Literal["void_round"] = "void_round"
+
+
+@order(
+    label="Change game or limits",
+    sentence="play another game, or with other limits, from the next shoe on",
+    roles=SUPERVISORS,
+    group="games",
+    takes={"game": FIELDS["game"], "limits": FIELDS["limits"]},
+)
 @dataclass(frozen=True, slots=True)
 class ChangeGame:
     """The table plays this game from the next shoe on, limits included, whatever its configuration names."""
@@ -297,6 +415,15 @@ class ChangeGame:
     kind: Literal["change_game"] = "change_game"
 
 
+@order(
+    label="Call supervisor",
+    sentence="ask for a supervisor at the table: an alarm stands until one has seen to it",
+    roles=DEALERS,
+    group="alarms",
+    key=True,
+    report="called a supervisor: {reason}",
+    anywhere=True,
+)
 @dataclass(frozen=True, slots=True)
 class CallSupervisor:
     """A supervisor is wanted at the table."""
@@ -306,6 +433,14 @@ class CallSupervisor:
     kind: Literal["call_supervisor"] = "call_supervisor"
 
 
+@order(
+    label="Acknowledge",
+    sentence="acknowledge an alarm that has been seen to",
+    roles=OF_DEVICES,
+    group="alarms",
+    report="acknowledged alarm {number}",
+    anywhere=True,
+)
 @dataclass(frozen=True, slots=True)
 class AcknowledgeAlarm:
     """Somebody has seen to the alarm that was raised as the public event `number`."""
@@ -399,6 +534,28 @@ class ServiceStarted:
     kind: Literal["service_started"] = "service_started"
 
 
+# --- the record itself
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotTaken:
+    """A snapshot of the table was taken before this input; `digest` is the SHA-256 of its JSON, in hex."""
+
+    digest: str
+    kind: Literal["snapshot_taken"] = "snapshot_taken"
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDiffers:
+    """The record is not what its inputs give; `found` says where, without values that the public must not see."""
+
+    found: str
+    kind: Literal["record_differs"] = "record_differs"
+
+
+OfTheRecord = SnapshotTaken | RecordDiffers
+
+
 # --- what else is plugged in
 
 
@@ -441,10 +598,13 @@ Sensed = procedure.WagerPlaced | procedure.WagerLifted | procedure.WagerVoided |
 GameOrder = (
     procedure.StartGame
     | procedure.HandButton
+    | procedure.NobodyWon
+    | procedure.ReopenGame
     | aquarius.Jpot
     | aquarius.GameOver
     | nexus.Confirm
     | nexus.SwipeCard
+    | nexus.SignAward
     | nexus.EndGame
 )
 """What a dealer or a supervisor does at the table in a game of the progressive."""
@@ -457,6 +617,7 @@ Event = (
     | Order
     | SetWager
     | Access
+    | OfTheRecord
     | ConfigurationKeypad
     | SensorsLink
     | SensorFault

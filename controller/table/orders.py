@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from controller.baccarat.coup import Coup, SurplusCardError
 from controller.table import progressive
-from controller.table.after_settlement import correct_round, replace_last, void_round
+from controller.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from controller.table.dealing import (
     begin_coup,
     finish_if_over,
@@ -34,8 +34,10 @@ from controller.table.events import (
     CorrectCard,
     CorrectRound,
     KeyCard,
+    OfTheRecord,
     OpenBetting,
     Order,
+    RecordDiffers,
     ResumePlay,
     Reveal,
     ServiceStarted,
@@ -47,7 +49,7 @@ from controller.table.events import (
     VoidRound,
 )
 from controller.table.shoe_events import OFFERED, hear, let_in, put_aside
-from controller.table.state import Correction, Phase, TableState
+from controller.table.state import Correction, KeyedAway, Phase, TableState
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.definition import Game
 from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -59,7 +61,6 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
     Raises:
         RefusedError: something else stands in its way.
     """
-    _refuse_unapproved(turn, order)
     match order:
         case SignOn(who=who):
             turn.change(operator=who)
@@ -74,6 +75,7 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
             _open_betting(turn)
         case CloseBetting():
             _refuse_while_stopped(turn)
+            progressive.refuse_before_award(turn.state)
             begin_coup(turn)
         case CloseTable():
             return_wagers(turn)
@@ -104,17 +106,6 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
             _accept_shoe(turn, order.serial)
 
 
-def _refuse_unapproved(turn: Turn, order: Order) -> None:
-    if order.kind in turn.state.settings.approval:
-        second = getattr(order, "approved_by", None)
-        if second is None or second == order.who:
-            raise RefusedError(
-                "needs_approval",
-                "this table's settings ask for a second person's approval: let another supervisor sign it, with "
-                "their own name and password",
-            )
-
-
 def _refuse_while_stopped(turn: Turn) -> None:
     if turn.state.stops:
         reasons = "; ".join(stop.text for stop in turn.state.stops)
@@ -137,6 +128,7 @@ def _change_shoe(turn: Turn) -> None:
 def _open_betting(turn: Turn) -> None:
     state = turn.state
     _refuse_while_stopped(turn)
+    progressive.refuse_before_award(state)
     if state.shoe == 0:
         raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
     if (
@@ -160,8 +152,12 @@ def _open_betting(turn: Turn) -> None:
 def _key(turn: Turn, order: KeyCard) -> None:
     state, card = turn.state, order.card
     _refuse_while_stopped(turn)
-    if state.doubt is None and state.settings.cards != "keyed":
-        raise RefusedError("no_card_awaited", "no card is awaited: the shoe has read every card so far")
+    if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
+        raise RefusedError(
+            "no_card_awaited",
+            "no card is awaited: the shoe reads the cards. Key one that it could not read, or, while it is offline, those "
+            "that end the hand being dealt",
+        )
     _refuse_another_place(state, order)
     if surplus(turn, card):
         raise RefusedError(
@@ -170,12 +166,16 @@ def _key(turn: Turn, order: KeyCard) -> None:
             "on the table, correct an earlier misread, or void the coup",
         )
     turn.change(doubt=None)
+    if state.keyed_for_shoe and state.doubt is None:
+        keyed = KeyedAway(state.round, len(turn.coup.cards) + 1, card)
+        turn.change(keyed_away=(*state.keyed_away, keyed))
     match state.phase:
         case Phase.SHOE_CHANGE if state.burn_left is None:
             turn_first_card(turn, card)
         case Phase.DEALING:
             place(turn, card, keyed=True)
         case Phase.BETTING if state.settings.betting_closes == "first_card":
+            progressive.refuse_before_award(state)
             begin_coup(turn)
             place(turn, card, keyed=True)
         case _:
@@ -209,11 +209,7 @@ def _place(position: int | None) -> str:
 
 def _correct(turn: Turn, order: CorrectCard) -> None:
     coup = turn.coup
-    if not 1 <= order.position <= len(coup.cards):
-        raise RefusedError(
-            "no_such_position",
-            f"there is no card at position {order.position}: {len(coup.cards)} cards have been dealt",
-        )
+    _refuse_no_card(coup, order)
     before = coup.cards[order.position - 1]
     if order.card == before:
         if turn.state.settings.game.reveal == "dealer":
@@ -221,8 +217,9 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
     if surplus(turn, order.card):
         raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
-    corrected = _corrected(turn, coup, order)
+    corrected = corrected_coup(turn.state, order)
     side = coup.side_of(order.position - 1)
+    correct_keyed(turn, turn.state.round, corrected.cards)
     turn.change(
         coup=corrected,
         drawn=replace_last(turn.state.drawn, before, order.card),
@@ -241,18 +238,33 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
         finish_if_over(turn)
 
 
-def _corrected(turn: Turn, coup: Coup, order: CorrectCard) -> Coup:
+def _refuse_no_card(coup: Coup, order: CorrectCard) -> None:
+    if not 1 <= order.position <= len(coup.cards):
+        raise RefusedError(
+            "no_such_position",
+            f"there is no card at position {order.position}: {len(coup.cards)} cards have been dealt",
+        )
+
+
+def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
+    """The coup on the table with its card corrected.
+
+    Raises:
+        RefusedError: there is no such card, or with it the hands could not have been dealt as they were.
+    """
+    coup = state.coup or Coup()
+    _refuse_no_card(coup, order)
     cards = (*coup.cards[: order.position - 1], order.card, *coup.cards[order.position :])
     try:
         corrected = Coup(cards)
     except SurplusCardError as error:
         # What is said of the other cards would tell hidden ones.
-        hidden = turn.state.settings.game.reveal == "dealer"
+        hidden = state.settings.game.reveal == "dealer"
         why = "more cards were dealt than the coup would have had" if hidden else str(error)
         raise RefusedError(
             "cards_disagree", f"with {order.card} there {why}: void the coup instead"
         ) from error
-    if corrected.over and turn.state.doubt is not None:
+    if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
             f"with {order.card} there the coup is over, and yet a card more has left the shoe: void the coup instead",
@@ -265,6 +277,10 @@ def _corrected(turn: Turn, coup: Coup, order: CorrectCard) -> Coup:
 
 def _resume(turn: Turn, reason: str) -> None:
     stops = tuple(stop for stop in turn.state.stops if stop.code != OFFERED)
+    if not stops and turn.state.award_waits:
+        progressive.play_on(turn)
+        turn.say(PlayResumed(reason))
+        return
     if not stops:
         raise RefusedError("not_stopped", "play is not stopped by anything that can be resumed from")
     turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
@@ -327,6 +343,16 @@ def on_access(turn: Turn, event: Access) -> None:
         )
 
 
+def on_record(turn: Turn, event: OfTheRecord) -> None:
+    """Raise an alarm if the record is not what its inputs give. That a snapshot was taken changes nothing."""
+    if isinstance(event, RecordDiffers):
+        turn.alarm(
+            "record_differs",
+            f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run `punto replay`, "
+            "and compare the meter and the last rounds with what surveillance has",
+        )
+
+
 def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
     """Take note of whether it is plugged in; nothing that is pressed on it comes here."""
     before = turn.state
@@ -364,7 +390,9 @@ def on_wager(turn: Turn, request: SetWager) -> None:
         wagers[request.seat, wager.name] = PlacedWager(request.seat, wager.name, request.amount)
         if request.amount == 0:
             del wagers[request.seat, wager.name]
-        check_wagers(game, [each for each in wagers.values() if each.seat == request.seat])
+        of_seat = [each for each in wagers.values() if each.seat == request.seat]
+        check_wagers(game, of_seat)
+        progressive.refuse_change_of_base(state, request.seat, of_seat)
     except WagerRefusedError as error:
         raise RefusedError(error.code, str(error)) from error
     turn.change(wagers=tuple(wagers.values()))

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import Aquarius
@@ -20,18 +21,33 @@ from controller.progressive.events import BackOut, ChangeSettings, CountCoins, P
 from controller.progressive.events import Event as BooksEvent
 from controller.progressive.nexus import Nexus
 from controller.progressive.orders import counted
-from controller.progressive.procedure import AwardTakenBack, HandDecided, StartGame, WagerPlaced
+from controller.progressive.procedure import (
+    PLAYING,
+    AwardTakenBack,
+    HandDecided,
+    StartGame,
+    WagerPlaced,
+    WagerVoided,
+)
 from controller.progressive.progressive import Progressive
 from controller.progressive.settings import Settings
 from controller.progressive.state import Phase as BooksPhase
 from controller.table.effects import AwardChanged, MeterMoved
 from controller.table.events import GameOrder, Sensed
-from controller.table.sensors import refuse_unlatched
+from controller.table.sensors import clear_alarm, refuse_unlatched
 from controller.table.settings import Settings as TableSettings
 from controller.table.state import Phase, TablesProgressive, TableState
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.definition import Game, Rule
-from controller.wagers.settlement import Outcome, PlacedWager, Settlement, settle
+from controller.wagers.settlement import (
+    PlacedWager,
+    Settlement,
+    WagerRefusedError,
+    as_award,
+    check_one_side,
+    check_wagers,
+    settle,
+)
 
 _Internal = HandDecided | AwardTakenBack
 """What the table tells the procedure, and nobody else."""
@@ -39,7 +55,8 @@ _Internal = HandDecided | AwardTakenBack
 _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
 """The entries that make an award known."""
 
-_STEPS_IN_PLAY: Final = frozenset({aquarius.PLAYING, nexus.PLAYING})
+LEFT_OUT: Final = "progressive_wager_left_out"
+"""The code of the alarm that says which seats' wagers on the meter are in no game; the next start ends it."""
 
 
 def new(settings: TableSettings) -> TablesProgressive | None:
@@ -60,11 +77,12 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
     """
     progressive = _of(turn)
     _refuse_seats(turn.state, event)
-    if isinstance(event, StartGame):
-        _refuse_start(turn.state, progressive, event)
-    _tell(turn, event)
-    if isinstance(event, StartGame):
-        refuse_unlatched(turn.state, event)
+    if not isinstance(event, StartGame):
+        _tell(turn, event)
+        return
+    _refuse_start(turn.state, progressive, event)
+    _tell(turn, _leave_out(turn, progressive, event))
+    refuse_unlatched(turn.state, event)
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:
@@ -142,18 +160,80 @@ def refuse_wager(state: TableState, wager: str) -> None:
         raise RefusedError("on_the_sensor", f"{wager} is made on the sensor before the seat, not here")
 
 
+def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWager]) -> None:
+    """Refuse that a base wager is taken from under a progressive wager that is in the game, or changed so that it could not be.
+
+    A hand that is void gives the base wagers back and leaves the progressive wager in its game: any of the seat may come then.
+
+    Raises:
+        WagerRefusedError: it would be.
+    """
+    progressive = state.progressive
+    if progressive is None or not _is_played(progressive) or seat not in progressive.procedure.hand.wagers:
+        return
+    before = [each for each in state.wagers if each.seat == seat]
+    if _refusal(state, progressive, seat, before) is None:
+        refusal = _refusal(state, progressive, seat, after)
+        if refusal is not None:
+            raise refusal
+
+
+def refuse_before_award(state: TableState) -> None:
+    """Refuse what belongs to the next hand while the award of the last game is not complete.
+
+    Raises:
+        RefusedError: award_open.
+    """
+    if state.award_waits:
+        raise RefusedError("award_open", what_waits(state))
+
+
+def what_waits(state: TableState) -> str:
+    """Which award the next hand waits for, and what completes it."""
+    progressive = state.progressive
+    won = None if progressive is None else progressive.open_award
+    if progressive is None or won is None:
+        return "no award is open"
+    procedure, settings = progressive.procedure, progressive.books.settings
+    pays = next((rule.pays for rule in settings.wager.rules if rule.name == won.rule), won.rule)
+    seats = f"seat {' and '.join(map(str, won.seats))}"
+    what = f"the award of {seats}, {pays}, is not complete"
+    if not won.certain and procedure.step.value == "settling":
+        what = f"{seats} can have won {pays}"
+    return f"the next hand waits: {what}: {_completes(procedure, certain=won.certain)}; or a supervisor resumes play without it"
+
+
+def _completes(procedure: aquarius.State | nexus.State, *, certain: bool) -> str:
+    keyed = procedure.kind == "aquarius"
+    match procedure.step.value:
+        case "settling":
+            confirm = (
+                "the key to JPH, J-POT and the key to RUN" if keyed else "CONFIRM and a card or a signature"
+            )
+            return f"hand buttons, then {confirm}" + ("" if certain else "; or NOBODY WON")
+        case "confirmed":
+            return "swipe a card, or sign"
+        case _:
+            return "turn the key to RUN"
+
+
+def play_on(turn: Turn) -> None:
+    """Let the next hand begin before the award is complete."""
+    progressive = _of(turn)
+    turn.change(progressive=replace(progressive, played_on=progressive.open_award))
+
+
 def settle_coup(state: TableState, coup: Coup, wagers: Sequence[PlacedWager]) -> tuple[Settlement, ...]:
-    """Settle a coup's wagers. What the meter pays is settled as an award, whose amount is fixed when it is locked."""
+    """Settle a coup's wagers. What the progressive pays is settled as an award, whose amount is fixed when it is locked."""
     settlements = settle(state.settings.game, coup, wagers)
     if state.progressive is None:
         return settlements
     settings = state.progressive.books.settings
     return tuple(
-        replace(each, outcome=Outcome.AWARD, returned=stays, net=stays - each.stake, remainder="0")
+        as_award(state.settings.game, each)
         if each.wager == settings.wager.name and settings.tier(each.rule) is not None
         else each
         for each in settlements
-        for stays in [each.stake if settings.wager_stays else 0]
     )
 
 
@@ -182,12 +262,41 @@ def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
     return tuple(PlacedWager(seat, settings.wager.name, hand.stake) for seat in hand.wagers)
 
 
+def wagers_are_in_play(state: TableState) -> bool:
+    """Whether a game of the progressive with wagers in it is started whose hand has not been dealt to its end."""
+    progressive = state.progressive
+    return progressive is not None and _is_played(progressive) and bool(progressive.procedure.hand.wagers)
+
+
+def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winner]]:
+    """What the seats with a progressive wager win of the meter by a coup, or would by its next card: tier and winning hand.
+
+    Where more cards are to come, those decide and not what lies there.
+    """
+    progressive = state.progressive
+    if progressive is None or not wagers_are_in_play(state):
+        return frozenset()
+    settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
+    wager = settings.wager
+    if settings.base_wagers == "recorded":
+        wager = wager.beside(
+            state.settings.game.sides_of(each.wager for each in state.wagers if each.seat in seats)
+        )
+    ends = [coup] if coup.over else [each for card in Card if (each := coup.with_card(card)).over]
+    decided = [(end, wager.deciding_rule(end)) for end in ends]
+    return frozenset(
+        (rule.name, end.winner)
+        for end, rule in decided
+        if rule is not None and settings.of_the_meter(rule.name)
+    )
+
+
 def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager]) -> None:
-    """Tell the procedure what a hand won of the meter, if its game was started; `base` are the seats' other wagers."""
+    """Tell the procedure what a hand won, if its game was started; `base` are the seats' other wagers."""
     progressive = turn.state.progressive
     if progressive is None or not _is_played(progressive):
         return
-    turn.change(progressive=replace(progressive, decided=round_))
+    turn.change(progressive=replace(progressive, decided=round_, played_on=None))
     _tell(turn, _decision(turn.state.settings.game, progressive, coup, base))
 
 
@@ -220,6 +329,52 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
         )
 
 
+# --- which wagers are in a game
+
+
+def _refusal(
+    state: TableState, progressive: TablesProgressive, seat: int, base: Sequence[PlacedWager]
+) -> WagerRefusedError | None:
+    """Why a seat with these wagers has none on the meter, None where it may or where nobody recorded them.
+
+    "To begin each round, players must make the standard Mini-Baccarat game wager. They may also place the optional Dragon
+    Bonus wager and progressive wagers" (sheet 000, dealing procedure 1). It is the rule of every other wager too.
+    """
+    settings, game = progressive.books.settings, state.settings.game
+    if settings.base_wagers == "unseen":
+        return None
+    try:
+        check_wagers(game, [*base, PlacedWager(seat, settings.wager.name, progressive.procedure.hand.stake)])
+        if settings.one_side_only:
+            check_one_side(game, settings.wager, base)
+    except WagerRefusedError as refusal:
+        return refusal
+    return None
+
+
+def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> StartGame:
+    """The start without the wagers that may not be in the game: they go dark, nothing is contributed for them."""
+    clear_alarm(turn, LEFT_OUT)
+    hand = progressive.procedure.hand
+    refusals = {
+        seat: refusal
+        for seat in (hand.sensors if event.seats is None else event.seats)
+        for base in [[each for each in turn.state.wagers if each.seat == seat]]
+        if (refusal := _refusal(turn.state, progressive, seat, base)) is not None
+    }
+    for seat in refusals:
+        _tell(turn, WagerVoided(seat))
+    if refusals:
+        reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
+        turn.alarm(
+            LEFT_OUT,
+            f"progressive wagers are not in the game of round {event.round}, give them back: {reasons}",
+        )
+    if event.seats is None:
+        return event
+    return replace(event, seats=tuple(seat for seat in event.seats if seat not in refusals))
+
+
 # --- both or neither
 
 
@@ -227,7 +382,7 @@ def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
     """Let the procedure take an event, and the progressive what it asks for."""
     progressive = _of(turn)
     after, orders = _handled(progressive.procedure, event)
-    turn.change(progressive=TablesProgressive(progressive.books, after, progressive.decided))
+    turn.change(progressive=replace(progressive, procedure=after))
     for order in orders:
         _order(turn, order)
 
@@ -235,16 +390,10 @@ def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
 def _handled(
     procedure: aquarius.State | nexus.State, event: GameOrder | Sensed | _Internal
 ) -> tuple[aquarius.State | nexus.State, Sequence[BooksEvent]]:
-    if procedure.kind == "aquarius":
-        keypad = Aquarius(procedure)
-        if keypad.knows(event):
-            orders: Sequence[BooksEvent] = keypad.handle(event)
-            return keypad.state, orders
-    else:
-        display = Nexus(procedure)
-        if display.knows(event):
-            orders = display.handle(event)
-            return display.state, orders
+    machine = Aquarius(procedure) if procedure.kind == "aquarius" else Nexus(procedure)
+    if machine.knows(event):
+        orders = machine.handle(event)
+        return machine.state, orders
     raise RefusedError(
         "other_procedure",
         f"this table's progressive is played by {procedure.kind.title()}, which has nothing of the kind",
@@ -255,10 +404,11 @@ def _order(turn: Turn, event: BooksEvent) -> None:
     progressive = _of(turn)
     books = Progressive(progressive.books)
     entries = books.handle(event)
-    turn.change(progressive=TablesProgressive(books.state, progressive.procedure, progressive.decided))
+    turn.change(progressive=replace(progressive, books=books.state))
     for entry in entries:
         turn.move_meter(MeterMoved(entry))
-        if isinstance(entry, _OfAnAward):
+        # The tray's awards are announced to nobody: displays would take them for awards of the meter.
+        if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
             award = entry.award
             turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
 
@@ -290,7 +440,7 @@ def _name(progressive: TablesProgressive) -> str:
 
 def _is_played(progressive: TablesProgressive) -> bool:
     """Whether a game is started whose hand has not been dealt to its end."""
-    return progressive.procedure.step in _STEPS_IN_PLAY
+    return progressive.procedure.step is PLAYING
 
 
 def _refuse_unknown(state: TableState, progressive: str) -> None:
@@ -337,23 +487,26 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: Star
 def _decision(
     game: Game, progressive: TablesProgressive, coup: Coup, base: Iterable[PlacedWager]
 ) -> HandDecided:
-    """What the hand won of the meter, and who. One hand wins, so all who win, win the same tier."""
+    """What the hand won, and who. One hand wins, so all who win, win the same tier."""
     settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
-    side = None if coup.winner is Winner.TIE else Side(coup.winner.value)
-    if settings.base_wagers == "unseen":
+    certain = settings.base_wagers == "recorded"
+    if certain:
+        won = _won_by(settings, game, coup, seats, base)
+        tier, seats = next(iter(won.values()), None), tuple(won)
+    else:
         rule = settings.wager.deciding_rule(coup)
         tier = None if rule is None else settings.tier(rule.name)
-        return HandDecided(tier.name, seats, False, side) if tier is not None else HandDecided()
-    won = _won_by(settings, game, coup, seats, base)
-    if not won:
+    if tier is None:
         return HandDecided()
-    return HandDecided(next(iter(won.values())).name, tuple(won), side=side)
+    side = None if coup.winner is Winner.TIE else Side(coup.winner.value)
+    alone = settings.dealer_up_to(tier)
+    return HandDecided(tier.name, seats, certain, side, alone, coup.player, coup.banker)
 
 
 def _won_by(
     settings: Settings, game: Game, coup: Coup, seats: Sequence[int], base: Iterable[PlacedWager]
 ) -> Mapping[int, Rule]:
-    """The tier of the meter that each of these seats wins, which have a progressive wager, by its base wagers."""
+    """The tier that each of these seats wins, which have a progressive wager, by its base wagers."""
     names: dict[int, list[str]] = {seat: [] for seat in seats}
     for placed in base:
         if placed.seat in names:

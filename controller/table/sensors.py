@@ -35,7 +35,7 @@ def on_sensors(turn: Turn, event: SensorsLink | SensorFault) -> None:
     if event.stands:
         turn.alarm(code, fault_text(*of_the_kind))
     elif of_the_kind == [fault]:  # it was the last one
-        _clear(turn, code)
+        clear_alarm(turn, code)
 
 
 def alarm_code(fault: SensorFault) -> str:
@@ -69,7 +69,8 @@ def refuse_unlatched(state: TableState, event: StartGame) -> None:
     )
 
 
-def _clear(turn: Turn, code: str) -> None:
+def clear_alarm(turn: Turn, code: str) -> None:
+    """End the alarm of this code, if it stands: what it was about is over."""
     for alarm in turn.state.alarms:
         if alarm.code == code:
             turn.change(alarms=tuple(each for each in turn.state.alarms if each is not alarm))

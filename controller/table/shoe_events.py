@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from controller.table.dealing import AT_PLAY, open_betting, take, take_backlog
-from controller.table.effects import ShoeLinkChanged
+from controller.table.effects import CardHeld, ShoeLinkChanged
 from controller.table.events import (
     CardDrawn,
     CardOverdrawn,
@@ -48,6 +48,8 @@ def on_shoe_event(turn: Turn, event: ShoeEvent) -> None:
 
 
 def _on_hello(turn: Turn, hello: ShoeHello) -> None:
+    if not turn.state.link.online:
+        turn.change_link(late_before=hello.next_record)
     objection = objection_to(turn.state, hello)
     if objection is not None:
         turn.change_link(online=True, reason=objection, offered=hello)
@@ -116,6 +118,8 @@ def let_in(turn: Turn, hello: ShoeHello, reason: str) -> None:
             f"the shoe says {hello.decks} decks and the game has {turn.state.settings.game.decks}",
         )
     turn.change_link(components=hello.components, offered=None)
+    if turn.state.link.late_before <= turn.state.link.expected:
+        turn.change(keyed_away=())  # it has nothing to tell of the time that it was away
     _end_refusal(turn)
     turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
     take_backlog(turn)
@@ -165,10 +169,14 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
         )
         return
     turn.change_link(expected=expected + 1)
+    if event.record >= turn.state.link.late_before:
+        turn.change(keyed_away=())
     if turn.state.settings.cards == "keyed":
         turn.alarm("shoe_not_in_use", "the shoe reports something, and at this table the cards are keyed")
         return
     match event:
+        case CardDrawn() | CardUnread() | CardOverdrawn() if turn.state.keyed_away:
+            _compare_with_keyed(turn, event)
         case CardDrawn() | CardUnread() | CardOverdrawn() | CutCardSeen():
             take(turn, event)
         case LidMoved(open=is_open):
@@ -177,6 +185,31 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
             _on_trouble(turn, "reverse_movement", "a card was pushed back into the shoe")
         case _:
             _on_trouble(turn, "shoe_fault", f"the shoe reports error {event.code}: {event.text}")
+
+
+def _compare_with_keyed(turn: Turn, read: CardDrawn | CardUnread | CardOverdrawn) -> None:
+    """The late record of a card that was keyed while the shoe was away: it is on the table, and is not dealt again.
+
+    What the shoe did not read for certain was to be keyed anyway.
+    """
+    keyed, *others = turn.state.keyed_away
+    turn.change(keyed_away=tuple(others))
+    card = None if isinstance(read, CardUnread) else read.card
+    certain = not isinstance(read, CardUnread) and read.confidence >= turn.state.settings.minimum_confidence
+    if card is None or not certain or card == keyed.card:
+        return
+    hidden = turn.state.settings.game.reveal == "dealer"
+    turn.hold(CardHeld(card, "doubtful", keyed.round, keyed.position))
+    turn.stop(
+        Stop(
+            code="keyed_otherwise",
+            text=(
+                f"card {keyed.position} of round {keyed.round} was keyed while the shoe was away, and the shoe has read "
+                f"another{'' if hidden else f': keyed {keyed.card}, read {card}'}. A supervisor must see the cards, correct the "
+                "hand or void it if it is wrong, and resume play"
+            ),
+        )
+    )
 
 
 def _on_lid(turn: Turn, *, is_open: bool) -> None:

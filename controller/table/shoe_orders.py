@@ -52,7 +52,7 @@ def _card_wanted(state: TableState) -> bool:
     if state.settings.cards == "keyed":
         return False
     if state.phase is Phase.BETTING:
-        return state.settings.betting_closes == "first_card"
+        return state.settings.betting_closes == "first_card" and not state.award_waits
     if state.phase is Phase.SHOE_CHANGE:
         return state.burn_left != 0
     return state.phase is Phase.DEALING

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup, Side, Winner
 from controller.progressive import aquarius, nexus
+from controller.progressive.events import Won
 from controller.progressive.state import State as Books
 from controller.progressive.value import Value
 from controller.roads.rounds import RoadRound
@@ -53,7 +54,8 @@ class ShoeLink:
     """What is known of the shoe at the other end of the line.
 
     `expected` is the number of the record wanted next from the log `log` of the shoe `serial`; `offered` a shoe
-    that waits for a supervisor to accept it; `earlier` where the shoes used before left off.
+    that waits for a supervisor to accept it; `earlier` where the shoes used before left off. Records before `late_before`
+    were made before it was last heard again.
     """
 
     online: bool = False
@@ -65,6 +67,16 @@ class ShoeLink:
     lid_open: bool = False
     offered: ShoeHello | None = None
     earlier: tuple[Bookmark, ...] = ()
+    late_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedAway:
+    """A card that was keyed while the shoe was away, so that its record may still come: `position` as dealt, from 1."""
+
+    round: int
+    position: int
+    card: Card
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +164,32 @@ class RoundRecord:
 class TablesProgressive:
     """A table's progressive: the meter's books, and how far its game at the table is.
 
-    `decided` is the round whose cards decided the last game, None where none has yet.
+    `decided` is the round whose cards decided the last game, None where none has yet. `played_on` is what that game won, where
+    a supervisor has let play go on before its award is complete.
     """
 
     books: Books
     procedure: aquarius.State | nexus.State
     decided: int | None = None
+    played_on: Won | None = None
+
+    @property
+    def open_award(self) -> Won | None:
+        """What the last game's hand won of the meter, or can have won, as long as its award is not complete.
+
+        It is complete when it is confirmed, taken off the meter, and the key is back: then the game can be ended (sheet 000,
+        7e to 7g; Nexus Command, 7e and 7f).
+        """
+        hand = self.procedure.hand
+        match self.procedure.step.value:
+            case "settling" if hand.open:
+                return hand.won
+            case "confirmed" | "logged":
+                return hand.awarded or hand.won
+            case "adjusted" if getattr(self.procedure, "key", None) == "jph":
+                return hand.awarded
+            case _:
+                return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,9 +212,10 @@ class TableState(Value):
     - `rounds`: this shoe's rounds, for the roads.
     - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
     - `carried`: cards drawn too soon that begin the next coup.
+    - `keyed_away`: cards keyed while the shoe was away whose records may still come, in the order that they were dealt.
     - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
     - `alarms`: those that nobody has acknowledged, one of each code.
-    - `last`: the last coup, as corrected since.
+    - `last`: the last coup, as corrected since; `correction`: the entry that last corrected or voided a settled coup.
     - `sensors`: what is known of the progressive's wager sensors, None where there are none.
     - `configuration_keypad`: where the score display's is plugged in, None while it is not.
     - `configured`: the settings that the service was last started with; `settings` are those in force, which a
@@ -212,17 +245,31 @@ class TableState(Value):
     backlog: tuple[CardDrawn | CardUnread | CardOverdrawn | CutCardSeen, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     last: RoundRecord | None = None
+    correction: RoundRecord | None = None
     configuration_keypad: str | None = None
     configured: Settings | None = None
     progressive: TablesProgressive | None = None
     retired_progressives: tuple[str, ...] = ()
     sensors: Sensors | None = None
+    keyed_away: tuple[KeyedAway, ...] = ()
     happenings: int = 0
 
     @property
     def waiting(self) -> bool:
         """Whether a person must act before a further card counts."""
         return bool(self.stops) or self.doubt is not None
+
+    @property
+    def award_waits(self) -> bool:
+        """Whether the next hand waits for the award of the last game.
+
+        It follows from the game itself, so nothing can be left standing when the game goes on. A hand that is being dealt
+        already is dealt to its end.
+        """
+        progressive = self.progressive
+        if progressive is None or self.phase in {Phase.DEALING, Phase.REVEAL}:
+            return False
+        return progressive.open_award not in {None, progressive.played_on}
 
     @property
     def keypad_in_play(self) -> bool:
@@ -247,6 +294,11 @@ class TableState(Value):
                 return len((self.coup or Coup(self.carried)).cards) + 1
             case _:
                 return None
+
+    @property
+    def keyed_for_shoe(self) -> bool:
+        """Whether the hand on the table is finished by hand, for the shoe that reads its cards does not answer."""
+        return self.settings.cards == "shoe" and self.phase is Phase.DEALING and not self.link.online
 
     @property
     def shoe_over(self) -> bool:

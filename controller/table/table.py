@@ -1,9 +1,10 @@
 """The table machine.
 
 The law: an event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
-listed with it. Orders, wagers and starts that are not listed are refused and change nothing. What the shoe saw has
-happened, whatever the phase, so it is listed everywhere and never refused; what is wrong with it becomes an alarm
-or a stop. The same events in the same order always give the same table and the same effects.
+listed with it. What is legal everywhere and changes no phase stands once, above. Orders, wagers and starts that are
+not legal are refused and change nothing. What the shoe saw has happened, whatever the phase, so it is never refused;
+what is wrong with it becomes an alarm or a stop. The same events in the same order always give the same table and the
+same effects.
 """
 
 from collections.abc import Callable
@@ -12,13 +13,14 @@ from typing import Any, Final, get_args
 from controller.progressive.events import PrintWinPage
 from controller.progressive.procedure import StartGame
 from controller.table import progressive
+from controller.table.approval import refuse_unapproved
+from controller.table.dealing import go_on_after_award
+from controller.table.definition import DEFINED
 from controller.table.effects import Effect
 from controller.table.events import (
     AcceptShoe,
     Access,
-    AcknowledgeAlarm,
     BooksOrder,
-    CallSupervisor,
     ChangeGame,
     ChangeShoe,
     CloseBetting,
@@ -29,6 +31,7 @@ from controller.table.events import (
     Event,
     GameOrder,
     KeyCard,
+    OfTheRecord,
     OpenBetting,
     Order,
     ResumePlay,
@@ -43,7 +46,14 @@ from controller.table.events import (
     VoidCoup,
     VoidRound,
 )
-from controller.table.orders import on_access, on_configuration_keypad, on_order, on_started, on_wager
+from controller.table.orders import (
+    on_access,
+    on_configuration_keypad,
+    on_order,
+    on_record,
+    on_started,
+    on_wager,
+)
 from controller.table.sensors import on_sensors
 from controller.table.settings import Settings
 from controller.table.shoe_events import on_shoe_event
@@ -62,127 +72,83 @@ _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
 # What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
 _INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
 
+_ALWAYS: Final = frozenset({_SHOE, _ACCESS, _METER, ConfigurationKeypad, ServiceStarted})
+"""Legal in every phase, and leaves the table in it where `TRANSITIONS` says nothing else."""
+_UNLOCKED: Final = frozenset({_GAME, *(each.event for each in DEFINED.values() if each.anywhere)})
+"""The same, once the table is unlocked."""
+
 TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     LOCKED: {
-        _SHOE: frozenset({LOCKED}),
-        _ACCESS: frozenset({LOCKED}),
-        _METER: frozenset({LOCKED}),
-        ConfigurationKeypad: frozenset({LOCKED}),
-        ServiceStarted: frozenset({LOCKED}),
         SignOn: frozenset({CLOSED}),
     },
     CLOSED: {
-        _SHOE: frozenset({CLOSED}),
-        _ACCESS: frozenset({CLOSED}),
-        _METER: frozenset({CLOSED}),
-        _GAME: frozenset({CLOSED}),
-        ConfigurationKeypad: frozenset({CLOSED}),
-        ServiceStarted: frozenset({CLOSED}),
         SignOff: frozenset({LOCKED}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
+        ChangeGame: frozenset({CLOSED}),
         OpenBetting: frozenset({BETTING, DEALING}),
-        ResumePlay: frozenset({CLOSED}),
-        AcceptShoe: frozenset({CLOSED}),
-        SignOn: frozenset({CLOSED}),
-        CallSupervisor: frozenset({CLOSED}),
-        AcknowledgeAlarm: frozenset({CLOSED}),
         CorrectRound: frozenset({CLOSED}),
         VoidRound: frozenset({CLOSED}),
-        ChangeGame: frozenset({CLOSED}),
     },
     SHOE_CHANGE: {
         _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
-        _ACCESS: frozenset({SHOE_CHANGE}),
-        _METER: frozenset({SHOE_CHANGE}),
-        _GAME: frozenset({SHOE_CHANGE}),
-        ConfigurationKeypad: frozenset({SHOE_CHANGE}),
-        ServiceStarted: frozenset({SHOE_CHANGE}),
+        _METER: frozenset({SHOE_CHANGE, BETTING}),  # an award is complete that the burn waited for
+        _GAME: frozenset({SHOE_CHANGE, BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
         OpenBetting: frozenset({BETTING}),
         KeyCard: frozenset({SHOE_CHANGE, BETTING}),
         ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
         AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
-        SignOn: frozenset({SHOE_CHANGE}),
-        CallSupervisor: frozenset({SHOE_CHANGE}),
-        AcknowledgeAlarm: frozenset({SHOE_CHANGE}),
-        CorrectRound: frozenset({SHOE_CHANGE}),
-        VoidRound: frozenset({SHOE_CHANGE}),
+        CorrectRound: frozenset({SHOE_CHANGE, BETTING}),
+        VoidRound: frozenset({SHOE_CHANGE, BETTING}),
     },
     BETTING: {
         _SHOE: _INTO_A_COUP,
-        _ACCESS: frozenset({BETTING}),
-        _METER: frozenset({BETTING}),
-        _GAME: frozenset({BETTING}),
+        _METER: frozenset({BETTING, DEALING}),  # an award is complete that a dummy waited for
+        _GAME: frozenset({BETTING, DEALING}),
         StartGame: frozenset({BETTING}),
-        ConfigurationKeypad: frozenset({BETTING}),
-        ServiceStarted: frozenset({BETTING}),
         SetWager: frozenset({BETTING}),
         CloseBetting: frozenset({DEALING}),
         CloseTable: frozenset({CLOSED}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         KeyCard: frozenset({DEALING}),
         ResumePlay: _INTO_A_COUP,
-        AcceptShoe: frozenset({BETTING}),
-        SignOn: frozenset({BETTING}),
-        CallSupervisor: frozenset({BETTING}),
-        AcknowledgeAlarm: frozenset({BETTING}),
-        CorrectRound: frozenset({BETTING}),
-        VoidRound: frozenset({BETTING}),
+        CorrectRound: frozenset({BETTING, DEALING}),
+        VoidRound: frozenset({BETTING, DEALING}),
     },
     DEALING: {
         _SHOE: _INTO_A_COUP,
-        _ACCESS: frozenset({DEALING}),
-        _METER: frozenset({DEALING}),
-        _GAME: frozenset({DEALING}),
         StartGame: frozenset({DEALING}),
-        ConfigurationKeypad: frozenset({DEALING}),
-        ServiceStarted: frozenset({DEALING}),
         KeyCard: _INTO_A_COUP,
         CorrectCard: _INTO_A_COUP,
         VoidCoup: _AFTER_A_COUP,
         ResumePlay: _INTO_A_COUP,
         AcceptShoe: _INTO_A_COUP,
-        SignOn: frozenset({DEALING}),
-        CallSupervisor: frozenset({DEALING}),
-        AcknowledgeAlarm: frozenset({DEALING}),
     },
     REVEAL: {
-        _SHOE: frozenset({REVEAL}),
-        _ACCESS: frozenset({REVEAL}),
-        _METER: frozenset({REVEAL}),
-        _GAME: frozenset({REVEAL}),
-        ConfigurationKeypad: frozenset({REVEAL}),
-        ServiceStarted: frozenset({REVEAL}),
         Reveal: _AFTER_A_COUP,
         CorrectCard: frozenset({REVEAL, DEALING}),
         VoidCoup: _AFTER_A_COUP,
-        ResumePlay: frozenset({REVEAL}),
-        AcceptShoe: frozenset({REVEAL}),
-        SignOn: frozenset({REVEAL}),
-        CallSupervisor: frozenset({REVEAL}),
-        AcknowledgeAlarm: frozenset({REVEAL}),
     },
     SETTLED: {
-        _SHOE: frozenset({SETTLED}),
-        _ACCESS: frozenset({SETTLED}),
-        _METER: frozenset({SETTLED}),
-        _GAME: frozenset({SETTLED}),
-        ConfigurationKeypad: frozenset({SETTLED}),
-        ServiceStarted: frozenset({SETTLED}),
+        _METER: _AFTER_A_COUP,  # an award is complete that the next hand waited for
+        _GAME: _AFTER_A_COUP,
         OpenBetting: frozenset({BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
-        ResumePlay: frozenset({SETTLED, DEALING, REVEAL}),
-        AcceptShoe: frozenset({SETTLED}),
-        SignOn: frozenset({SETTLED}),
-        CallSupervisor: frozenset({SETTLED}),
-        AcknowledgeAlarm: frozenset({SETTLED}),
-        CorrectRound: frozenset({SETTLED}),
-        VoidRound: frozenset({SETTLED}),
+        ResumePlay: _INTO_A_COUP,
+        CorrectRound: _AFTER_A_COUP,
+        VoidRound: _AFTER_A_COUP,
     },
 }
 """Phase -> event -> the phases it may lead to."""
+
+
+def leads_to(phase: Phase, listed: type | str) -> frozenset[Phase]:
+    """The phases that an event, by what it is listed under, may lead to; none where it is not legal."""
+    stays = _ALWAYS if phase is LOCKED else _ALWAYS | _UNLOCKED
+    return TRANSITIONS[phase].get(listed, frozenset({phase} if listed in stays else ()))
+
 
 _Handler = Callable[[Turn, Any], None]
 
@@ -197,6 +163,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     ServiceStarted: (ServiceStarted, on_started),
     ConfigurationKeypad: (ConfigurationKeypad, on_configuration_keypad),
     **_each(Access, _ACCESS, on_access),
+    **_each(OfTheRecord, _ACCESS, on_record),
     **_each(SensorsLink | SensorFault, _METER, on_sensors),
     **_each(Sensed, _METER, progressive.play),
     **_each(BooksOrder, _METER, progressive.keep_books),
@@ -208,29 +175,14 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
 
 _OF_THE_SHOE: Final[tuple[type | str, _Handler]] = (_SHOE, on_shoe_event)
 
-_ANYTIME: Final[frozenset[type]] = frozenset({SignOn, CallSupervisor, AcknowledgeAlarm})
-"""Possible in any phase once the table is unlocked, so not worth saying where something else is not."""
-
-_WHAT: Final[dict[type, str]] = {
-    SignOn: "sign on",
-    SignOff: "sign off",
-    ChangeShoe: "change the shoe",
-    OpenBetting: "open betting",
-    CloseBetting: "close betting",
-    CloseTable: "close the table",
-    Reveal: "reveal",
-    VoidCoup: "void the coup",
-    CorrectCard: "correct a card",
-    CorrectRound: "correct a settled round",
-    VoidRound: "void a settled round",
-    KeyCard: "key a card",
-    ResumePlay: "resume play",
-    AcceptShoe: "accept a shoe",
-    ChangeGame: "change the game",
-    CallSupervisor: "call a supervisor",
-    AcknowledgeAlarm: "acknowledge an alarm",
-    SetWager: "take a wager",
-    ServiceStarted: "start",
+_WHEN: Final = {
+    LOCKED: "the table is locked",
+    CLOSED: "the table is closed",
+    SHOE_CHANGE: "the shoe is being changed",
+    BETTING: "betting is open",
+    DEALING: "a hand is being dealt",
+    REVEAL: "the cards are not revealed yet",
+    SETTLED: "the hand is settled",
 }
 
 
@@ -251,13 +203,29 @@ class Table:
         Raises:
             RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
         """
+        return self._handle(event, refuse_unapproved)
+
+    def try_out(self, event: Event) -> list[Effect]:
+        """Handle an event as if whoever must approve it had: what an order would do, of a table that is thrown away.
+
+        Raises:
+            RefusedError: as of `handle`.
+        """
+        return self._handle(event, lambda _, __: None)
+
+    def _handle(self, event: Event, refuse: Callable[[TableState, Event], None]) -> list[Effect]:
         before = self.state.phase
         listed, handler = _KINDS.get(type(event), _OF_THE_SHOE)
-        allowed = TRANSITIONS[before].get(listed)
-        if allowed is None:
-            raise _refusal(before, event)
+        allowed = leads_to(before, listed)
+        if not allowed:
+            raise RefusedError(
+                "betting_closed" if isinstance(event, SetWager) else "not_now", f"not now: {_WHEN[before]}"
+            )
+        refuse(self.state, event)  # first: what else the table says of an order can tell of hidden cards
         turn = Turn(self.state)
         handler(turn, event)
+        if self.state.award_waits and not turn.state.award_waits:
+            go_on_after_award(turn)
         after = turn.state.phase
         if after not in allowed:
             raise AssertionError(
@@ -265,19 +233,3 @@ class Table:
             )
         self.state = turn.state
         return turn.effects
-
-
-def _refusal(phase: Phase, event: Event) -> RefusedError:
-    if isinstance(event, SetWager):
-        return RefusedError("betting_closed", f"no wagers now: the table is in {phase.value}, not in betting")
-    always = frozenset[type]() if phase is LOCKED else _ANYTIME
-    legal = sorted(
-        name
-        for kind, name in _WHAT.items()
-        if kind in TRANSITIONS[phase] and kind not in {ServiceStarted, *always}
-    )
-    return RefusedError(
-        "not_now",
-        f"cannot {_WHAT.get(type(event), 'play on the progressive')} while the table is in {phase.value}; possible now: "
-        f"{', '.join(legal)}",
-    )

@@ -172,6 +172,16 @@ class Wager:
                 f"progressive is given and no rule of {self.name} pays from the meter: leave one out"
             )
 
+    @property
+    def stake_stays(self) -> bool:
+        """Whether the stake stays before its seat until it is settled ("to"), and is not taken at the start ("for").
+
+        "The dealer will remove all $1 progressive bets from bet sensors or, if applicable, leave the $5 progressive wager on
+        the coin spot" (sheet 000, dealing procedure 2); the pay table prints "1000 for 1" of the one and "1000 to 1" of the
+        other. A percentage of the meter is printed without either, and is of the same stake.
+        """
+        return any(rule.wins and not rule.pay.stake_taken for rule in self.rules)
+
     def deciding_rule(self, coup: Coup) -> Rule | None:
         """The first rule that holds of a coup that is over, None where none does: the wager loses."""
         return next((rule for rule in self.rules if rule.when.holds(coup)), None)

@@ -26,8 +26,8 @@ class PlacedWager:
 class Outcome(StrEnum):
     """How a wager came out.
 
-    An award is a win of a share of a progressive's meter. What it comes to is fixed when it is locked and shared by
-    those who have it, so the settlement returns nothing for it.
+    An award is a win that a progressive's meter pays. What it comes to is fixed when it is locked, and the settlement returns
+    nothing for it but a stake that was not taken at the start.
     """
 
     WIN = "win"
@@ -129,6 +129,18 @@ def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
         )
 
 
+def check_one_side(game: Game, wager: Wager, wagers: Sequence[PlacedWager]) -> None:
+    """Check that a seat's wagers are not on both Player and Banker, for a `wager` that the house takes beside one alone.
+
+    Raises:
+        WagerRefusedError: both_sides.
+    """
+    if len(game.sides_of(placed.wager for placed in wagers)) > 1:
+        raise WagerRefusedError(
+            "both_sides", f"{wager.name} is made beside a wager on Player or on Banker, not on both"
+        )
+
+
 def settle(game: Game, coup: Coup, wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
     """Settle every wager by a coup that is over, in the order given."""
     placed = tuple(wagers)
@@ -148,7 +160,8 @@ _OUTCOMES: Final = {LOSE: Outcome.LOSE, PUSH: Outcome.PUSH}
 def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Settlement:
     rule = wager.deciding_rule(coup) or _LOST
     pay = rule.pay
-    outcome = _OUTCOMES.get(rule.pays, Outcome.AWARD if pay.meter else Outcome.WIN)
+    if pay.meter:
+        return _award(game, placed, rule.name)
     exact = pay.returned(placed.amount)
     # The stake goes back whole: it is what is won beyond it, or a "for" pay as a whole, that may need rounding.
     own = 0 if pay.stake_taken else placed.amount
@@ -156,13 +169,31 @@ def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Se
     return Settlement(
         seat=placed.seat,
         wager=placed.wager,
-        outcome=outcome,
+        outcome=_OUTCOMES.get(rule.pays, Outcome.WIN),
         stake=placed.amount,
         returned=returned,
         net=returned - placed.amount,
         rule=rule.name,
         remainder=str(exact - returned),
     )
+
+
+def _award(game: Game, placed: PlacedWager, rule: str) -> Settlement:
+    returned = placed.amount if game.wager(placed.wager).stake_stays else 0
+    return Settlement(
+        seat=placed.seat,
+        wager=placed.wager,
+        outcome=Outcome.AWARD,
+        stake=placed.amount,
+        returned=returned,
+        net=returned - placed.amount,
+        rule=rule,
+    )
+
+
+def as_award(game: Game, won: Settlement) -> Settlement:
+    """A win of fixed odds at a table with a progressive: an award like a percentage of the meter, whoever pays it."""
+    return _award(game, PlacedWager(won.seat, won.wager, won.stake), won.rule)
 
 
 def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:

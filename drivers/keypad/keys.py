@@ -11,17 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.baccarat.cards import RANKS, SUITS, Card
+from controller.table.catalogue import CATALOGUE
 from drivers.base import KeyAnswer
 
-ORDERS: Final = (
-    "open_betting",
-    "close_betting",
-    "reveal",
-    "call_supervisor",
-    "start_game",
-    "jpot",
-    "game_over",
-)
+ORDERS: Final = tuple(kind for kind, each in CATALOGUE.items() if each.key)
 """The orders that a key can give beside `key_card` and `hand_button`: a dealer's.
 
 A supervisor's need more than a press; J-POT has the key that must be turned for it.

@@ -5,7 +5,7 @@ import { byId, button, element, put, refresh, svg, table } from "/static/element
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, showTop } from "/static/top.js";
 import { plain, sentence } from "/static/words.js";
-import { exact, minor, read, wholeUnits } from "./money.js";
+import { exact, minor, read } from "./money.js";
 import { dayReport, metersTable, reconciliation, verdict, weekReport } from "./reports.js";
 import { dayAndClock, tellTimesBy } from "./times.js";
 
@@ -27,18 +27,6 @@ async function get(path) {
 
 const may = (order) => live() && view.orders.includes(order);
 const own = () => overview?.own ?? null;
-/** The view for an order's dialog: with a second person where the settings ask for one about so much money. */
-function signedView(order, units) {
-  const above = own().settings.approval_above;
-  return signed(order, above !== null && units > above);
-}
-
-const signed = (order, needed) =>
-  ({ ...view, approval: needed ? [...view.approval, order] : view.approval.filter((each) => each !== order) });
-
-/** Whether with these settings one person alone could do more: that needs a second person too. */
-const letsOnePersonDoMore = (before, changes) => before.approval_above !== null && ["approval_above", "executive_from"].some((name) =>
-  name in changes && before[name] !== null && (changes[name] === null || changes[name] > before[name]));
 
 // --- meters
 
@@ -90,7 +78,7 @@ function retire() {
   const { primary, reserve, overflow } = mine?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
   askOrder({
     order: "retire",
-    view: signedView("retire", wholeUnits(primary, reserve, overflow)),
+    view,
     text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. What becomes of the money the rules of the place say. Who approves it is an executive too.`,
     parts: [reason.node],
     read: () => ({ reason: reason.read() }),
@@ -134,7 +122,7 @@ submitted(byId("adjust-form"), (form) => {
   const cause = field(form, "cause").value;
   const { dialog } = askOrder({
     order: "adjust",
-    view: signedView("adjust", amount),
+    view,
     text: `${minor(amount)} ${WAYS[cause]}. Reason: ${reason}`,
     read: () => ({ cause, amount, reason }),
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
@@ -189,7 +177,7 @@ submitted(byId("settings-form"), async (form) => {
   const told = (name, setting) => (setting === null ? "none" : MONEY.includes(name) ? minor(setting) : setting);
   const { dialog } = askOrder({
     order: "change_settings",
-    view: signed("change_settings", letsOnePersonDoMore(settings, found)),
+    view,
     text: `In force at once, a seed from the next meter on. Reason: ${reason}`,
     parts: [
       table("What changes", ["Setting", "Now", "Then"], Object.entries(found).map(([name, next]) => [plain(name), told(name, settings[name]), told(name, next)])),
@@ -217,7 +205,7 @@ async function loadAwards() {
   byId("newer").disabled = pages.length === 1;
   byId("older").disabled = !found.more;
   byId("older").dataset.before = found.awards.at(-1)?.input ?? "";
-  refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => awardsTable(found.awards));
+  refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [awardsTable(found.awards), ...nobodyWon(found.nobody_won)]);
 }
 
 byId("older").addEventListener("click", () => {
@@ -235,14 +223,22 @@ function awardsTable(awards) {
     element("b", {}, `${award.progressive} ${award.number}`),
     plain(award.tier),
     `${award.round} at ${award.table}`,
-    exact(award.meter),
-    element("b", {}, exact(award.amount)),
+    award.payer === "meter" ? exact(award.meter) : "",
+    element("span", {}, element("b", {}, exact(award.amount)), ...(award.payer === "tray" ? [element("small", {}, "from the tray")] : [])),
     element("ul", {}, ...award.shares.map(({ seat, amount }) => element("li", {}, `Seat ${seat} `, exact(amount)))),
-    element("span", {}, `${award.who}${award.card ? `, ${award.card} card` : ""}`, element("small", {}, dayAndClock(award.locked))),
+    element("span", {}, confirmedBy(award), element("small", {}, dayAndClock(award.locked))),
     stateOf(award),
     element("div", { class: "keys" }, ...moneyBag(award), ...printed(award)),
   ]));
 }
+
+const BY = { key: () => "key", card: (level) => `${level} card`, signature: (level) => `${level} signature`, dealer: () => "dealer alone" };
+const confirmedBy = ({ who, by, level, confirmed_by: first }) => `${first ? `${first}, then ` : ""}${who}, ${BY[by](level)}`;
+
+/** Games that a supervisor confirmed nobody to have won, and those of them that were opened again. */
+const nobodyWon = (games) => games.map((game) => element("p", {}, game.again
+  ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
+  : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`));
 
 function stateOf({ state, booked, backed_out: back }) {
   const made = element("span", { class: `state ${state}` }, STATES[state]);
@@ -296,9 +292,9 @@ function backOut(award) {
   const units = Number(award.amount.replace(".", ""));
   const { dialog } = askOrder({
     order: "back_out",
-    view: signedView("back_out", units),
+    view,
     title: `Back out award ${award.number}`,
-    text: `The amount of ${minor(units)} goes back on the meter, and the award stays on the record as backed out. What was paid for it is the house's to recover. A seed that began the next meter is taken back by an adjustment of its own.`,
+    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. What was paid for it is the house's to recover. A seed that began the next meter is taken back by an adjustment of its own.`,
     parts: [reason.node],
     read: () => ({ award: award.number, progressive: award.progressive, reason: reason.read() }),
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],

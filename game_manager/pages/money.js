@@ -35,9 +35,3 @@ export function read(text, what) {
   if (units > 1e12) throw new Error(`${what}: no meter holds so much.`);
   return units;
 }
-
-/** The sum of exact amounts in minor units, of which one that is begun is whole: what an approval is asked by. */
-export function wholeUnits(...texts) {
-  const millionths = texts.reduce((sum, text) => sum + BigInt(text.replace(".", "")), 0n);
-  return Number((millionths + 999_999n) / 1_000_000n);
-}

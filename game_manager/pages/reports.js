@@ -59,6 +59,7 @@ export function metersTable(meters) {
       ...Object.entries(meter.paid_by_tier).map(([tier, paid]) => element("div", {}, element("dt", {}, `Paid, ${plain(tier)}`), element("dd", {}, exact(paid)))),
       element("div", {}, element("dt", {}, "Promised to awards not booked"), element("dd", {}, exact(meter.promised))),
       element("div", {}, element("dt", {}, "Awards"), element("dd", {}, String(meter.awards))),
+      element("div", {}, element("dt", {}, "Paid from the tray"), element("dd", {}, exact(meter.from_tray))),
     ),
     verdict(meter.balanced, "The books balance.", "The books do not balance: the record was changed by another program. See where with punto replay."),
   ]);
@@ -74,6 +75,8 @@ export function dayReport(day) {
     scrolling(`${each.progressive}, every change`, accrual(each), "accrual"),
     verdict(each.explained, "Start and changes come to the end, to the millionth of a cent.", "Start and changes do not come to the end: the record was changed by another program."),
     ...each.settings.map((other) => element("p", {}, `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed).map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`).join(", ")}).`)),
+    ...each.from_tray.map((paid) => element("p", {}, `${dayAndClock(paid.ts)}, award ${paid.award}, ${plain(paid.tier)}, from the tray: `, exact(paid.amount), `. ${why(paid)}`)),
+    ...each.nobody_won.map((game) => element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${game.again ? "was opened again" : `was won by nobody (${plain(game.tier)})`}. ${why(game)}`)),
     ...(each.open_awards.length ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)] : []),
   ]);
   return [period(day), ...(of.length ? of : [nothing("No progressive was in service yet.")])];
@@ -128,6 +131,7 @@ export function reconciliation(found) {
     scrolling(`${each.progressive}, compared`, table(each.progressive, ["What", ">Ledger", ">By the rest of the record"],
       each.checks.map((check) => [CHECKS[check.what], exact(check.ledger), exact(check.expected)]))),
     ...each.differences.map((other) => element("p", { class: "fault" }, `Input ${other.input}: ${other.text}.`)),
+    element("p", {}, "Awards paid from the tray, less those taken back: ", exact(each.from_tray)),
     coins(each.coins),
   ]);
   return [

@@ -18,6 +18,7 @@ from controller.operators.game_view import GameView, game_view
 from controller.outbox import Outbox
 from controller.progressive.procedure import Hand, StartGame
 from controller.table.events import Event
+from controller.table.possible import refusals
 from controller.table.state import TableState
 from controller.table.turn import RefusedError
 from drivers.coin_spot.seats import Seats
@@ -134,7 +135,8 @@ class CoinTable:
     @property
     def page(self) -> GameView:
         """What the dealer's page shows."""
-        shown = game_view(self._croupier.state, Fitted(late=self.door.late))
+        state = self._croupier.state
+        shown = game_view(state, Fitted(late=self.door.late), refusals(state))
         assert shown is not None
         return shown
 
@@ -245,6 +247,10 @@ class CoinTable:
         await self._do("void")
 
     async def game_over(self) -> None:
+        """The game is ended; what its cards can have won nobody did."""
+        progressive = self._croupier.state.progressive
+        if progressive is not None and progressive.procedure.hand.open:
+            await self._do("turn jph", "nobody", "turn run")
         await self._do("game over")
 
     async def correct_to_a_win(self) -> None:

@@ -43,6 +43,7 @@ password_file = "secret"
 [operator]
 socket = "/run/punto/table-1.sock"
 """
+ACCOUNTS = '[accounts]\npath = "operators.db"\n'
 
 
 @pytest.fixture
@@ -50,6 +51,14 @@ def config_file(tmp_path: Path) -> Path:
     path = tmp_path / "table.toml"
     path.write_text(GOOD, encoding="utf-8")
     return path
+
+
+def without_warning(path: Path) -> None:
+    """Make it one that nothing is warned of: its accounts and its password are there, and not for everybody."""
+    path.write_text(path.read_text(encoding="utf-8") + ACCOUNTS, encoding="utf-8")
+    (path.parent / "operators.db").touch()
+    (path.parent / "secret").write_text("secret\n", encoding="utf-8")
+    (path.parent / "secret").chmod(0o640)
 
 
 def changed(path: Path, good: str, bad: str) -> Path:
@@ -75,6 +84,7 @@ def test_a_configuration_becomes_a_tables_settings(config_file):
     assert (config.shoe.port, config.shoe.baud) == ("/dev/serial/by-id/usb-ishoe", 115_200)
     assert config.mqtt is not None
     assert (config.mqtt.host, config.mqtt.port, config.mqtt.base) == ("127.0.0.1", 1883, "punto")
+    assert config.operator is not None
     assert config.operator.mode_bits == 0o660
     assert settings.game.wager("player").limits == Limits(minimum=2500, maximum=500_000, step=100)
     assert settings.game.wager("dragon_bonus_player").limits == Limits(minimum=1000, maximum=10_000)
@@ -83,23 +93,29 @@ def test_a_configuration_becomes_a_tables_settings(config_file):
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
 def test_consoles_on_this_machine_alone_need_no_certificate(host, config_file):
-    changed(config_file, "[operator]", f'[console]\naccounts = "operators.db"\nhost = "{host}"\n[operator]')
-    console = load_config(config_file).console
+    changed(
+        config_file,
+        "[operator]",
+        f'[accounts]\npath = "operators.db"\n[console]\nhost = "{host}"\n[operator]',
+    )
+    config = load_config(config_file)
+    console, accounts = config.console, config.accounts
 
     assert console is not None
+    assert accounts is not None
     assert console.on_loopback
-    assert console.accounts == config_file.parent / "operators.db"
-    assert (console.port, console.idle_minutes, console.lock_out_after, console.lock_out_minutes) == (
-        8090,
-        15,
-        5,
-        15,
-    )
+    assert (console.port, console.idle_minutes) == (8090, 15)
+    assert accounts.path == config_file.parent / "operators.db"
+    assert (accounts.lock_out_after, accounts.lock_out_minutes) == (5, 15)
 
 
 def test_consoles_beyond_this_machine_have_a_certificate_and_its_key(config_file):
     tls = 'certificate = "table-1.pem"\nkey = "table-1.key"'
-    changed(config_file, "[operator]", f'[console]\naccounts = "a.db"\nhost = "0.0.0.0"\n{tls}\n[operator]')
+    changed(
+        config_file,
+        "[operator]",
+        f'[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n{tls}\n[operator]',
+    )
     console = load_config(config_file).console
 
     assert console is not None
@@ -125,6 +141,7 @@ def test_relative_paths_are_relative_to_the_file(config_file, monkeypatch):
     config = load_config(Path(folder.name) / config_file.name)
 
     assert config.record.path == folder / "var/table-1.db"
+    assert config.operator is not None
     assert config.operator.socket == folder / "run/table-1.sock"
     assert config.shoe is not None
     assert config.shoe.port == str(folder / "shoe")
@@ -163,26 +180,41 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
 @pytest.mark.parametrize(
     ("good", "bad", "told"),
     [
-        ("[operator]", "[console]\n[operator]", "20: console.accounts: is missing"),
         (
             "[operator]",
-            '[console]\naccounts = "a.db"\nhost = "0.0.0.0"\n[operator]',
-            "22: console.host: host '0.0.0.0' is not this machine alone, and passwords would cross the network unprotected",
+            "[console]\n[operator]",
+            "20: console: is for people with accounts: write [accounts] with their path too",
+        ),
+        ("[operator]", "[accounts]\n[operator]", "20: accounts.path: is missing"),
+        (
+            "[operator]",
+            '[accounts]\npath = "a.db"\nlock_out_after = 0\n[operator]',
+            "22: accounts.lock_out_after: must be greater than or equal to 1, not 0",
         ),
         (
             "[operator]",
-            '[console]\naccounts = "a.db"\nhost = "table-1.example"\n[operator]',
-            "22: console.host: host 'table-1.example' is not this machine alone",
+            '[accounts]\npath = "a.db"\n[console]\naccounts = "a.db"\n[operator]',
+            "23: console.accounts: no such key",
         ),
         (
             "[operator]",
-            '[console]\naccounts = "a.db"\nhost = "::"\nkey = "key.pem"\n[operator]',
-            "23: console.key: key is given and no certificate: TLS needs both",
+            '[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n[operator]',
+            "23: console.host: host '0.0.0.0' is not this machine alone, and passwords would cross the network unprotected",
         ),
         (
             "[operator]",
-            '[console]\naccounts = "a.db"\nidle_minutes = 0\n[operator]',
-            "22: console.idle_minutes: must be greater than or equal to 1, not 0",
+            '[accounts]\npath = "a.db"\n[console]\nhost = "table-1.example"\n[operator]',
+            "23: console.host: host 'table-1.example' is not this machine alone",
+        ),
+        (
+            "[operator]",
+            '[accounts]\npath = "a.db"\n[console]\nhost = "::"\nkey = "key.pem"\n[operator]',
+            "24: console.key: key is given and no certificate: TLS needs both",
+        ),
+        (
+            "[operator]",
+            '[accounts]\npath = "a.db"\n[console]\nidle_minutes = 0\n[operator]',
+            "23: console.idle_minutes: must be greater than or equal to 1, not 0",
         ),
         (
             'name = "B',
@@ -286,7 +318,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ("[mqtt]", '[mqtt]\nbase = "punto/#"', "18: mqtt.base: base 'punto/#' cannot begin a topic"),
         ("[mqtt]", '[mqtt]\nbase = "/punto"', "18: mqtt.base: base '/punto' cannot begin a topic"),
         ("[mqtt]", '[mqtt]\nbase = ""', "18: mqtt.base: base '' cannot begin a topic"),
-        ('username = "table-1"\n', "", "18: mqtt.password_file: password_file is given and no username"),
+        ('username = "table-1"\n', "", "18: mqtt.password_file: password_file is given without a username"),
         (
             "[operator]",
             '[operator]\nmode = "0690"',
@@ -431,33 +463,6 @@ def test_a_password_is_read_when_it_is_wanted_and_never_shown(config_file):
     assert '"username": "table-1"' in shown
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (None, "the password cannot be read: No such file or directory"),
-        (b"", "a password file has one line"),
-        (b"\n", "a password file has one line"),
-        (b"one\ntwo\n", "a password file has one line"),
-        (b"\xff\n", "the password is not UTF-8 text"),
-    ],
-)
-def test_a_password_file_that_holds_no_password(content, said, config_file):
-    if content is not None:
-        (config_file.parent / "secret").write_bytes(content)
-    mqtt = load_config(config_file).mqtt
-
-    assert mqtt is not None
-    with pytest.raises(ConfigError, match=said):
-        mqtt.password()
-
-
-def test_no_password_file_is_no_password(config_file):
-    mqtt = load_config(changed(config_file, 'password_file = "secret"', "")).mqtt
-
-    assert mqtt is not None
-    assert mqtt.password() is None
-
-
 # --- the digest
 
 
@@ -550,8 +555,7 @@ def punto(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_command_sums_up_a_good_file(config_file):
-    (config_file.parent / "secret").write_text("secret\n", encoding="utf-8")
-    (config_file.parent / "secret").chmod(0o640)
+    without_warning(config_file)
     ran = check(str(config_file))
 
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -559,6 +563,8 @@ def test_the_command_sums_up_a_good_file(config_file):
     assert "/dev/serial/by-id/usb-ishoe" in ran.stdout
     assert "player               2500 to 500000 in steps of 100" in ran.stdout
     assert "dragon_bonus_player  1000 to 10000" in ran.stdout
+    assert f"accounts  {config_file.parent / 'operators.db'}\n" in ran.stdout
+    assert "operator  /run/punto/table-1.sock, mode 0660\n" in ran.stdout
     assert load_config(config_file).digest() in ran.stdout
     assert "warning" not in ran.stdout
 
@@ -571,6 +577,12 @@ def test_the_command_sums_up_a_good_file(config_file):
             "/dev/ttyUSB0",
             "shoe.port /dev/ttyUSB0 is not under /dev/serial/by-id",
         ),
+        (
+            ACCOUNTS,
+            "",
+            "there are no accounts, so nobody can give a supervisor's order, such as a shoe change",
+        ),
+        ('"operators.db"', '"gone.db"', "gone.db is not there: make an account with `punto operators`"),
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
         ('password_file = "secret"', 'ca_file = "gone.pem"', "mqtt.ca_file"),
         ('password_file = "secret"', 'password_file = "table.toml"', "is open to everybody on this machine"),
@@ -582,8 +594,7 @@ def test_the_command_sums_up_a_good_file(config_file):
     ],
 )
 def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
-    (config_file.parent / "secret").write_text("secret\n", encoding="utf-8")
-    (config_file.parent / "secret").chmod(0o640)
+    without_warning(config_file)
     config_file.chmod(0o644)
     ran = check(str(changed(config_file, good, risky)))
 
@@ -638,7 +649,7 @@ def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning,
     path = config_file.parent / "own.toml"
     path.write_text(own, encoding="utf-8")
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
-    changed(config_file, 'username = "table-1"\npassword_file = "secret"', "")
+    without_warning(config_file)
 
     nobody_keeps = "warning: jackpot pays from a meter, and nobody keeps one"
     for ran in (check("--game", str(path)), check(str(config_file))):

@@ -75,6 +75,8 @@ def test_the_mistake_that_the_page_shows_is_told_so(folder):
 
 
 def test_the_walk_opens_a_table_with_the_game(folder):
+    (account,) = (line for block in blocks(WALK, "sh") for line in block.splitlines() if "operators" in line)
+    assert said(f"echo 'correct horse battery' | {account}", folder) == ""
     told = said("punto check-config table.toml", folder)
 
     assert "table     table-1, 'Baccarat 1'" in told
@@ -83,7 +85,9 @@ def test_the_walk_opens_a_table_with_the_game(folder):
     assert "warning" not in told
 
 
-@pytest.mark.parametrize("option", re.findall(r"--\w+", "".join(blocks(WALK, "sh"))))
+@pytest.mark.parametrize(
+    "option", re.findall(r"--\w+", "".join(each for each in blocks(WALK, "sh") if "demo" in each))
+)
 def test_the_demos_options_of_the_walk_are_told(option, folder):
     assert option in said("punto demo --help", folder)
 

@@ -21,7 +21,7 @@ socket = "table-1.sock"
 """
 PROGRESSIVE = '[progressive]\nid = "dragon"\nreserve = "1%"\n'
 DOCS = Path(__file__).parents[2] / "docs"
-CONSOLE = '[console]\naccounts = "operators.db"\n'
+CONSOLE = '[accounts]\npath = "operators.db"\n[console]\n'
 
 
 @pytest.fixture
@@ -73,6 +73,8 @@ def test_a_table_without_the_section_has_none(file):
             "progressive.id: 'Dragon 1' is no name for a meter: it has small letters, digits, - and _, such as dragon-1",
         ),
         ([PROGRESSIVE, "executive_from = 100\n"], "progressive-2", "progressive.executive_from: "),
+        ([PROGRESSIVE, "supervisor_from = -1\n"], "progressive-2", "progressive.supervisor_from: "),
+        ([PROGRESSIVE, 'fixed_awards = "meter"\nsupervisor_from = 1\n'], "progressive-2", "progressive.supervisor_from: "),
         ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is for Nexus Command"),
         (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: is for a progressive"),
         ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
@@ -90,7 +92,9 @@ def test_a_card_reader_is_at_a_port_or_is_an_input(file):
     reader = '[card_reader]\nport = "reader"\n'
     assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
     assert "a card reader is at a port or is an input" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
-    assert "is for the cards of accounts" in problem(file(nexus, reader))
+    assert "card_reader: is for people with accounts: write [accounts] with their path too" in problem(
+        file(nexus, reader)
+    )
 
 
 def test_a_wager_of_several_amounts_has_no_meter(file):

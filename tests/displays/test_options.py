@@ -73,11 +73,7 @@ def test_a_table_is_enough():
         ),
         (
             "[display]\ntables = ['t']\n[mqtt]\npassword_file = 'x'",
-            "mqtt.password_file: needs mqtt.username beside it",
-        ),
-        (
-            "[display]\ntables = ['t']\n[mqtt]\nusername = 'u'\npassword_file = 'no-such-file'",
-            "no-such-file cannot be read: No such file",
+            "mqtt.password_file: password_file is given without a username: add the username of this password",
         ),
         ("[display]\ntables = 't'", 'display.tables: must be a list: ["t"]'),
         ("display = 3", "display: must be a table: write [display] above its keys"),
@@ -119,19 +115,23 @@ def test_paths_are_from_the_files_folder_and_those_of_the_command_from_where_it_
     assert read.display.house == given.display.house == tmp_path / "house" / "own.toml"
 
 
-def test_the_password_loses_its_line_end_and_nothing_more(tmp_path):
-    file = tmp_path / "password"
-    file.write_bytes(" p ä\n".encode())
-
-    assert MqttOptions(username="u", password_file=file).password() == " p ä"
-
-
 def test_the_command_says_what_is_wrong_without_a_traceback(tmp_path):
     status, said = DisplayProcess("--config", str(tmp_path / "none.toml")).end()
 
     assert status == 2
     assert said.startswith(f"punto display: {tmp_path}/none.toml: cannot be read: No such file")
     assert "Traceback" not in said
+
+
+def test_a_password_that_cannot_be_read_is_reported_at_the_start(tmp_path):
+    file = tmp_path / "display.toml"
+    file.write_text(
+        "[display]\ntables = ['t']\n[mqtt]\nusername = 'u'\npassword_file = 'gone'\n", encoding="utf-8"
+    )
+    status, said = DisplayProcess("--config", str(file)).end()
+
+    assert status == 2
+    assert said == f"punto display: {tmp_path}/gone: the password cannot be read: No such file or directory\n"
 
 
 def test_a_port_that_is_taken_is_named():

@@ -129,7 +129,7 @@ async def test_days_of_shoes_leave_browser_server_and_service_as_large_as_they_w
     tmp_path, browser: Browser
 ):
     broker, port = Broker(tmp_path), free_port()
-    console = f'[console]\nport = {port}\naccounts = "operators.db"\nidle_minutes = 480\n'
+    console = f"[console]\nport = {port}\nidle_minutes = 480\n"
     samples: list[Sample] = []
     with (
         broker,

@@ -19,7 +19,7 @@ from controller.gaming_days import Calendar
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
 from controller.progressive.ledger import Cause
-from controller.progressive.procedure import HandButton, StartGame
+from controller.progressive.procedure import HandButton, NobodyWon, ReopenGame, StartGame
 from controller.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
 from controller.table.settings import Settings
 from tests.service.table_in_this_process import Table, rows, table
@@ -27,8 +27,9 @@ from tests.table.croupier import settings as table_settings
 
 ZONE = ZoneInfo("Asia/Macau")
 CALENDAR = Calendar.of("06:00", "Asia/Macau")
-NOTHING = "KS 9S 5H KD"  # Banker wins with a natural
+NOTHING = "KS 2S 5S 3S 4D 9D"  # Player wins with 9 over 4, which is no award
 QUARTER = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
+FORTY = "2H KC 2D JC 5H KD"  # another 9 over 0: 40 for 1, from the tray
 WHOLE = "2D KC 3D JC 4D KD"  # of diamonds: all of it
 
 
@@ -89,7 +90,7 @@ class House:
     async def open(self) -> None:
         """The meter is put into service, and a shoe is loaded."""
         await self.table.begin_shoe()
-        await self.give(OpenMeter("eve"), OpenBetting("ann"))
+        await self.give(OpenMeter("eve", "bob"), OpenBetting("ann"))
 
     async def game(self, seats: Sequence[int], cards: str = NOTHING, winners: Sequence[int] = ()) -> None:
         """A game from START to GAME OVER, with a progressive wager at each of the seats."""
@@ -150,6 +151,25 @@ async def a_change_of_meter(here: House) -> None:
     await here.start_again(another("dragon-2"))
     await here.open()
     await here.game([2])
+
+
+async def a_day_of_the_tray(here: House) -> None:
+    """Friday: two awards from the tray, the second taken back; a quarter that nobody won, the first time that it was looked at."""
+    here.clock.at("2026-11-20 20:00")
+    await here.open()
+    await here.game([1, 3], FORTY, winners=[1, 3])
+    await here.game([1], FORTY, winners=[1])
+    await here.give(BackOut(2, "the wager was on Banker", "eve", "omar"), *nobody("none was on Player"))
+    await here.deal([5], QUARTER)
+    await here.give(*nobody("none was on Player"), ReopenGame("eve", "seat 5 was on Player", "omar"))
+    await here.lock([5])
+    await here.give(TurnKey(Key.RUN, "key switch"), GameOver("ann"))
+
+
+def nobody(reason: str) -> tuple[Event, ...]:
+    """A supervisor confirms that nobody won, and the game is ended."""
+    key = "key switch"
+    return TurnKey(Key.JPH, key), NobodyWon("bob", reason), TurnKey(Key.RUN, key), GameOver("ann")
 
 
 # --- the books by hand

@@ -25,7 +25,7 @@ from tests.game_manager.house import (
     at_the_house,
     house,
 )
-from tests.service.table_in_this_process import rows, table
+from tests.service.table_in_this_process import edited, rows, table
 from tests.table.croupier import settings
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -171,8 +171,7 @@ async def test_a_count_that_an_earlier_version_wrote_is_the_tables_own_meters(tm
 
 def _forget_what_follows(path: Path) -> None:
     """As if the service had been killed before it wrote the log."""
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TRIGGER progressive_log_no_delete")
+    with edited(path) as connection:
         connection.execute("DELETE FROM progressive_log")
         connection.execute("DELETE FROM snapshots")
 
@@ -192,7 +191,7 @@ async def test_rates_count_from_their_change_on(tmp_path):
         await _one_game(here)
         assert here.table.state.progressive is not None
         settings = replace(here.table.state.progressive.books.settings, reserve="1%")
-        await here.give(ChangeSettings(settings, "more for the next meter", "eve"))
+        await here.give(ChangeSettings(settings, "more for the next meter", "eve", "bob"))
         await here.game([1, 2])
 
     found = reconciled(here.record)

@@ -2,16 +2,19 @@
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from controller.gaming_days import Calendar
+from controller.journal.audit import audit
 from game_manager.amounts import exact
 from game_manager.reconciliation import reconcile
 from game_manager.record import END, Accounts, opened
-from game_manager.reports import awards, day_report, meters, week_report
-from tests.game_manager.house import CALENDAR, QUARTER, Books, a_weekend, at_the_house
+from game_manager.reports import Day, awards, day_report, meters, week_report
+from game_manager.sheets import day_sheet
+from tests.game_manager.house import CALENDAR, QUARTER, Books, a_day_of_the_tray, a_weekend, at_the_house
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
 FRIDAY, SATURDAY, SUNDAY, MONDAY = (date(2026, 11, day) for day in (20, 21, 22, 23))
@@ -259,3 +262,65 @@ async def test_the_weekly_deposit_is_the_change_of_what_is_held_in_whole_cents_a
     }
     assert dollars(second.end) == by_hand.meter + by_hand.reserve
     assert (sundays.first, sundays.state) == (SUNDAY, "open")
+
+
+async def test_awards_of_the_tray_and_games_without_a_winner_stand_in_every_report_and_in_no_account(
+    tmp_path,
+):
+    async with at_the_house(tmp_path, "2026-11-20 19:00") as here:
+        await a_day_of_the_tray(here)
+
+    with opened(here.record) as record:
+        (meter,) = meters(record)
+        (day,) = day_report(record, FRIDAY, CALENDAR, LATER).progressives
+        listed = awards(record)
+        newest = awards(record, limit=1)
+        (books,) = reconcile(record, FRIDAY, CALENDAR, LATER).progressives
+
+    assert [(each.award, each.amount, each.who, each.reason, each.approved_by) for each in day.from_tray] == [
+        (1, 8000, "key switch", None, None),
+        (2, 4000, "key switch", None, None),
+        (2, -4000, "eve", "the wager was on Banker", "omar"),
+    ]
+    quarter = 250_020
+    assert [
+        (each.again, each.tier, each.seats, each.amount, each.payer, each.who, each.by)
+        for each in day.nobody_won
+    ] == [
+        (False, "nine_over_zero", (1,), 4000, "tray", "bob", "key"),
+        (False, "two_three_four_suited", (5,), quarter, "meter", "bob", "key"),
+        (True, None, (), None, None, "eve", None),
+    ]
+    assert [(each.number, each.payer, each.by, each.state) for each in listed.awards] == [
+        (3, "meter", "key", "booked"),
+        (2, "tray", "key", "backed_out"),
+        (1, "tray", "key", "booked"),
+    ]
+    back = listed.awards[1].backed_out
+    assert back is not None
+    assert (back.who, back.reason, back.approved_by) == ("eve", "the wager was on Banker", "omar")
+    assert (listed.awards[0].side, listed.awards[0].player) == ("player", tuple(QUARTER.split()[::2]))
+    assert [each.again for each in listed.nobody_won] == [True, False, False]
+    assert newest.nobody_won == ()
+
+    assert (meter.from_tray, meter.awards, meter.paid_by_tier) == (
+        8000,
+        3,
+        {"two_three_four_suited": quarter * 1_000_000},
+    )
+    assert (books.from_tray, books.differences, day.explained, day.open_awards) == (8000, (), True, ())
+    assert all(check.ledger == check.expected for check in books.checks)
+    assert audit(here.record, version="0.1.0").difference is None
+
+    lines = list(day_sheet(day_of(here.record), CALENDAR.zone))
+    told = {row["line"]: row for row in (dict(zip(lines[0], line, strict=True)) for line in lines[1:])}
+    assert {"tray_award", "tray_back_out", "nobody_won", "game_reopened"} < set(told)
+    assert (told["tray_back_out"]["from_tray"], told["nobody_won"]["reason"]) == (
+        "-40.00",
+        "none was on Player",
+    )
+
+
+def day_of(path: Path) -> Day:
+    with opened(path) as record:
+        return day_report(record, FRIDAY, CALENDAR, LATER)

@@ -13,8 +13,10 @@ from zoneinfo import ZoneInfo
 import pypdf
 import pytest
 
+from controller.baccarat.cards import Card
+from controller.baccarat.coup import Side
 from game_manager.pdf import pdf
-from game_manager.reports import Award, Print, Share
+from game_manager.reports import Award, AwardsBackOut, Print, Share
 from game_manager.slip import PrinterError, send, slip
 from game_manager.win_page import WinPage, in_words, win_page
 
@@ -29,7 +31,14 @@ AWARD = Award(
     shares=(Share(seat=2, amount=125_005), Share(seat=5, amount=125_005)),
     whole_meter=False,
     who="陳大文",
+    payer="meter",
+    by="card",
     card="executive",
+    level="executive",
+    confirmed_by="bob",
+    side=Side.PLAYER,
+    player=(Card.TWO_H, Card.THREE_H, Card.FOUR_H),
+    banker=(Card.KC, Card.JC, Card.KD),
     state="booked",  # type: ignore[arg-type]  # pydantic reads it
     locked="2026-11-20T12:00:01.000000+00:00",
     booked="2026-11-20T12:00:02.000000+00:00",
@@ -82,7 +91,9 @@ def test_the_pdf_says_all_there_is_to_pay_and_to_sign_chinese_names_too():
         "Two thousand five hundred and 10/100",
         "Two three four suited",
         "百家樂 Baccarat 8 (table-1)",
-        "陳大文, executive card",
+        "Paid from the meter, at 10,000.20",
+        "Player 2H 3H 4H = 9, wins Banker KC JC KD = 0",
+        "Confirmed by bob Completed by 陳大文, executive card",
         "1. Seat 2 1,250.05 2. Seat 5 1,250.05",
         "Paid by",
         "Verified by",
@@ -107,7 +118,7 @@ def test_every_font_of_the_pdf_is_in_it():
 
 @pytest.mark.parametrize(
     ("state", "warning"),
-    [("locked", "CONFIRMED, NOT YET TAKEN OFF THE METER"), ("backed_out", "BACKED OUT: DO NOT PAY")],
+    [("locked", "CONFIRMED, NOT YET BOOKED"), ("backed_out", "BACKED OUT: DO NOT PAY")],
 )
 def test_a_page_of_an_award_that_is_not_to_be_paid_says_so(state, warning):
     page = win_page(
@@ -123,7 +134,13 @@ def test_a_page_has_room_for_every_seat():
     shares = tuple(Share(seat=seat, amount=1) for seat in range(1, 16))
 
     backed_out = AWARD.model_copy(
-        update={"shares": shares, "state": "backed_out", "who": "eve", "prints": (ORIGINAL, A_COPY)}
+        update={
+            "shares": shares,
+            "state": "backed_out",
+            "who": "eve",
+            "prints": (ORIGINAL, A_COPY),
+            "backed_out": AwardsBackOut(ts=A_COPY.ts, who="eve", approved_by="omar", reason="misread"),
+        }
     )
     said = words_of(win_page(backed_out, A_COPY, "t", "", UTC))
 
@@ -144,6 +161,45 @@ def test_a_copy_says_so_first_and_who_printed_it_and_the_original():
         in words_of(again)
     )
     assert b"Progressive award\n\x1d!\x11COPY\n\x1d!\x00" in slip(again)
+
+
+BY_KEY = {"by": "key", "who": "key switch", "card": None, "level": None, "confirmed_by": None}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({**BY_KEY, "prints": (ORIGINAL,)}, "Confirmed by eve (key switch) Confirmed 2026"),
+        ({**BY_KEY, "prints": (A_COPY,)}, "Confirmed by nobody yet (key switch) Confirmed 2026"),
+        ({**BY_KEY, "who": "omar"}, "Confirmed by omar (key switch) Confirmed 2026"),
+        ({**BY_KEY, "who": "ann", "by": "dealer"}, "Confirmed by ann (dealer) Confirmed 2026"),
+        (
+            {"who": "eve", "by": "signature", "card": None},
+            "Confirmed by bob Completed by eve, executive signature Confirmed 2026",
+        ),
+        ({"who": "eve", "confirmed_by": None}, "Confirmed by eve, executive card Confirmed 2026"),
+        ({"who": "eve", "payer": "tray"}, "Paid from the tray Player 2H"),
+        ({"who": "eve", "side": None, "player": (), "banker": ()}, "at 10,000.20 Confirmed by bob"),
+        (
+            {
+                "who": "eve",
+                "backed_out": AwardsBackOut(ts=A_COPY.ts, who="eve", approved_by="omar", reason="misread"),
+            },
+            "executive card Backed out by eve, approved by omar Confirmed 2026",
+        ),
+        (
+            {
+                "who": "eve",
+                "backed_out": AwardsBackOut(ts=A_COPY.ts, who="eve", approved_by=None, reason="misread"),
+            },
+            "executive card Backed out by eve Confirmed 2026",
+        ),
+    ],
+)
+def test_a_page_says_who_stands_for_the_award_and_by_what(changes, says):
+    award = AWARD.model_copy(update={"prints": (ORIGINAL,), **changes})
+
+    assert says in words_of(win_page(award, ORIGINAL, "Baccarat 8", "HKD", UTC))
 
 
 # --- the slip

@@ -1,12 +1,15 @@
 """What the record's tests share."""
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from controller.journal import store
+from controller.engine import SNAPSHOT_EVERY
+from controller.journal import books, store
 from controller.journal.entries import STATES
-from controller.journal.recovery import recover
-from tests.service.table_in_this_process import table
+from controller.journal.recovery import Recovered, recover
+from controller.table.events import SessionEnded
+from tests.service.table_in_this_process import Table, table
 
 INCIDENTS = [
     ("refused", "no_card_awaited"),
@@ -21,9 +24,34 @@ async def start_on(record: Path) -> None:
         pass
 
 
+def recovered(record: Path) -> Recovered:
+    """What a start would go on from."""
+    with closing(store.open_for_writing(record)) as connection:
+        return recover(connection)
+
+
 def table_of(record: Path) -> str:
     """The table on a record, as JSON."""
-    with closing(store.open_for_writing(record)) as connection:
-        recovered = recover(connection)
-    assert recovered is not None
-    return STATES.dump_json(recovered.state).decode()
+    found = recovered(record).table
+    assert found is not None
+    return STATES.dump_json(found.state).decode()
+
+
+def make_earlier(record: Path, version: int = 2) -> None:
+    """Leave of a record what a program of an earlier format would have made."""
+    with closing(sqlite3.connect(record, isolation_level=None)) as shell:
+        triggers = (
+            "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('snapshots', 'cursors')"
+        )
+        for (name,) in shell.execute(triggers).fetchall():
+            shell.execute(f"DROP TRIGGER {name}")
+        later = ("incidents", *books.NEVER_EDITED) if version == 1 else ()
+        for name in later:
+            shell.execute(f"DROP TABLE {name}")
+        shell.execute(f"PRAGMA user_version = {version}")
+
+
+async def take_snapshot(here: Table) -> None:
+    """Have the service take a snapshot now, though it is not due."""
+    here.journal.last_snapshot = here.engine.seq - SNAPSHOT_EVERY
+    await here.engine.submit([SessionEnded("mei", "signed off")], "console")

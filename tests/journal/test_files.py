@@ -65,7 +65,7 @@ async def _some_inputs(path: Path) -> None:
 NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_no_database, "file is not a database"),
     (_other_program, "is an SQLite file but no record of this program: give another path"),
-    (_newer, "has record format 3 and this program reads 2: "),
+    (_newer, "has record format 4 and this program reads 3: "),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
     (Path.mkdir, "unable to open|Is a directory"),

@@ -5,10 +5,11 @@ import hashlib
 import sqlite3
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import pytest
 
-from tests.journal.records import start_on
+from tests.journal.records import make_earlier, start_on, take_snapshot
 from tests.service.table_in_this_process import rows, table
 
 pytestmark = pytest.mark.disk
@@ -49,6 +50,19 @@ async def test_what_waits_is_committed_together_and_in_order(tmp_path):
     assert len(commits) < 20
 
 
+@pytest.fixture
+def filled(troubled: Path) -> Path:
+    """A record with a row in each table that a table without a progressive fills."""
+
+    async def fill() -> None:
+        async with table(troubled) as here:
+            await take_snapshot(here)
+            here.journal.rounds_were_sent(1)
+
+    asyncio.run(fill())
+    return troubled
+
+
 def test_every_input_is_chained_to_the_one_before(played):
     before = "0" * 64
     for seq, ts, source, payload, link in rows(
@@ -61,16 +75,31 @@ def test_every_input_is_chained_to_the_one_before(played):
 
 @pytest.mark.parametrize(
     ("name", "column"),
-    [("inputs", "rowid"), ("rounds", "rowid"), ("settlements", "seat"), ("incidents", "place")],
+    [
+        *(("inputs", "rowid"), ("rounds", "rowid"), ("settlements", "seat"), ("incidents", "place")),
+        *(("snapshots", "seq"), ("cursors", "at")),
+    ],
 )
 @pytest.mark.parametrize("change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
-def test_a_person_with_a_shell_cannot_edit_the_record(troubled, name, column, change):
+def test_a_person_with_a_shell_cannot_edit_the_record(filled, name, column, change):
     change = change.format(name, column, column)
     with (
-        closing(sqlite3.connect(troubled)) as shell,
-        pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+        closing(sqlite3.connect(filled)) as shell,
+        pytest.raises(
+            sqlite3.IntegrityError,
+            match=r"the record is never edited|the last snapshots are kept|a cursor is only set",
+        ),
     ):
         shell.execute(change)
+
+
+@pytest.mark.parametrize("at", [3, 0, -1])
+def test_a_person_with_a_shell_cannot_set_a_cursor_back_or_beyond_the_rounds(filled, at):
+    with (
+        closing(sqlite3.connect(filled)) as shell,
+        pytest.raises(sqlite3.IntegrityError, match="a cursor goes forward, and not beyond the last round"),
+    ):
+        shell.execute("REPLACE INTO cursors VALUES ('rounds_sent', ?)", (at,))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +111,7 @@ def test_a_person_with_a_shell_cannot_edit_the_record(troubled, name, column, ch
         ("postings", "(999999, 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', '')"),
         ("progressive_rounds", "(999999, 0, '', '', '', 1, 1, 1, '')"),
         ("progressive_log", "(999999, 0, '', '', '', NULL, '')"),
+        ("snapshots", "(999999, '', '{}')"),
     ],
 )
 async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troubled, name, row):
@@ -91,8 +121,9 @@ async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troub
             pytest.raises(sqlite3.IntegrityError, match=r"the record has no such (round|input)"),
         ):
             shell.execute(f"INSERT OR IGNORE INTO {name} VALUES {row}")  # noqa: S608 - a literal
+        make_earlier(troubled)
         with closing(sqlite3.connect(troubled)) as shell:
-            shell.execute(f"DROP TRIGGER {name}_no_stray")
+            shell.execute(f"DROP TRIGGER IF EXISTS {name}_no_stray")
         await start_on(troubled)
 
 
@@ -113,13 +144,22 @@ async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troub
         ("incidents", "input", "input, place, kind, code, 'nothing happened'"),
     ],
 )
-async def test_a_person_with_a_shell_cannot_replace_a_row(troubled, name, key, columns):
-    for _ in range(2):
+async def test_a_person_with_a_shell_cannot_replace_a_row(filled, name, key, columns):
+    for _ in range(2):  # of a new record, and of one of an earlier version once the service has started
         with (
-            closing(sqlite3.connect(troubled)) as shell,
+            closing(sqlite3.connect(filled)) as shell,
             pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
         ):
             shell.execute(f"REPLACE INTO {name} SELECT {columns} FROM {name} ORDER BY {key} LIMIT 1")  # noqa: S608
-        with closing(sqlite3.connect(troubled)) as shell:
-            shell.execute(f"DROP TRIGGER {name}_no_replace")
-        await start_on(troubled)
+        make_earlier(filled)
+        with closing(sqlite3.connect(filled)) as shell:
+            shell.execute(f"DROP TRIGGER IF EXISTS {name}_no_replace")
+        await start_on(filled)
+
+
+def test_a_person_with_a_shell_cannot_replace_a_snapshot(filled):
+    with (
+        closing(sqlite3.connect(filled)) as shell,
+        pytest.raises(sqlite3.IntegrityError, match="the record is never edited"),
+    ):
+        shell.execute("REPLACE INTO snapshots SELECT seq, hash, replace(state, 'mei', 'eve') FROM snapshots")

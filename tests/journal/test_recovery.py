@@ -1,46 +1,83 @@
 """The table is got back from its record, whatever a crash kept from it."""
 
 import asyncio
+import json
 import sqlite3
 from contextlib import closing
 
 import pytest
 
 from controller.engine import SNAPSHOT_EVERY
-from controller.journal import books, store
-from controller.journal.entries import STATES
-from controller.journal.recovery import replay
+from controller.journal import recovery, store
+from controller.journal.recovery import Recovered, replay
+from controller.journal.snapshots import Snapshot
 from controller.table.events import ReverseMovement
-from tests.journal.records import INCIDENTS, start_on, table_of
+from controller.table.state import TableState
+from tests.journal.records import INCIDENTS, make_earlier, recovered, start_on, table_of, take_snapshot
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (
     replayed,
 )
 
 
-def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record):
-    from_snapshot = table_of(record)
+def test_the_table_from_the_snapshot_is_the_table_from_the_first_input(record, monkeypatch):
+    last = rows(record, "SELECT max(seq) FROM snapshots")[0][0]
+    from_first = recovered(record)
+    monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
+    from_snapshot = recovered(record)
+
+    assert from_first.table is not None
+    assert from_snapshot.table is not None
+    assert from_first.table.state == from_snapshot.table.state
+    assert (from_snapshot.snapshot, from_snapshot.differences) == (last, [])
+
+
+def test_a_start_reads_no_input_before_the_last_snapshot_but_one(record, monkeypatch):
+    monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
+    right = recovered(record).table
     with edited(record) as shell:
-        shell.execute("DELETE FROM snapshots")
+        shell.execute("UPDATE inputs SET payload = '' WHERE seq < (SELECT min(seq) FROM snapshots)")
 
-    assert table_of(record) == from_snapshot
-
-
-def test_a_snapshot_that_cannot_be_read_is_passed_over_for_the_inputs(record):
-    from_snapshot = table_of(record)
-    with edited(record) as shell:
-        shell.execute("UPDATE snapshots SET state = '{}'")
-
-    assert table_of(record) == from_snapshot
+    found = recovered(record).table
+    assert right is not None
+    assert found is not None
+    assert found.state == right.state
 
 
-def test_a_snapshot_of_a_version_that_knew_less_is_passed_over_by_a_replay_too(record):
-    with edited(record) as shell:
-        shell.execute(
-            "UPDATE snapshots SET state = json_remove(state, '$.retired_progressives', '$.happenings')"
-        )
+async def test_a_snapshot_of_a_version_that_knew_less_is_passed_over_without_an_alarm(tmp_path, monkeypatch):
+    record = tmp_path / "table.db"
+    ours = Snapshot.of
 
+    def theirs(seq: int, link: str, state: TableState) -> Snapshot:
+        knew = json.loads(ours(seq, link, state).content)
+        del knew["retired_progressives"], knew["happenings"]
+        return Snapshot(seq, link, json.dumps(knew))
+
+    async with table(record) as here:
+        await here.begin_shoe()
+        monkeypatch.setattr(Snapshot, "of", theirs)
+        await take_snapshot(here)
+        monkeypatch.undo()
+        state = here.state
+    assert rows(record, "SELECT count(*) FROM snapshots") == [(1,)]
+
+    found = recovered(record)
+    assert found == Recovered(found.table, snapshot=0, differences=[])
+    assert found.table is not None
+    assert found.table.state == state
     assert replay(record).difference is None
+
+
+async def test_the_snapshots_of_an_earlier_format_are_not_trusted_and_go(record):
+    before = table_of(record)
+    make_earlier(record)
+    with edited(record) as shell:
+        shell.execute("UPDATE snapshots SET state = replace(state, 'mei', 'eve')")
+
+    assert table_of(record) == before
+    assert rows(record, "SELECT count(*) FROM snapshots") == [(0,)]
+    with closing(sqlite3.connect(record)) as shell, pytest.raises(sqlite3.IntegrityError):
+        shell.execute("INSERT INTO cursors VALUES ('rounds_sent', 1000)")
 
 
 async def test_a_snapshot_is_taken_every_so_many_inputs_and_two_are_kept(tmp_path):
@@ -104,11 +141,9 @@ async def test_incidents_that_a_crash_kept_back_are_added_by_the_next_start(trou
 
 async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_the_next_start(troubled):
     async with table(troubled) as here:
-        here.journal.add_snapshot(here.engine.seq, STATES.dump_json(here.state).decode())
+        await take_snapshot(here)
     before = rows(troubled, "SELECT * FROM incidents")
-    with edited(troubled) as shell:
-        later = ("incidents", *books.NEVER_EDITED)
-        shell.executescript("".join(f"DROP TABLE {name};" for name in later) + "PRAGMA user_version = 1")
+    make_earlier(troubled, 1)
     assert replay(troubled).difference is None
 
     await start_on(troubled)
@@ -123,7 +158,7 @@ async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_t
 
 async def test_incidents_that_are_gone_from_before_a_snapshot_are_missed_though_none_came_after(troubled):
     async with table(troubled) as here:
-        here.journal.add_snapshot(here.engine.seq, STATES.dump_json(here.state).decode())
+        await take_snapshot(here)
     with edited(troubled) as shell:
         shell.execute("DELETE FROM incidents")
 

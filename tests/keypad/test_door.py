@@ -117,12 +117,18 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
 @pytest.mark.parametrize(
     ("keys", "reason"),
     [
-        ("ENTER", "not now: the table is in betting"),
-        ("F1", "not now: the table is in betting"),
+        ("ENTER", "not now: betting is open"),
+        ("F1", "not now: betting is open"),
         ("VOLUMEUP", "VOLUMEUP means nothing on this keypad"),
         ("S", "S comes after another key: for a card the rank first, then the suit"),
         ("9 F2", "9 F2 means nothing: begin again"),
-        ("9 S", "no card is awaited: the shoe has read every card so far"),
+        (
+            "9 S",
+            (
+                "no card is awaited: the shoe reads the cards. Key one that it could not read, or, while it is offline, "
+                "those that end the hand being dealt"
+            ),
+        ),
     ],
 )
 async def test_a_press_that_means_nothing_now_is_refused_and_leaves_no_trace(record, keys, reason):
@@ -225,4 +231,4 @@ async def test_orders_from_anywhere_else_still_count(record):
             await own.draw()
         await own.order(Reveal("mei"))
 
-        assert (await at.type("ENTER")).text == "not now: the table is in settled"
+        assert (await at.type("ENTER")).text == "not now: the hand is settled"

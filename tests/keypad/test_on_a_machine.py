@@ -106,7 +106,7 @@ def test_a_dealer_works_the_table_from_the_keypad(tmp_path, broker):
         with Shoe(table.port, "--seed", "7"):
             table.begin_shoe()
             wait_until(lambda: table.status()["phase"] == "betting", "the burn is done")
-            assert keypad.type("ENTER") == "ENTER refused: not now: the table is in betting"
+            assert keypad.type("ENTER") == "ENTER refused: not now: betting is open"
             assert keypad.type("F2") == "F2 done: no more wagers"
             wait_until(lambda: table.status()["phase"] == "settled", "the hand is over")
             assert keypad.type("F1") == "F1 done: betting is open"

@@ -22,17 +22,21 @@ from pathlib import Path
 from typing import Any
 
 from controller.commands.operator import ask
-from controller.config import ConsoleConfig
+from controller.config import AccountsConfig, ConsoleConfig
 from controller.operators.accounts import Accounts
 from controller.operators.console import Console
 from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
 from controller.operators.roles import Role
+from controller.supervisor import gate_of
 from controller.table.settings import Settings
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
 from tests.service.table_on_a_machine import SECONDS, Program, free_port, wait_until
 
 PASSWORD = "correct horse battery"  # noqa: S105 - a test's
 NOW = "2026-03-14T21:05:09.000000+00:00"
+
+ACCOUNTS = ("lock_out_after", "lock_out_minutes", "refusals_per_minute", "approval")
+"""The keys of `[accounts]` that tests set beside those of `[console]`."""
 
 _BROWSERS = ThreadPoolExecutor(64)  # their own: the service's threads have other work
 
@@ -51,17 +55,34 @@ class Answer:
 
 
 class Browser:
-    """Somebody's browser: keeps the cookie, sends what this service's own pages would, unless told otherwise."""
+    """Somebody's browser: keeps its cookies, sends what this service's own pages would, unless told otherwise."""
 
     def __init__(self, port: int, trusted: ssl.SSLContext | None = None) -> None:
         self.port = port
         self.trusted = trusted
         self.origin = f"http://127.0.0.1:{port}" if trusted is None else f"https://localhost:{port}"
-        self.cookie: str | None = None
+        self.cookies: dict[str, str] = {}
         self.csrf: str | None = None
+        self._prefix = "" if trusted is None else "__Host-"
+
+    @property
+    def cookie(self) -> str | None:
+        """The session's cookie."""
+        return self.cookies.get(f"{self._prefix}punto_session_{self.port}")
+
+    @cookie.setter
+    def cookie(self, value: str | None) -> None:
+        self.keep(f"{self._prefix}punto_session_{self.port}", value or "")
+
+    def keep(self, name: str, value: str) -> None:
+        """Keep a cookie, or forget one without a value."""
+        self.cookies = {each: kept for each, kept in self.cookies.items() if each != name}
+        if value:
+            self.cookies[name] = value
 
     def headers(self, method: str) -> dict[str, str]:
-        found = {"Cookie": f"punto_session_{self.port}={self.cookie}"} if self.cookie else {}
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        found = {"Cookie": cookies} if cookies else {}
         if method != "GET":
             found |= {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"}
             if self.csrf is not None:
@@ -95,17 +116,18 @@ class Browser:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             answer = connection.getresponse()
-            found = {name.lower(): value for name, value in answer.getheaders()}
+            found = {
+                name.lower(): value for name, value in reversed(answer.getheaders())
+            }  # of several, the first
+            for _, value in (header for header in answer.getheaders() if header[0].lower() == "set-cookie"):
+                name, _, kept = value.partition(";")[0].partition("=")
+                self.keep(name, kept.strip('"'))
             try:
                 text = answer.read().decode(errors="replace")  # a PDF is no text
             except ConnectionResetError:
                 text = ""  # what is no HTTP is answered and hung up on, though some of it may still be on its way
         finally:
             connection.close()
-        set_cookie = found.get("set-cookie")
-        if set_cookie is not None:
-            value = set_cookie.partition(";")[0].partition("=")[2].strip('"')
-            self.cookie = value or None
         return Answer(answer.status, found, text)
 
     async def get(self, path: str) -> Answer:
@@ -153,6 +175,7 @@ class Here:
     accounts: Accounts
     port: int
     record: Path
+    desk: Desk
     clock: Clock = field(default_factory=Clock)
 
     def account(self, name: str, *roles: str, password: str = PASSWORD) -> None:
@@ -191,16 +214,16 @@ async def consoles(
     port = free_port()
     accounts = Accounts.open(folder / "operators.db")
     async with table(record, own or settings()) as here:
-        console = Console(
-            ConsoleConfig.model_validate({"port": port, "accounts": folder / "operators.db", **config}),
-            here.engine,
-            Desk(here.engine, folder, fitted),
-            record,
-            folder,
-        )
+        policy = {"approval": "page"} | {name: config.pop(name) for name in ACCOUNTS if name in config}
+        own_accounts = AccountsConfig.model_validate({"path": folder / "operators.db", **policy})
+        console_config = ConsoleConfig.model_validate({"port": port, **config})
+        gate = gate_of(own_accounts, console_config, here.engine)
+        desk = Desk(here.engine, folder, fitted, gate, at_page=own_accounts.approval == "page")
+        console = Console(console_config, here.engine, desk, gate, record, folder)
         serving = asyncio.create_task(console.serve())
-        found = Here(here, console, serving, accounts, port, record)
-        console._gate._clock = found.clock
+        found = Here(here, console, serving, accounts, port, record, desk)
+        gate._clock = found.clock
+        desk.waiting._clock = found.clock
         try:
             yield found
             assert not serving.done() or serving.result()  # for ever, or it says why not
@@ -209,12 +232,15 @@ async def consoles(
             with suppress(asyncio.CancelledError):
                 await serving
             accounts.close()
+            gate.close()
 
 
 class Service(Program):
-    """A `punto run` whose cards are keyed, with consoles. `console` is added to `[console]`."""
+    """A `punto run` whose cards are keyed, with consoles. `console` and `accounts` are added to these sections."""
 
-    def __init__(self, folder: Path, console: str = "", game: str = "dragon-bonus-1") -> None:
+    def __init__(
+        self, folder: Path, console: str = "", game: str = "dragon-bonus-1", accounts: str = ""
+    ) -> None:
         self.http = free_port()
         self.record = folder / "table.db"
         self.door = folder / "operator.sock"
@@ -223,7 +249,7 @@ class Service(Program):
         self.config.write_text(
             f'version = 1\n[table]\nid = "table-1"\nname = "Baccarat 1"\ngame = "{game}"\ncards = "keyed"\nburn = "none"\n'
             f'[record]\npath = "table.db"\n[operator]\nsocket = "operator.sock"\n'
-            f'[console]\nport = {self.http}\naccounts = "operators.db"\n{console}\n',
+            f'[accounts]\npath = "operators.db"\n{accounts}\n[console]\nport = {self.http}\n{console}\n',
             encoding="utf-8",
         )
         super().__init__(

@@ -3,17 +3,21 @@
 import asyncio
 import os
 import pty
+import pwd
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from controller.messages.building import timestamp
+from controller.operators import accounts as accounts_module
 from controller.operators.accounts import Account, Accounts, AccountsError, hashed, verified
 from controller.operators.roles import Role
 from tests.operators.consoles import NOW, PASSWORD
@@ -74,7 +78,24 @@ def test_names_are_as_people_have_them(name, accounts):
 
 
 @pytest.mark.parametrize(
-    "name", ["", " ", "Mei ", " Mei", "Me  i", "Mei\n", "Mei\u200b", "\x00", "x" * 41, "\u202eieM"]
+    "name",
+    [
+        "",
+        " ",
+        "Mei ",
+        " Mei",
+        "Me  i",
+        "Mei\n",
+        "Mei\u200b",
+        "\x00",
+        "x" * 41,
+        "\u202eieM",
+        "M\u200dei",
+        "M\u034fei",
+        "Mei\ufe0f",
+        "M\u3164i",
+        "\u2800",
+    ],
 )
 def test_a_name_that_could_be_taken_for_another_is_none(name, accounts):
     with pytest.raises(AccountsError, match="cannot be a name"):
@@ -89,6 +110,55 @@ def test_two_accounts_have_no_names_that_are_read_alike(other, accounts):
         accounts.add(other, [Role.SUPERVISOR], PASSWORD, NOW)
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("Mei", "M\u0435i"),  # a Cyrillic e
+        ("Mei", "\u039cei"),  # a Greek M
+        ("MEI", "\u041c\u0415\u0406"),  # Cyrillic all through
+        ("mei", "me\u0456"),
+        ("Ann", "\u13aann"),  # a Cherokee A
+        ("Omar", "0mar"),
+        ("omar", "0mar"),
+        ("Ill", "lll"),
+        ("Karn", "Kam"),
+        ("Li 1", "Li l"),
+        ("O'Neil", "O\u2019Neil"),
+        ("Li 1", "Li \u0661"),  # an Arabic 1, which is written from right to left
+    ],
+)
+def test_two_accounts_have_no_names_that_look_alike(name, other, tmp_path):
+    for file, first, second in (("one.db", name, other), ("two.db", other, name)):
+        with closing(Accounts.open(tmp_path / file)) as accounts:
+            accounts.add(first, [Role.SUPERVISOR], PASSWORD, NOW)
+            with pytest.raises(
+                AccountsError, match=f"{second!r} looks like the account {first!r}: choose another name"
+            ):
+                accounts.add(second, [Role.SUPERVISOR], PASSWORD, NOW)
+            assert [each.name for each in accounts.all()] == [first]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("Ana", "Anna"), ("Jose", "Jos\u00e9"), ("Ann", "Anne"), ("Mei 1", "Mei 11"), ("梅", "海")],
+)
+def test_two_accounts_may_have_names_that_differ_by_what_is_seen(name, other, accounts):
+    accounts.add(name, [Role.DEALER], PASSWORD, NOW)
+    accounts.add(other, [Role.DEALER], PASSWORD, NOW)
+
+    assert {each.name for each in accounts.all()} == {name, other}
+
+
+def test_every_account_has_a_number_that_no_other_has_or_had(accounts, tmp_path):
+    for name in ("Mei", "Ann", "Omar"):
+        accounts.add(name, [Role.DEALER], PASSWORD, NOW)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute("DELETE FROM accounts WHERE name = 'Omar'")
+    accounts.add("Tove", [Role.DEALER], PASSWORD, NOW)
+
+    assert {each.name: each.number for each in accounts.all()} == {"Mei": 1, "Ann": 2, "Tove": 4}
+
+
 @pytest.mark.parametrize("password", ["", "1234567", "x" * 1025])
 def test_a_password_has_at_least_eight_characters(password, accounts):
     with pytest.raises(AccountsError, match="a password has 8 to 1024 characters; this one has"):
@@ -97,6 +167,44 @@ def test_a_password_has_at_least_eight_characters(password, accounts):
     with pytest.raises(AccountsError, match="a password has 8"):
         accounts.set_password("Mei", password)
     assert verified(accounts.hash_of(accounts.find("Mei")), PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "password",
+        "Password1",
+        "P@ssw0rd",
+        "passwordpassword",
+        "12345678",
+        "qwertyuiop",
+        "letmein1",
+        "baccarat",
+        "aaaaaaaaaaaaaaaaaaaa",
+        "abcdefgh",
+        "x" * 1024,
+        "Anna-Lena von Tal",
+        "anna-lena von tal",
+        "annalena",
+        "lat nov anel-anna",
+    ],
+)
+def test_a_password_that_is_guessed_first_is_refused_and_so_is_the_name(password, accounts):
+    with pytest.raises(AccountsError, match="this password is among the first 1,000,000 guesses"):
+        accounts.add("Anna-Lena von Tal", [Role.DEALER], password, NOW)
+    assert accounts.all() == []
+    accounts.add("Anna-Lena von Tal", [Role.DEALER], PASSWORD, NOW)
+    with pytest.raises(AccountsError, match="this password is among the first"):
+        accounts.set_password("Anna-Lena von Tal", password)
+
+
+@pytest.mark.parametrize(
+    "password", ["hY7-kq2m", "punto banco", "four words of mine", "café noir", "梅の花が咲いた頃"]
+)
+def test_no_password_is_refused_for_the_kinds_of_its_characters(password, accounts):
+    accounts.add("Mei", [Role.DEALER], password, NOW)
+
+    assert verified(accounts.hash_of(accounts.find("Mei")), password)
 
 
 def test_a_password_is_the_same_however_its_accents_are_typed(accounts):
@@ -118,7 +226,7 @@ def test_every_change_of_an_account_gives_it_another_version(accounts):
     ):
         change()
         versions.append(accounts.find("Mei").version)
-    accounts.signed_on(accounts.find("Mei"), NOW)
+    accounts.signed_on(accounts.find("Mei"), NOW, "a browser")
 
     assert versions == [1, 2, 3, 4, 5, 6, 7]
     assert accounts.find("Mei").version == 7
@@ -264,6 +372,243 @@ async def test_whose_card_it_is_can_be_asked_in_any_thread(accounts):
     assert await asyncio.to_thread(accounts.owner_of, CARD) == accounts.find("Mei")
 
 
+# --- the audit log
+
+
+def _changed_in_every_way(accounts: Accounts) -> None:
+    accounts.add("Mei", [Role.DEALER], PASSWORD, NOW)
+    accounts.add("Ann", [Role.SUPERVISOR, Role.AUDITOR], PASSWORD, NOW)
+    accounts.set_roles("Mei", [Role.TECHNICIAN])
+    accounts.set_password("mei", "another password")
+    accounts.set_disabled("Mei", disabled=True)
+    accounts.set_disabled("Mei", disabled=False)
+    accounts.enroll("Ann", CARD)
+    accounts.remove_card("Ann")
+
+
+def test_every_change_of_an_account_is_in_the_log_with_who_made_it_and_when(accounts, tmp_path):
+    begun = timestamp(datetime.now(UTC))
+    _changed_in_every_way(accounts)
+    user = pwd.getpwuid(os.geteuid()).pw_name
+    log = accounts.log()
+
+    assert [
+        (each.what, each.number, each.name, each.roles, each.disabled, each.card, each.version)
+        for each in log
+    ] == [
+        ("add", 1, "Mei", "dealer", 0, 0, 1),
+        ("add", 2, "Ann", "supervisor auditor", 0, 0, 1),
+        ("roles", 1, "Mei", "technician", 0, 0, 2),
+        ("password", 1, "Mei", "technician", 0, 0, 3),
+        ("disable", 1, "Mei", "technician", 1, 0, 4),
+        ("enable", 1, "Mei", "technician", 0, 0, 5),
+        ("card", 2, "Ann", "supervisor auditor", 0, 1, 2),
+        ("card --remove", 2, "Ann", "supervisor auditor", 0, 0, 3),
+    ]
+    assert {each.who for each in log} <= {user, f"{_login()} as {user}"}
+    assert begun <= log[0].at <= log[-1].at <= timestamp(datetime.now(UTC))
+    shown = repr(log)
+    with closing(sqlite3.connect(tmp_path / "operators.db")) as database:
+        secrets = [hash_ for (hash_,) in database.execute("SELECT hash FROM accounts")]
+    assert not any(secret in shown for secret in (PASSWORD, "another password", CARD, *secrets))
+
+
+def _login() -> str | None:
+    try:
+        return os.getlogin()
+    except OSError:
+        return None
+
+
+def test_a_change_that_is_refused_is_not_in_the_log(accounts):
+    _changed_in_every_way(accounts)
+    before = accounts.log()
+    for refused in (
+        lambda: accounts.add("mei", [Role.EXECUTIVE], PASSWORD, NOW),
+        lambda: accounts.set_roles("Nobody", [Role.EXECUTIVE]),
+        lambda: accounts.set_password("Mei", "password"),
+        lambda: accounts.remove_card("Ann"),
+    ):
+        with pytest.raises(AccountsError):
+            refused()
+
+    assert accounts.log() == before
+
+
+def test_a_sign_on_is_no_change(accounts):
+    _changed_in_every_way(accounts)
+    before = accounts.log()
+    mei = accounts.find("Mei")
+    accounts.signed_on(mei, NOW, "a browser")
+
+    assert accounts.log() == before
+    assert not accounts.find("Mei").altered
+
+
+_AFTER_ENTRY = "at, who, what, number, name, roles, disabled, card, version, seal, hash"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_log SET who = 'nobody' WHERE entry = 2",
+        "DELETE FROM audit_log WHERE entry = 8",
+        "DELETE FROM audit_log",
+        "INSERT OR REPLACE INTO audit_log SELECT * FROM audit_log WHERE entry = 2",
+        f"INSERT INTO audit_log SELECT 99, {_AFTER_ENTRY} FROM audit_log WHERE entry = 1",  # noqa: S608 - a test's
+    ],
+)
+def test_the_file_itself_refuses_to_change_its_log(statement, accounts, tmp_path):
+    _changed_in_every_way(accounts)
+    with (
+        closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database,
+        pytest.raises(sqlite3.IntegrityError, match="audit log"),
+    ):
+        database.execute(statement)
+
+
+def _past_the_triggers(statement: str) -> str:
+    off = "DROP TRIGGER log_stays; DROP TRIGGER log_is_kept; DROP TRIGGER log_grows"
+    return ";".join([off, statement, *accounts_module._LOG[-3:], ""])
+
+
+@pytest.mark.parametrize(
+    ("tampering", "wrong"),
+    [
+        *(
+            (
+                _past_the_triggers(statement),
+                f"entry {entry} is missing or does not follow from the one before",
+            )
+            for entry, statement in (
+                (2, "UPDATE audit_log SET who = 'nobody' WHERE entry = 2"),
+                (3, "UPDATE audit_log SET roles = 'executive' WHERE entry = 3"),
+                (8, "UPDATE audit_log SET seal = '' WHERE entry = 8"),
+                (1, "DELETE FROM audit_log WHERE entry = 1"),
+                (4, "DELETE FROM audit_log WHERE entry = 4"),
+                (
+                    4,
+                    "DELETE FROM audit_log WHERE entry = 4; UPDATE audit_log SET entry = entry - 1 WHERE entry > 4",
+                ),
+                (9, f"INSERT INTO audit_log SELECT 9, {_AFTER_ENTRY} FROM audit_log WHERE entry = 8"),  # noqa: S608 - a test's
+            )
+        ),
+        (_past_the_triggers("").partition(";;")[0], "its table or its triggers differ"),
+        (
+            "DROP TRIGGER log_stays; CREATE TRIGGER log_stays BEFORE UPDATE ON audit_log BEGIN SELECT 1; END;",
+            "its table or its triggers",
+        ),
+        (
+            "CREATE TRIGGER swallow BEFORE UPDATE ON accounts BEGIN SELECT RAISE(IGNORE); END;",
+            "its table or its triggers",
+        ),
+    ],
+)
+def test_a_file_whose_log_was_tampered_with_is_refused_with_what_to_do(tampering, wrong, accounts, tmp_path):
+    _changed_in_every_way(accounts)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.executescript(tampering)
+
+    with pytest.raises(
+        AccountsError, match=f"was tampered with: {wrong}.* Keep this file as evidence.*restore a backup"
+    ):
+        Accounts.open(tmp_path / "operators.db")
+    status, _, err = punto(tmp_path, "list")
+    assert (status, err.count("\n")) == (1, 1)
+    assert wrong in err
+
+
+_ALTERED = [
+    "UPDATE accounts SET roles = 'executive' WHERE name = 'Mei'",
+    "UPDATE accounts SET roles = 'executive', version = version + 1 WHERE name = 'Mei'",
+    "UPDATE accounts SET roles = 'king' WHERE name = 'Mei'",
+    "UPDATE accounts SET disabled = 1 WHERE name = 'Mei'",
+    "UPDATE accounts SET version = 1 WHERE name = 'Mei'",
+    "UPDATE accounts SET hash = (SELECT hash FROM accounts WHERE name = 'Ann') WHERE name = 'Mei'",
+    "UPDATE accounts SET card = x'00' WHERE name = 'Mei'",
+    "UPDATE accounts SET number = 7 WHERE name = 'Mei'",
+    "UPDATE accounts SET number = NULL WHERE name = 'Mei'",
+    "UPDATE accounts SET name = 'Mel' WHERE name = 'Mei'",
+]
+
+
+@pytest.mark.parametrize("statement", _ALTERED)
+def test_an_account_that_was_changed_past_the_log_is_found_and_can_do_nothing(statement, accounts, tmp_path):
+    _changed_in_every_way(accounts)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute(statement)
+
+    with closing(Accounts.open(tmp_path / "operators.db")) as again:
+        ann, mei = again.all()
+        assert (ann.altered, mei.altered, mei.roles) == (False, True, ())
+        assert mei.name in again.not_as_logged()
+        with pytest.raises(AccountsError, match="does not match the audit log"):
+            again.set_password("Mei", "another password")
+        again.restore("Mei", PASSWORD)
+        _, restored = again.all()
+        assert (restored.name, restored.roles, restored.disabled) == ("Mei", (Role.TECHNICIAN,), False)
+        assert (restored.number, restored.version, restored.altered) == (1, 6, False)
+        assert verified(again.hash_of(restored), PASSWORD)
+        assert again.not_as_logged() == []
+        assert again.log()[-1].what == "restore"
+
+
+def test_an_account_that_was_taken_away_past_the_log_is_missed_and_can_be_restored(accounts, tmp_path):
+    _changed_in_every_way(accounts)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute("DELETE FROM accounts WHERE name = 'Mei'")
+
+    assert accounts.not_as_logged() == ["Mei"]
+    with pytest.raises(AccountsError, match="there is an account 'Mei' already"):
+        accounts.add("Mei", [Role.EXECUTIVE], PASSWORD, NOW)
+    accounts.restore("mei", PASSWORD)
+    assert accounts.find("Mei").roles == (Role.TECHNICIAN,)
+
+
+def test_an_account_that_the_log_does_not_have_is_no_account(accounts, tmp_path):
+    _changed_in_every_way(accounts)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute(
+            "INSERT INTO accounts (folded, name, roles, hash, created, number) "
+            "SELECT 'eve', 'Eve', 'executive', hash, created, 3 FROM accounts WHERE name = 'Mei'"
+        )
+
+    assert accounts.find("Eve").altered
+    assert accounts.not_as_logged() == ["Eve"]
+    with pytest.raises(AccountsError, match="the audit log has no account 'Eve'"):
+        accounts.restore("Eve", PASSWORD)
+
+
+def test_the_card_of_an_altered_account_is_nobodys(accounts, tmp_path):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Mei", CARD)
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute("UPDATE accounts SET roles = 'executive'")
+
+    assert accounts.owner_of(CARD) is None
+
+
+def test_what_is_as_the_log_says_is_not_restored(accounts):
+    accounts.add("Mei", [Role.DEALER], PASSWORD, NOW)
+    with pytest.raises(AccountsError, match="'Mei' matches the audit log"):
+        accounts.restore("Mei", PASSWORD)
+
+
+def test_changes_at_the_same_time_are_one_chain(tmp_path):
+    path = tmp_path / "operators.db"
+    with closing(Accounts.open(path)) as accounts:
+        accounts.add("Mei", [Role.DEALER], PASSWORD, NOW)
+
+    def change(n: int) -> None:
+        with closing(Accounts.open(path)) as mine:
+            mine.set_disabled("Mei", disabled=bool(n % 2))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(change, range(16)))
+    with closing(Accounts.open(path)) as accounts:
+        assert [each.version for each in accounts.log()] == list(range(1, 18))
+
+
 # --- the file
 
 
@@ -291,8 +636,11 @@ def test_a_file_of_before_cards_is_opened_with_all_that_it_has(tmp_path):
     _first_format(path)
     with closing(Accounts.open(path)) as accounts:
         (mei,) = accounts.all()
-        assert mei == Account("Mei", (Role.SUPERVISOR, Role.AUDITOR), False, NOW, NOW, 7, False)
+        assert mei == Account("Mei", (Role.SUPERVISOR, Role.AUDITOR), False, NOW, NOW, 7, False, 1)
         assert verified(accounts.hash_of(mei), PASSWORD)
+        assert [(each.what, each.number, each.name, each.roles, each.version) for each in accounts.log()] == [
+            ("log begun", 1, "Mei", "supervisor auditor", 7)
+        ]
         accounts.enroll("Mei", CARD)
 
     with closing(Accounts.open(path)) as accounts:
@@ -360,7 +708,7 @@ def _later_format(path: Path) -> None:
         (_text, "operators.db", "cannot be opened: file is not a database"),
         (_folder, "operators.db", "cannot be opened: Is a directory"),
         (_other_database, "operators.db", "is an SQLite file and holds no accounts: give another path"),
-        (_later_format, "operators.db", "has accounts in format 9 and this program reads 2"),
+        (_later_format, "operators.db", "has accounts in format 9 and this program reads 3"),
     ],
 )
 def test_a_file_that_holds_no_accounts_is_left_as_it_is(make, name, sentence, tmp_path):
@@ -384,8 +732,8 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
     assert punto(tmp_path, "disable", "ann")[0] == 0
 
     assert punto(tmp_path, "list")[1] == (
-        "Ann\tsupervisor, auditor\tdisabled\tlast sign-on never\tno card\n"
-        "Mei\ttechnician\tenabled\tlast sign-on never\tno card\n"
+        "2\tAnn\tsupervisor, auditor\tdisabled\tlast sign-on never\tno card\n"
+        "1\tMei\ttechnician\tenabled\tlast sign-on never\tno card\n"
     )
     assert punto(tmp_path, "enable", "Ann")[0] == 0
     assert "disabled" not in punto(tmp_path, "list")[1]
@@ -394,6 +742,53 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
         found = accounts.find("Mei")
         assert found is not None
         assert verified(accounts.hash_of(found), "another password")
+
+
+def test_the_command_shows_the_log(tmp_path):
+    assert punto(tmp_path, "log") == (0, "", "")
+    assert punto(tmp_path, "add", "Mei", "--role", "dealer", "--role", "auditor", say=PASSWORD)[0] == 0
+    assert punto(tmp_path, "disable", "Mei")[0] == 0
+    status, out, err = punto(tmp_path, "log")
+    with closing(Accounts.open(tmp_path / "operators.db")) as accounts:
+        first, second = accounts.log()
+
+    assert (status, err) == (0, "")
+    assert out == (
+        f"1\t{first.at}\t{first.who}\tadd\t1\tMei\tdealer, auditor\tenabled\tno card\t{first.hash}\n"
+        f"2\t{second.at}\t{second.who}\tdisable\t1\tMei\tdealer, auditor\tdisabled\tno card\t{second.hash}\n"
+    )
+
+
+def test_the_command_tells_of_an_altered_account_and_restores_it(tmp_path):
+    assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=PASSWORD)[0] == 0
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute("UPDATE accounts SET roles = 'executive'")
+    status, out, err = punto(tmp_path, "list")
+    assert (status, out) == (0, "1\tMei\t\tenabled\tlast sign-on never\tno card\n")
+    assert err.startswith("punto operators: 'Mei' does not match the log and is not let in")
+    assert punto(tmp_path, "restore", "Mei", say=PASSWORD) == (0, "", "")
+
+    assert punto(tmp_path, "list") == (0, "1\tMei\tdealer\tenabled\tlast sign-on never\tno card\n", "")
+
+
+def test_the_command_tells_of_names_in_an_earlier_file_that_look_alike(tmp_path):
+    _first_format(tmp_path / "operators.db")
+    with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+        database.execute(
+            "INSERT INTO accounts SELECT 'm\u0435i', 'M\u0435i', roles, hash, disabled, created, NULL, 1 FROM accounts"
+        )
+    status, _, err = punto(tmp_path, "list")
+
+    assert (status, err) == (0, "punto operators: 'M\u0435i' (2) looks like 'Mei' (1): disable one of them\n")
+
+
+def test_nothing_of_names_and_passwords_is_loaded_but_to_make_accounts():
+    code = "import sys, controller.operators.console; print({'zxcvbn', 'confusable_homoglyphs'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout == "set()\n"
 
 
 def test_the_command_gives_and_takes_cards(tmp_path):
@@ -418,6 +813,8 @@ def test_the_command_gives_and_takes_cards(tmp_path):
         (["card", "Mei"], "6000", "that is no card's number: it has 6 to 37 digits and ="),
         (["add", "Mei", "--role", "dealer"], "", "a password has 8 to 1024 characters; this one has 0"),
         (["add", "Mei", "--role", "dealer"], "short", "a password has 8 to 1024 characters; this one has 5"),
+        (["add", "Mei", "--role", "dealer"], "letmein1", "this password is among the first 1,000,000"),
+        (["restore", "Mei"], PASSWORD, "the audit log has no account 'Mei'"),
         (["add", "", "--role", "dealer"], PASSWORD, "'' cannot be a name"),
         (["password", "Mei"], PASSWORD, "there is no account 'Mei'; there are: none"),
         (["roles", "Mei", "--role", "dealer"], "", "there is no account 'Mei'"),

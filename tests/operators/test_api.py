@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.operators.desk import APPROVABLE, KINDS
+from controller.table.catalogue import CATALOGUE
 from tests.operators.consoles import Browser, Service, consoles
 from tests.service.table_on_a_machine import replayed
 
@@ -44,7 +44,9 @@ def schemathesis(folder: Path, browser: Browser, *, examples: int) -> subprocess
 
 async def survives(folder: Path, examples: int) -> None:
     # A name that was tried once is locked out, which costs no Argon2; most of what is sent is tried more than once.
-    with Service(folder, "refusals_per_minute = 1000\nlock_out_after = 1\nlock_out_minutes = 60") as service:
+    with Service(
+        folder, accounts="refusals_per_minute = 1000\nlock_out_after = 1\nlock_out_minutes = 60"
+    ) as service:
         service.account("Mei", "supervisor")
         browser = Browser(service.http)
         await browser.sign_on("Mei")
@@ -81,13 +83,66 @@ async def test_the_document_has_every_order_with_its_fields(tmp_path):
         schema = paths[path]["post"]["requestBody"]["content"]["application/json"]["schema"]
         orders = {each["title"]: each for each in schema["oneOf"]}
 
-        assert orders.keys() == KINDS.keys()
-        assert {name for name, each in orders.items() if "approval" in each["properties"]} == APPROVABLE
+        assert list(orders) == [kind for kind, each in CATALOGUE.items() if not each.seen]
+        assert {name for name, each in orders.items() if "approval" in each["properties"]} == {
+            kind for kind, each in CATALOGUE.items() if each.approvable
+        }
+        for kind, order in orders.items():
+            own = CATALOGUE[kind].fields
+            assert order["description"] == CATALOGUE[kind].sentence
+            assert order["properties"].keys() - {"order", "approval", "by"} == own.keys()
+            assert {name: order["properties"][name]["description"] for name in own} == {
+                name: field.help for name, field in own.items()
+            }
         assert set(orders["correct_card"]["required"]) == {"order", "position", "card", "reason"}
         assert orders["key_card"]["required"] == ["order", "card"]
-        assert orders["key_card"]["properties"].keys() == {"order", "card", "position"}
+        assert orders["key_card"]["properties"].keys() == {"order", "card", "position", "by"}
         assert len(orders["key_card"]["properties"]["card"]["enum"]) == 52
-        assert "who" not in json.dumps([each["properties"] for each in orders.values()])
+        assert not [
+            name for name, each in orders.items() if {"who", "approved_by"} & each["properties"].keys()
+        ]
+
+
+async def test_the_orders_on_offer_are_those_of_the_catalogue_as_pages_show_them(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Ann", "dealer")
+        here.account("Ada", "auditor")
+        nobody = await here.browser().get("/api/orders")
+        offered = [(await (await here.signed_on(name)).get("/api/orders")).json for name in ("Ann", "Ada")]
+
+        assert nobody.status == 401
+        assert (
+            offered[0]
+            == offered[1]
+            == [
+                {
+                    "order": kind,
+                    "label": each.label,
+                    "sentence": each.sentence,
+                    "group": each.group,
+                    "signed": each.signed,
+                    "twice": each.twice,
+                    "of_this_hand": each.of_this_hand,
+                    "fields": list(each.fields),
+                }
+                for kind, each in CATALOGUE.items()
+            ]
+        )
+        found = {each["order"]: each for each in offered[0]}
+        assert found["game_over"] == {
+            "order": "game_over",
+            "label": "GAME OVER",
+            "sentence": "end the progressive's game (Aquarius)",
+            "group": "game",
+            "signed": False,
+            "twice": True,
+            "of_this_hand": False,
+            "fields": [],
+        }
+        assert (found["jpot"]["group"], found["jpot"]["signed"]) == ("award", True)
+        assert found["void_round"]["of_this_hand"]
+        assert found["correct_card"]["fields"] == ["position", "card", "reason"]
+        assert found["sign_award"]["fields"] == []
 
 
 async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp_path):
@@ -106,6 +161,8 @@ async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp
         ("post", "/api/orders"),
         ("post", "/api/preview"),
         ("post", "/api/card-password"),
+        ("post", "/api/approvals/{number}"),
+        ("delete", "/api/approvals/{number}"),
     }
     assert {json.dumps(security) for security in needed.values()} == {json.dumps(session), json.dumps(both)}
 

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from controller.operators.desk import Fitted
-from controller.operators.game_view import GameView, game_view, possible_of_progressive
+from controller.operators.game_view import GameView, game_view
 from controller.operators.roles import Role
 from controller.operators.view import Reader, view_of
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import ServiceStarted
+from controller.table.possible import refusals
+from controller.table.state import TableState
 from tests.operators.test_view import NOW
 from tests.table.croupier import Croupier, settings
 
@@ -21,7 +24,10 @@ UNSEEN = {"base_wagers": "unseen"}
 WAGERS = ("wager 2 player 500", "wager 5 player 500", "spot 2 5")
 WON = (*WAGERS, "start game", SUITED)
 TO_JPH = (*WON, "hand 2", "hand 5", "turn jph")
+FORTY = (*WAGERS, "start game", "draw 2H KC 2D JC 5H KD")  # 40 for 1, from the tray
+ALONE = {"supervisor_from": 10_000}  # the dealer alone
 AWARD_25 = "25% of the meter"
+IF_NONE_DID = f"{AWARD_25}: press the hand button of each of seats 2 and 5 whose Player or Banker wager won; if none did, "
 
 
 def croupier(*commands: str, **meter: Any) -> Croupier:
@@ -29,8 +35,17 @@ def croupier(*commands: str, **meter: Any) -> Croupier:
     return Croupier.at_betting("meter", *commands, game_name="progressive-2", meter=meter)
 
 
+def possible(state: TableState) -> set[str]:
+    """The orders of the progressive that somebody can give now."""
+    return {
+        kind
+        for kind, refused in refusals(state).items()
+        if refused is None and CATALOGUE[kind].group in {"game", "award", "meter"}
+    }
+
+
 def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
-    found = game_view(at.state, fitted or Fitted())
+    found = game_view(at.state, fitted or Fitted(), refusals(at.state))
     assert found is not None
     return found
 
@@ -57,13 +72,13 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*WAGERS, "start game", NOTHING_WON),
             {},
             "end",
-            "The hand won nothing of the meter: press GAME OVER",
+            "The hand won no award: press GAME OVER",
         ),
         (
             (*WAGERS, "start game", NOTHING_WON),
             NEXUS,
             "end",
-            "The hand won nothing of the meter: press END GAME",
+            "The hand won no award: press END GAME",
         ),
         (WON, {}, "hand_buttons", f"{AWARD_25}: press the hand button of seats 2 and 5"),
         ((*WON, "hand 2"), {}, "hand_buttons", f"{AWARD_25}: press the hand button of seats 2 and 5"),
@@ -71,7 +86,57 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             WON,
             UNSEEN,
             "hand_buttons",
-            f"{AWARD_25}: press the hand button of each of seats 2 and 5 whose Player or Banker wager won; if none did",
+            IF_NONE_DID + "call a supervisor, who turns the key to JPH and confirms NOBODY WON",
+        ),
+        (
+            WON,
+            {**UNSEEN, **NEXUS},
+            "hand_buttons",
+            IF_NONE_DID + "call a supervisor, who confirms NOBODY WON and swipes a card or signs",
+        ),
+        (
+            (*WON, "turn jph", "nobody"),
+            UNSEEN,
+            "key_to_run",
+            "That nobody won is logged: turn the key to RUN",
+        ),
+        ((*WON, "turn jph", "nobody", "turn run"), UNSEEN, "end", "Nothing is left to pay: press GAME OVER"),
+        (
+            (*WON, "nobody"),
+            {**UNSEEN, **NEXUS},
+            "swipe_card",
+            "That nobody won is confirmed: swipe a Supervisor card to complete it, or sign",
+        ),
+        (
+            (*WON, "nobody"),
+            {**UNSEEN, **NEXUS, "executive_from": 1},
+            "swipe_card",
+            "That nobody won is confirmed: swipe an Executive card to complete it, or sign",
+        ),
+        ((*FORTY, "hand 2", "hand 5"), {}, "key_to_jph", "Call a supervisor"),
+        (
+            (*FORTY, "hand 2", "hand 5"),
+            ALONE,
+            "confirm",
+            "40 for 1 from the tray: press J-POT",
+        ),
+        (
+            (*FORTY, "hand 2", "hand 5"),
+            {**NEXUS, **ALONE},
+            "confirm",
+            "40 for 1 from the tray: press CONFIRM",
+        ),
+        (
+            (*FORTY, "hand 2", "hand 5", "turn jph", "j-pot"),
+            {},
+            "key_to_run",
+            "The award is logged: turn the key to RUN",
+        ),
+        (
+            (*FORTY, "hand 2", "hand 5", "j-pot"),
+            ALONE,
+            "pay",
+            "Pay seats 2 and 5 from the tray, in this order; then press GAME OVER",
         ),
         (
             (*WON, "hand 2", "hand 5"),
@@ -91,13 +156,13 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*TO_JPH, "j-pot", "turn run"),
             {},
             "pay",
-            "Pay seat 2 1,250.05 and seat 5 1,250.05, in this order; then press GAME OVER",
+            "Pay seats 2 and 5, in this order; then press GAME OVER",
         ),
         (
             (*TO_JPH, "j-pot", "turn run"),
             {"seat_one": "left"},
             "pay",
-            "Pay seat 5 1,250.05 and seat 2 1,250.05, in this order; then press GAME OVER",
+            "Pay seats 5 and 2, in this order; then press GAME OVER",
         ),
         (
             (*TO_JPH, "j-pot", "turn run", "back out 1"),
@@ -128,7 +193,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*WON, "hand 2", "hand 5", "confirm", "swipe"),
             NEXUS,
             "pay",
-            "Pay seat 2 1,250.05 and seat 5 1,250.05",
+            "Pay seats 2 and 5, in this order; then press END GAME",
         ),
     ],
 )
@@ -149,14 +214,14 @@ def test_before_the_meter_is_in_service_it_says_so_and_there_is_nothing_to_start
     at = Croupier.at_betting(game_name="progressive-2", meter={})
 
     assert shown(at).todo.text == "the progressive dragon is not in service: open its meter first"
-    assert possible_of_progressive(at.state) == {"open_meter", "wager_placed", "turn_key"}
+    assert possible(at.state) == {"open_meter", "wager_placed", "wager_lifted", "turn_key"}
 
 
 def test_a_table_without_a_progressive_shows_none():
     at = Croupier.at_betting()
 
-    assert game_view(at.state, Fitted()) is None
-    assert possible_of_progressive(at.state) == frozenset()
+    assert game_view(at.state, Fitted(), refusals(at.state)) is None
+    assert possible(at.state) == frozenset()
 
 
 @pytest.mark.parametrize("own", [None, {"procedure": "nexus"}])
@@ -167,7 +232,7 @@ def test_the_coins_of_a_retired_meter_can_be_counted_whatever_the_table_has_sinc
         following = replace(following, progressive=replace(following.progressive, progressive="dragon-2"))
     at.handle(ServiceStarted("0.1.0", following))
 
-    assert "count_coins" in possible_of_progressive(at.state)
+    assert "count_coins" in possible(at.state)
 
 
 def test_sensors_that_are_away_let_no_game_be_started():
@@ -177,7 +242,7 @@ def test_sensors_that_are_away_let_no_game_be_started():
     assert view.sensors == "offline"
     assert view.orders["start_game"] == view.todo.text
     assert "do not answer" in view.todo.text
-    assert "start_game" not in possible_of_progressive(at.state)
+    assert "start_game" not in possible(at.state)
 
 
 def seats(view: GameView, what: str) -> list[int]:
@@ -185,7 +250,7 @@ def seats(view: GameView, what: str) -> list[int]:
 
 
 def test_what_lies_there_and_is_no_wager_is_said_until_it_goes():
-    at = croupier("sensors there", "spot 2 5", "annul 5")
+    at = croupier("wager 2 player 500", "sensors there", "spot 2 5", "annul 5")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     at.do("start game 2")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
@@ -193,6 +258,44 @@ def test_what_lies_there_and_is_no_wager_is_said_until_it_goes():
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([], [2, 5])
     at.do("lift 2 5")
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([], [])
+
+
+def test_the_dealer_gives_back_what_is_left_out_of_the_game():
+    at = croupier("wager 2 player 500", "wager 5 tie 500", "sensors there", "spot 2 5", "start game 2 5")
+
+    assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
+    assert shown(at).todo.text == (
+        "Give back what lies at seat 5: it is in no game. The wagers are counted: take them, and deal the hand"
+    )
+
+
+@pytest.mark.parametrize(
+    ("meter", "before", "after"),
+    [
+        (
+            {},
+            "Check that seats 2 and 5 each have a wager on Player or Banker, then press START GAME",
+            (
+                "The wagers are counted: check that seats 2 and 5 each have a wager on Player or Banker, take them, and deal the "
+                "hand"
+            ),
+        ),
+        (
+            {"one_side_only": True, "wager_stays": False},
+            "Check that seats 2 and 5 each have a wager on Player or Banker, not on both, then press START GAME",
+            (
+                "The wagers are counted: check that seats 2 and 5 each have a wager on Player or Banker, not on both, take them, "
+                "and deal the hand"
+            ),
+        ),
+    ],
+    ids=["any", "one side only"],
+)
+def test_where_base_wagers_are_unseen_the_dealer_is_told_which_seats_to_look_at(meter, before, after):
+    at = croupier("sensors there", "spot 2 5", base_wagers="unseen", **meter)
+
+    assert shown(at).todo.text == before
+    assert shown(at.do("start game 2 5")).todo.text == after
 
 
 def test_what_was_laid_for_the_next_game_is_lit_while_the_last_one_is_open_again():
@@ -225,7 +328,7 @@ def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
         "seat 1 has no progressive wager in round 1",
         None,
     ]
-    assert settling.seats[4].refused == "the hand of seat 5 won nothing of the meter in round 1"
+    assert settling.seats[4].refused == "the hand of seat 5 won no award in round 1"
     assert seats(shown(at.do("hand 2")), "selected") == [2]
 
 
@@ -277,25 +380,51 @@ def test_an_award_of_cards_that_were_corrected_after_it_says_to_back_it_out():
 
 
 @pytest.mark.parametrize(
-    ("commands", "meter", "possible"),
+    ("commands", "meter", "dealer", "card"),
+    [
+        (FORTY, {}, False, None),
+        (FORTY, ALONE, True, None),
+        (FORTY, {**NEXUS, **ALONE}, True, None),
+        ((*FORTY, "hand 2", "hand 5", "j-pot"), ALONE, True, None),
+        (FORTY, NEXUS, False, "supervisor"),
+    ],
+)
+def test_an_award_from_the_tray_says_so_and_who_confirms_it(commands, meter, dealer, card):
+    award = shown(croupier(*commands, **meter)).award
+    assert award is not None
+
+    assert (award.payer, award.amount, award.dealer, award.card) == ("tray", 8000, dealer, card)
+
+
+@pytest.mark.parametrize(
+    ("commands", "meter", "orders"),
     [
         (WAGERS, {}, "start_game turn_key wager_placed retire change_settings"),
         (WAGERS, NEXUS, "start_game wager_placed retire change_settings"),
         ((*WAGERS, "start game"), {}, "turn_key"),
         (WON, {}, "hand_button turn_key"),
+        (WON, UNSEEN, "hand_button turn_key"),
+        ((*WON, "turn jph"), UNSEEN, "hand_button turn_key nobody_won"),
+        (
+            (*WON, "turn jph", "nobody", "turn run", "game over"),
+            UNSEEN,
+            "start_game turn_key wager_placed retire change_settings reopen_game",
+        ),
+        (WON, {**UNSEEN, **NEXUS}, "hand_button nobody_won"),
+        ((*FORTY, "hand 2", "hand 5"), ALONE, "hand_button turn_key jpot"),
         (TO_JPH, {}, "hand_button jpot turn_key"),
         ((*TO_JPH, "j-pot"), {}, "turn_key"),
-        ((*TO_JPH, "j-pot", "turn run"), {}, "turn_key game_over"),
+        ((*TO_JPH, "j-pot", "turn run"), {}, "turn_key game_over back_out"),
         ((*WON, "hand 2", "hand 5"), NEXUS, "hand_button confirm"),
-        ((*WON, "hand 2", "hand 5", "confirm"), NEXUS, "hand_button swipe_card"),
-        ((*WON, "hand 2", "hand 5", "confirm", "swipe"), NEXUS, "end_game"),
+        ((*WON, "hand 2", "hand 5", "confirm"), NEXUS, "hand_button swipe_card sign_award"),
+        ((*WON, "hand 2", "hand 5", "confirm", "swipe"), NEXUS, "end_game back_out"),
     ],
 )
-def test_what_may_be_ordered_is_what_would_be_carried_out(commands, meter, possible):
+def test_what_may_be_ordered_is_what_would_be_carried_out(commands, meter, orders):
     at = croupier(*commands, **meter)
-    always = {"adjust", "back_out", "count_coins"}
+    always = {"adjust", "count_coins"}
 
-    assert possible_of_progressive(at.state) - {"wager_lifted"} == always | set(possible.split())
+    assert possible(at.state) - {"wager_lifted"} == always | set(orders.split())
 
 
 def test_the_orders_are_those_of_the_role_and_not_a_devices():

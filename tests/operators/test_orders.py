@@ -7,6 +7,8 @@ import pytest
 
 from controller.baccarat.cards import Card
 from controller.operators.desk import Desk
+from controller.operators.roles import Role
+from controller.operators.socket_door import Peer
 from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
@@ -54,8 +56,9 @@ async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_i
             "seq": here.inputs(),
             "code": "not_now",
             "reason": None,
+            "waiting": None,
         }
-        assert answer.json["reason"].startswith("cannot reveal while the table is in closed; possible now: ")
+        assert answer.json["reason"].startswith("not now: the table is closed. You can now: ")
         assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
 
 
@@ -108,8 +111,6 @@ async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_
         browser = await here.signed_on("Mei")
         before = here.inputs()
         for path in ("/api/orders", "/api/preview"):
-            if (path == "/api/preview" and "approval" in sentence) or sentence.startswith("send name"):
-                continue
             answer = await browser.ask("POST", path, body)
             assert (answer.status, answer.json["code"]) == (422, "bad_request")
             assert answer.json["reason"].startswith(sentence)
@@ -144,7 +145,8 @@ async def test_a_reason_that_says_nothing_is_none_at_either_door(reason, tmp_pat
         sentence = "call_supervisor: reason: write what happened"
         by_http = await browser.order("call_supervisor", reason=reason)
         request = json.dumps({"order": "call_supervisor", "reason": reason}).encode()
-        by_socket = await Desk(here.table.engine, tmp_path).ask(request, "mei")
+        dealer = Peer("mei", (Role.DEALER,))
+        by_socket = await Desk(here.table.engine, tmp_path).ask(request, dealer)
 
         assert (by_http.status, by_http.json["code"]) == (422, "bad_request")
         assert by_http.json["reason"].startswith(sentence)
@@ -163,9 +165,9 @@ async def test_an_order_that_needs_approval_is_carried_out_with_another_supervis
         await at_betting(here)
         await deal(here, PLAYER_NATURAL)
 
-        assert (await browser.view())["approval"] == ["void_round"]
         alone = await browser.order("void_round", round=1, reason="misdeal")
-        assert (alone.status, alone.json["code"]) == (409, "needs_approval")
+        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
+        assert here.events("void_round") == []
         together = await browser.order("void_round", round=1, reason="misdeal", approval=APPROVAL)
         assert together.status == 200, together.text
         assert here.events()[-1] == {
@@ -315,6 +317,45 @@ async def test_a_preview_shows_the_pay_difference_and_changes_nothing(tmp_path):
         assert done.status == 200
         recorded = (await browser.get("/api/rounds?limit=1")).json["rounds"][0]["round"]
         assert recorded == {**entry, "approved_by": "Eve"}
+
+
+@pytest.mark.parametrize("approval", [("void_round",), ()])
+async def test_a_preview_says_whether_the_house_wants_a_second_person_and_an_order_then_waits(
+    approval, tmp_path
+):
+    async with consoles(tmp_path, settings(approval=approval), approval="session") as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        await at_betting(here)
+        await deal(here, PLAYER_NATURAL)
+        shown = await browser.preview("void_round", round=1, reason="misdeal")
+        second = "this table's settings ask for a second person's approval" if approval else None
+        assert (shown.json["accepted"], shown.json["second"], shown.json["at_page"]) == (True, second, False)
+        answer = await browser.order("void_round", round=1, reason="misdeal")
+
+        assert answer.status == (202 if approval else 200)
+
+
+async def test_of_hidden_cards_a_preview_says_only_whether_a_second_person_is_needed(tmp_path):
+    own = settings(betting_closes="order", next_coup="order", overdraw="next_coup", approval=("change_game",))
+    async with consoles(tmp_path, own) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        await here.table.begin_shoe()
+        await here.table.order(OpenBetting("Mei"))
+        await here.table.shoe(CardDrawn(here.table.state.link.expected, Card("9S"), 99))
+        await here.table.order(ResumePlay("omar", "seen"))
+        shown = {
+            order: (await browser.preview(order, **fields)).json
+            for order, fields in (("change_game", {"game": "mini-baccarat"}), ("close_betting", {}))
+        }
+
+        assert {order: (each["accepted"], each["code"]) for order, each in shown.items()} == {
+            "change_game": (False, "not_revealed"),
+            "close_betting": (False, "not_revealed"),
+        }
+        assert shown["change_game"]["second"] == "this table's settings ask for a second person's approval"
+        assert shown["close_betting"]["second"] is None
 
 
 async def test_a_preview_tells_no_card_that_waits_for_the_next_coup(tmp_path):

@@ -1,6 +1,7 @@
 """A game of the progressive over HTTP, by the people who play it: every step and every refusal of both procedures."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 from controller.baccarat.cards import Card
 from controller.journal.recovery import replay
 from controller.operators.accounts import Accounts
-from controller.operators.card_door import CardDoor
+from controller.operators.card_door import SOURCE, CardDoor
 from controller.operators.desk import NOTHING_FITTED, Fitted
+from controller.progressive.aquarius import Key, TurnKey
+from controller.progressive.events import OpenMeter
+from controller.progressive.nexus import SwipeCard
 from controller.progressive.state import State as Books
 from controller.table.events import CardDrawn, OpenBetting, SetWager
 from drivers.base import CardAnswer
@@ -23,7 +27,12 @@ from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 NOTHING_WON = "KS 2S 3H 3S 2D"
+FORTY = "2H KC 2D JC 5H KD"  # 9 over 0: 40 for 1, from the tray
 FIRST_METER = 1_000_000
+KEY_SWITCH = Fitted(gives=lambda: frozenset({"turn_key"}))
+CARD_READER = Fitted(gives=lambda: frozenset({"swipe_card"}))
+BY_DEVICE = {"aquarius": KEY_SWITCH, "nexus": CARD_READER}
+DEALT = {SUITED, NOTHING_WON, FORTY}
 WAGERS = ((2, "player"), (5, "player"), (6, "banker"))
 
 
@@ -35,12 +44,25 @@ class Game:
         self.people: dict[str, Browser] = {}
 
     async def do(self, who: str, order: str, **fields: Any) -> Answer:
-        """An order; by a supervisor it is signed at the dealer's page."""
+        """An order; by a supervisor it is signed at the dealer's page, or is their card at the reader, or the key switch's key."""
+        if order == "swipe_card":
+            return await self.at_a_device(
+                SwipeCard(who, "executive" if who == "Ida" else "supervisor"), SOURCE
+            )
+        if order == "turn_key" and "turn_key" in self.here.desk.fitted.gives():
+            return await self.at_a_device(TurnKey(Key(fields["to"]), who), "key switch")
         if who != "Ann":
             fields["by"] = {"name": who, "password": PASSWORD}
         if order == "start_game":
             fields["round"] = self.here.table.state.round
         return await self.people["Ann"].order(order, **fields)
+
+    async def at_a_device(self, event: SwipeCard | TurnKey, source: str) -> Answer:
+        """Somebody's card is swiped, or the key is turned, answered as an order would be."""
+        (handled,) = await self.here.table.engine.submit([event], source)
+        refusal = handled.refusal
+        told = {} if refusal is None else {"code": refusal.code, "reason": str(refusal)}
+        return Answer(200 if refusal is None else 409, {}, json.dumps({"seq": handled.seq, **told}))
 
     async def play(self, *steps: str) -> None:
         """Steps such as "Ann hand_button 2", each of which is carried out."""
@@ -54,6 +76,11 @@ class Game:
         if rest:
             fields = {"to": rest[0]} if order == "turn_key" else {"seat": int(rest[0])}
         return await self.do(who, order, **fields)
+
+    async def begin(self, *steps: str) -> None:
+        """Steps, among them cards that are dealt."""
+        for step in steps:
+            await (self.deal(step) if step in DEALT else self.play(step))
 
     async def deal(self, codes: str) -> None:
         for code in codes.split():
@@ -85,7 +112,7 @@ async def game(
             found.people[name] = await here.signed_on(name)
         await here.table.begin_shoe()
         await here.table.order(OpenBetting("Ann"))
-        assert (await found.people["Ida"].order("open_meter")).status == 200
+        await here.table.order(OpenMeter("Ida", "Ivo"))
         for seat, wager in WAGERS:
             await here.table.order(SetWager(f"w{seat}", seat, wager, 500, here.table.state.round))
         await found.play("Ann wager_placed 2", "Ann wager_placed 5", "Ann wager_placed 6")
@@ -120,7 +147,7 @@ async def game(
     ],
 )
 async def test_a_game_goes_from_start_to_its_award_and_to_its_end(procedure, award, end, tmp_path):
-    async with game(tmp_path, procedure) as at:
+    async with game(tmp_path, procedure, BY_DEVICE[procedure]) as at:
         await at.play("Ann start_game")
         meter = FIRST_METER + 3 * 20
         assert at.books.shown == meter
@@ -153,12 +180,13 @@ EITHER = ["aquarius", "nexus"]
 @pytest.mark.parametrize(
     ("procedures", "before", "step", "code", "words"),
     [
+        (EITHER, [], "Ann wager_placed 8", "no_such_seat", "seats are 1 to 7"),
         (EITHER, ["Ann start_game"], "Ann wager_placed 3", "after_start", "not counted, give it back"),
         (EITHER, ["Ann start_game"], "Ann start_game", "already_started", "end it before the next"),
         (EITHER, [], "Ann hand_button 2", "not_started", "press START GAME first"),
         (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "deal it to its end first"),
         (EITHER, AQUARIUS_WON, "Ann hand_button 3", "no_wager", "seat 3 has no progressive wager"),
-        (EITHER, AQUARIUS_WON, "Ann hand_button 6", "not_won", "the hand of seat 6 won nothing"),
+        (EITHER, AQUARIUS_WON, "Ann hand_button 6", "not_won", "the hand of seat 6 won no award"),
         (["aquarius"], AQUARIUS_SELECTED, "Omar jpot", "key_in_run", "turn it to JPH first"),
         (
             ["aquarius"],
@@ -203,14 +231,14 @@ EITHER = ["aquarius", "nexus"]
         (["nexus"], AQUARIUS_WON, "Omar confirm", "no_hand_selected", "press the hand button"),
         (["nexus"], AQUARIUS_SELECTED, "Omar swipe_card", "not_confirmed", "press CONFIRM first"),
         (["nexus"], NEXUS_CONFIRMED, "Eve confirm", "already_confirmed", "(Omar was first)"),
-        (["nexus"], NEXUS_CONFIRMED, "Ann end_game", "award_unconfirmed", "swipe a card first"),
+        (["nexus"], NEXUS_CONFIRMED, "Ann end_game", "award_unconfirmed", "swipe a card or sign first"),
         (["nexus"], AQUARIUS_SELECTED, "Ann end_game", "award_unconfirmed", "a supervisor must confirm it"),
         (
             ["nexus"],
             [*NEXUS_CONFIRMED, "Eve swipe_card"],
             "Omar swipe_card",
             "already_confirmed",
-            "(Eve was first)",
+            "",
         ),
         (
             ["nexus"],
@@ -228,9 +256,8 @@ async def test_what_may_not_be_done_now_is_refused_with_why_and_is_on_the_record
     for procedure in procedures:
         folder = tmp_path / procedure
         folder.mkdir()
-        async with game(folder, procedure) as at:
-            for each in before:
-                await (at.deal(each) if each in {SUITED, NOTHING_WON} else at.play(each))
+        async with game(folder, procedure, BY_DEVICE[procedure]) as at:
+            await at.begin(*before)
             state = at.here.table.state
             answer = await at.step(step)
 
@@ -241,15 +268,111 @@ async def test_what_may_not_be_done_now_is_refused_with_why_and_is_on_the_record
         assert incidents == [(code,)]
 
 
-async def test_a_supervisors_card_is_not_enough_for_an_executives_award(tmp_path):
+@pytest.mark.parametrize(
+    ("procedure", "order", "came"),
+    [
+        (
+            "aquarius",
+            "jpot",
+            [
+                {"to": "jph", "who": "Omar", "kind": "turn_key"},
+                {"who": "Omar", "kind": "jpot"},
+                {"to": "run", "who": "Omar", "kind": "turn_key"},
+            ],
+        ),
+        (
+            "nexus",
+            "confirm",
+            [
+                {"who": "Omar", "kind": "confirm"},
+                {"who": "Omar", "level": "supervisor", "kind": "sign_award"},
+            ],
+        ),
+    ],
+)
+async def test_where_no_device_parts_the_steps_one_signature_is_enough_for_an_award(
+    procedure, order, came, tmp_path
+):
+    async with game(tmp_path, procedure) as at:
+        await at.begin(*AQUARIUS_SELECTED)
+        meter, before = at.books.shown, at.here.inputs()
+        assert order in (await at.people["Ida"].view())["orders"]
+        await at.play(f"Omar {order}")
+
+        assert at.here.events()[before:] == came
+        (award,) = at.books.awards
+        assert (award.who, award.seats, award.amount) == ("Omar", (2, 5), meter // 4)
+        assert at.books.shown == meter - meter // 4
+        await at.play(f"Ann {'game_over' if procedure == 'aquarius' else 'end_game'}")
+
+
+@pytest.mark.parametrize(
+    ("procedure", "end", "completes"),
+    [("aquarius", "game_over", ["turn_key", "turn_key"]), ("nexus", "end_game", ["sign_award"])],
+)
+async def test_one_signature_is_enough_for_that_nobody_won(procedure, end, completes, tmp_path):
+    async with game(tmp_path, procedure, base_wagers="unseen") as at:
+        await at.begin(*AQUARIUS_WON)
+        refused = await at.step(f"Ann {end}")
+        assert (refused.status, refused.json["code"]) == (409, "award_unconfirmed")
+        before = at.here.inputs()
+        answer = await at.do("Omar", "nobody_won", reason="a wager was on the tie alone")
+        assert answer.status == 200, answer.text
+        kinds = [each["kind"] for each in at.here.events()[before:]]
+        assert sorted(kinds) == sorted(["nobody_won", *completes])
+        await at.play(f"Ann {end}")
+
+        assert at.books.awards == ()
+
+
+async def test_a_supervisors_signature_leaves_an_executives_award_to_an_executive(tmp_path):
     async with game(tmp_path, "nexus", executive_from=250_015) as at:
+        await at.begin(*AQUARIUS_SELECTED, "Omar confirm")
+        shown = await at.shown()
+        assert (shown["step"], shown["award"]["card"]) == ("confirmed", "executive")
+        refused = await at.step("Omar sign_award")
+        assert (refused.status, refused.json["code"]) == (409, "executive_needed")
+        await at.play("Ida sign_award", "Ann end_game")
+
+        assert [(each.who, each.by, each.card) for each in at.books.awards] == [("Ida", "signature", None)]
+
+
+@pytest.mark.parametrize(
+    ("procedure", "order", "end"), [("aquarius", "jpot", "game_over"), ("nexus", "confirm", "end_game")]
+)
+async def test_an_award_that_the_dealer_may_confirm_is_the_dealers_and_turns_no_key(
+    procedure, order, end, tmp_path
+):
+    async with game(tmp_path, procedure, supervisor_from=10_000) as at:
+        await at.begin("Ann start_game", FORTY, "Ann hand_button 2", "Ann hand_button 5", f"Ann {order}")
+        (award,) = at.books.awards
+
+        assert (award.who, award.by, award.seats) == ("Ann", "dealer", (2, 5))
+        assert at.here.events("turn_key", "sign_award") == []
+        await at.play(f"Ann {end}")
+
+
+@pytest.mark.parametrize(("cards", "needed"), [(SUITED, True), (NOTHING_WON, False)])
+async def test_a_preview_says_that_two_people_take_an_award_of_the_meter_away(cards, needed, tmp_path):
+    async with game(tmp_path, "nexus") as at:
+        await at.begin("Ann start_game", cards)
+        before = at.here.inputs()
+        shown = await at.people["Ida"].preview("void_round", round=1, reason="misdeal")
+        why = "this changes what the round won of the meter, and needs a second person's approval"
+
+        assert (shown.json["accepted"], shown.json["second"]) == (True, why if needed else None)
+        assert at.here.inputs() == before
+
+
+async def test_a_supervisors_card_is_not_enough_for_an_executives_award(tmp_path):
+    async with game(tmp_path, "nexus", CARD_READER, executive_from=250_015) as at:
         await at.play("Ann start_game")
         await at.deal(SUITED)
         await at.play("Ann hand_button 2", "Ann hand_button 5", "Omar confirm")
         assert (await at.shown())["award"]["card"] == "executive"
         answer = await at.step("Omar swipe_card")
         assert (answer.status, answer.json["code"]) == (409, "executive_needed")
-        assert "swipe one" in answer.json["reason"]
+        assert "swipe an Executive card" in answer.json["reason"]
         assert (await at.shown())["award"]["number"] is None
         await at.play("Ida swipe_card", "Ann end_game")
 
@@ -257,7 +380,7 @@ async def test_a_supervisors_card_is_not_enough_for_an_executives_award(tmp_path
 
 
 async def test_a_hand_that_is_pressed_by_accident_is_taken_back_with_the_confirmation(tmp_path):
-    async with game(tmp_path, "nexus", base_wagers="unseen") as at:
+    async with game(tmp_path, "nexus", CARD_READER, base_wagers="unseen") as at:
         await at.play("Ann start_game")
         await at.deal(SUITED)
         await at.play("Ann hand_button 2", "Ann hand_button 6", "Omar confirm", "Ann hand_button 6")
@@ -273,28 +396,30 @@ async def test_a_hand_that_is_pressed_by_accident_is_taken_back_with_the_confirm
     ("procedure", "before", "step"),
     [
         ("aquarius", [*AQUARIUS_SELECTED, "Omar turn_key jph"], "jpot"),
+        ("nexus", AQUARIUS_SELECTED, "confirm"),
         ("nexus", NEXUS_CONFIRMED, "swipe_card"),
     ],
 )
 async def test_of_two_supervisors_at_the_same_moment_one_confirms_and_the_other_is_told_who(
     procedure, before, step, tmp_path
 ):
-    async with game(tmp_path, procedure) as at:
-        for each in before:
-            await (at.deal(each) if each == SUITED else at.play(each))
+    async with game(tmp_path, procedure, BY_DEVICE[procedure]) as at:
+        await at.begin(*before)
         answers = await asyncio.gather(at.step(f"Omar {step}"), at.step(f"Eve {step}"))
 
         (first,) = [who for who, answer in zip(("Omar", "Eve"), answers, strict=True) if answer.status == 200]
         (refused,) = [answer for answer in answers if answer.status == 409]
         assert refused.json["code"] == "already_confirmed"
-        assert refused.json["reason"].endswith(f"({first} was first)")
+        if step != "swipe_card":  # a card reader has no room for names
+            assert refused.json["reason"].endswith(f"({first} was first)")
+        if step == "confirm":
+            await at.play(f"{first} swipe_card")
         assert [each.who for each in at.books.awards] == [first]
 
 
 async def test_a_swipe_and_an_adjustment_of_the_meter_are_one_after_the_other_and_both_right(tmp_path):
-    async with game(tmp_path, "nexus", approval_above=10**6) as at:
-        for each in NEXUS_CONFIRMED:
-            await (at.deal(each) if each == SUITED else at.play(each))
+    async with game(tmp_path, "nexus", CARD_READER, approval_above=10**6) as at:
+        await at.begin(*NEXUS_CONFIRMED)
         before = at.books.shown
         adjusting = at.people["Ida"].order(
             "adjust", cause="increase", amount=40_000, reason="the anniversary"
@@ -328,8 +453,7 @@ async def test_an_executives_card_waits_for_its_owners_password_where_the_house_
         reader = SerialCardReader(str(tmp_path / "no reader"), 9600)
         table = at.here.table
         doors.append(CardDoor(table.engine, table.outbox, reader, accounts, second_factor=True))
-        for each in NEXUS_CONFIRMED:
-            await (at.deal(each) if each == SUITED else at.play(each))
+        await at.begin(*NEXUS_CONFIRMED)
 
         async def give(password: str) -> Answer:
             return await at.people["Ann"].ask("POST", "/api/card-password", {"password": password})

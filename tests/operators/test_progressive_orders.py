@@ -9,7 +9,11 @@ import pytest
 from controller.baccarat.cards import Card
 from controller.engine import Handled
 from controller.journal.recovery import replay
-from controller.operators.desk import MOST, Desk, Fitted
+from controller.operators.desk import Desk, Fitted
+from controller.operators.roles import Role
+from controller.operators.socket_door import Peer
+from controller.progressive.events import OpenMeter
+from controller.progressive.money import MOST
 from controller.progressive.procedure import StartGame, WagerPlaced
 from controller.table.events import CardDrawn, OpenBetting
 from controller.table.settings import Settings
@@ -33,16 +37,19 @@ def progressive(here: Here) -> TablesProgressive:
 
 
 async def executive(here: Here) -> Browser:
-    """An executive at a table whose meter is in service, and supervisors Eve and Omar."""
+    """An executive at a table whose meter is in service, another, and supervisors Eve and Omar."""
     here.account("Ida", "executive")
+    here.account("Ivo", "executive")
     here.account("Eve", "supervisor")
     here.account("Omar", "supervisor")
     browser = await here.signed_on("Ida")
-    assert (await browser.order("open_meter")).status == 200
+    assert (await browser.order("open_meter", approval=BY_IVO)).status == 200
     return browser
 
 
+BY_IVO = {"name": "Ivo", "password": PASSWORD}
 BY_EVE = {"name": "Eve", "password": PASSWORD}
+AT_THE_SOCKET = Peer("mei", ())
 
 
 @pytest.mark.parametrize(
@@ -54,20 +61,32 @@ BY_EVE = {"name": "Eve", "password": PASSWORD}
         ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: Input should be "),
         ("retire", {"reason": " "}, "retire: reason: write what happened"),
         ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
-        ("change_settings", {"reserve": "1%", "reason": 5}, "change_settings: reason: write what happened"),
+        (
+            "change_settings",
+            {"reserve": "1%", "reason": 5},
+            "change_settings: reason: Input should be a valid string",
+        ),
         ("change_settings", {"procedure": "aquarius", "reason": "r"}, "change_settings has no 'procedure'"),
-        ("change_settings", {"seed": MOST + 1, "reason": "r"}, "change_settings: seed: Input should be "),
+        ("change_settings", {"seed": MOST + 1, "reason": "r"}, "change_settings: seed: write at most "),
         (
             "change_settings",
             {"contribution": "99%", "reserve": "2%", "reason": "r"},
             "change_settings: contribution",
         ),
         ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
-        ("wager_placed", {"seat": 8}, "wager_placed: seat: this table has the seats 1 to 7"),
-        ("swipe_card", {"level": "executive", "by": BY_EVE}, "swipe_card: name and password in `by`"),
-        ("swipe_card", {}, "swipe_card: name and password in `by`"),
+        ("wager_placed", {"seat": 0}, "wager_placed: seat: write 1 or more"),
+        ("wager_placed", {"seat": 100}, "wager_placed: seat: write at most 99"),
+        ("swipe_card", {"level": "executive", "by": BY_EVE}, "swipe_card: a device of this table gives it"),
+        ("swipe_card", {}, "swipe_card: a device of this table gives it"),
+        ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: write 0 or more"),
+        ("retire", {"reason": "x" * 201}, "retire: reason: write at most 200 characters"),
+        (
+            "retire",
+            {"reason": "the\nend"},
+            "retire: reason: write it without control characters, in one line",
+        ),
         ("confirm", {"by": "Eve"}, "send name and password as JSON"),
-        ("end_game", {"by": BY_EVE}, "end_game is given by who is signed on: leave `by` out"),
+        ("end_game", {"by": BY_EVE}, "end_game is given by whoever is signed on: leave `by` out"),
         ("confirm", {"approval": BY_EVE}, "confirm takes no approval"),
     ],
 )
@@ -88,7 +107,7 @@ async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_
     async with consoles(tmp_path, house(reserve="2%", executive_from=500_000, approval_above=None)) as here:
         browser = await executive(here)
         for changes in ({"seed": 2_000_000}, {"executive_from": None, "split": "participants"}):
-            answer = await browser.order("change_settings", reason="a new year", **changes)
+            answer = await browser.order("change_settings", reason="a new year", approval=BY_IVO, **changes)
             assert answer.status == 200, answer.text
         after = progressive(here).books.settings
 
@@ -98,8 +117,51 @@ async def test_settings_are_changed_over_those_in_force_and_the_others_stay(tmp_
             None,
             "participants",
         )
-        same = await browser.order("change_settings", reason="again", seed=2_000_000)
+        same = await browser.order("change_settings", reason="again", seed=2_000_000, approval=BY_IVO)
         assert (same.status, same.json["code"]) == (409, "same_settings")
+
+
+async def test_one_executive_alone_puts_no_seed_on_a_meter_and_changes_no_setting(tmp_path):
+    async with consoles(tmp_path, house(approval_above=None)) as here:
+        browser = await executive(here)
+        more: dict[str, Any] = {"reason": "more", "seed": 900_000_000}
+        before = here.inputs()
+        alone = await browser.order("change_settings", **more)
+        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
+        assert here.inputs() == before
+        own = await browser.order("change_settings", approval={"name": "Ida", "password": PASSWORD}, **more)
+        assert (own.status, own.json["code"]) == (409, "needs_approval")
+        of_no_executive = await browser.order("change_settings", reason="r", seed=5, approval=BY_EVE)
+
+        assert (of_no_executive.status, of_no_executive.json["code"]) == (403, "not_approved")
+        assert progressive(here).books.settings.seed == 1_000_000
+
+
+@pytest.mark.parametrize(("approval", "at_page"), [("page", True), ("session", False)])
+async def test_a_preview_says_why_a_second_person_must_approve_and_whether_they_can_at_this_page(
+    approval, at_page, tmp_path
+):
+    async with consoles(tmp_path, house(approval_above=1000), approval=approval) as here:
+        here.account("Ida", "executive")
+        browser = await here.signed_on("Ida")
+        seeded = await browser.preview("open_meter")
+        await here.table.order(OpenMeter("Ida", "Ivo"))
+        before = here.inputs()
+        adjustment: dict[str, Any] = {"cause": "increase", "reason": "the anniversary"}
+        small = await browser.preview("adjust", amount=1000, **adjustment)
+        large = await browser.preview("adjust", amount=1001, **adjustment)
+        settings = await browser.preview("change_settings", reason="more", split="participants")
+
+        assert (small.json["accepted"], small.json["second"]) == (True, None)
+        for needed, why in (
+            (seeded, "10,000.00 is above 10.00"),
+            (large, "10.01 is above 10.00"),
+            (settings, "each setting of a progressive moves money"),
+        ):
+            assert (needed.json["accepted"], needed.json["at_page"]) == (True, at_page)
+            assert needed.json["second"].startswith(why)
+        assert here.inputs() == before
+        assert (await browser.view())["waiting"] == []
 
 
 async def test_a_second_person_is_asked_for_above_the_threshold_alone(tmp_path):
@@ -109,7 +171,8 @@ async def test_a_second_person_is_asked_for_above_the_threshold_alone(tmp_path):
         small = await browser.order("adjust", amount=1000, **adjustment)
         assert small.status == 200
         alone = await browser.order("adjust", amount=1001, **adjustment)
-        assert (alone.status, alone.json["code"]) == (409, "needs_approval")
+        assert (alone.status, alone.json["code"]) == (202, "awaits_approval")
+        assert progressive(here).books.shown == 1_000_000 + 1000
         own = {"name": "Ida", "password": PASSWORD}
         oneself = await browser.order("adjust", amount=1001, approval=own, **adjustment)
         assert (oneself.status, oneself.json["code"]) == (409, "needs_approval")
@@ -218,23 +281,38 @@ async def test_a_signature_that_is_none_is_refused_and_on_the_record(by, code, t
         here.account("Ann", "dealer")
         dealer = await here.signed_on("Ann")
         before = here.table.state
-        answer = await dealer.order("swipe_card", by=by)
+        answer = await dealer.order("confirm", by=by)
 
         assert (answer.status, answer.json["code"]) == (403, "not_signed")
         assert here.events()[-1]["code"] == code
-        assert here.events()[-1]["what"] == "sign swipe_card"
+        assert here.events()[-1]["what"] == "sign confirm"
         assert here.table.state is before
 
 
-@pytest.mark.parametrize(("name", "level"), [("Eve", "supervisor"), ("Ida", "executive")])
-async def test_who_signs_stands_for_their_card_with_its_level(name, level, tmp_path):
+@pytest.mark.parametrize("name", ["Eve", "Ida"])
+async def test_nobody_stands_for_a_card_that_was_not_swiped(name, tmp_path):
     async with consoles(tmp_path, house()) as here:
         await executive(here)
         here.account("Ann", "dealer")
         dealer = await here.signed_on("Ann")
-        await dealer.order("swipe_card", by={"name": name, "password": PASSWORD})
+        by, before = {"name": name, "password": PASSWORD}, here.inputs()
+        signed = await dealer.order("swipe_card", by=by)
+        own = await (await here.signed_on(name)).order("swipe_card", level="executive")
+        over_the_socket = await here.desk.ask(
+            json.dumps({"order": "swipe_card", "level": "executive", "by": by}).encode(), AT_THE_SOCKET
+        )
 
-        assert here.events("swipe_card") == [{"who": name, "level": level, "kind": "swipe_card"}]
+        for code, reason in (
+            (signed.json["code"], signed.json["reason"]),
+            (own.json["code"], own.json["reason"]),
+            (over_the_socket.code, over_the_socket.reason),
+        ):
+            assert code == "bad_request"
+            assert reason == "swipe_card: a device of this table gives it, so it cannot be ordered here"
+        assert here.events("swipe_card") == []
+        assert [each["kind"] for each in here.events()[before:]] == ["session_ended", "session_begun"][
+            name == "Eve" :
+        ]
 
 
 # --- what devices do
@@ -247,7 +325,7 @@ async def test_what_a_device_gives_is_taken_at_no_desk(tmp_path):
         for kind, fields in (
             ("wager_placed", {"seat": 1}),
             ("turn_key", {"to": "jph"}),
-            ("swipe_card", {"by": BY_EVE}),
+            ("swipe_card", {"level": "executive"}),
         ):
             answer = await browser.order(kind, **fields)
             assert (answer.status, answer.json["code"]) == (422, "bad_request")
@@ -296,34 +374,65 @@ async def test_wagers_that_were_keyed_are_those_of_one_game_and_not_of_the_next(
 
 async def test_the_socket_takes_them_too_and_a_card_with_its_level(tmp_path):
     async with consoles(tmp_path, house()) as here:
-        desk = Desk(here.table.engine, tmp_path)
+        here.account("Ida", "executive")
+        here.account("Eve", "supervisor")
 
         async def say(order: str, **fields: Any) -> str | None:
-            return (await desk.ask(json.dumps({"order": order, **fields}).encode(), "mei")).code
+            by = {"name": "Ida", "password": PASSWORD}
+            request = json.dumps({"order": order, "by": by, **fields}).encode()
+            return (await here.desk.ask(request, AT_THE_SOCKET)).code
 
         assert await say("sign_on") is None
-        assert await say("open_meter") is None
+        assert await say("open_meter") == "awaits_approval"  # of the seed, and nobody else is at the socket
+        await here.table.order(OpenMeter("Ida", "Ivo"))
         assert await say("wager_placed", seat=3) is None
-        assert await say("swipe_card", level="supervisor") == "not_confirmed"
-        assert await say("adjust", cause="increase", amount=5, reason="r") == "needs_approval"
+        adjustment: dict[str, Any] = {"cause": "increase", "amount": 5, "reason": "r"}
+        assert await say("adjust", **adjustment) == "awaits_approval"
+        assert await say("adjust", **adjustment, approval=BY_EVE) is None
+        assert await say("open_meter", by=BY_EVE) == "not_signed"
+        assert await say("open_meter", by=None) == "not_signed"
         assert progressive(here).procedure.hand.sensors == (3,)
+        last = here.events("adjust")[-1]
+        assert (last["who"], last["approved_by"]) == ("Ida", "Eve")
+        assert rows(here.record, "SELECT DISTINCT source FROM inputs WHERE payload LIKE '%\"adjust\"%'") == [
+            ("operator mei",)
+        ]
+
+
+async def test_a_table_without_accounts_takes_a_dealers_orders_alone_over_the_socket(tmp_path):
+    async with consoles(tmp_path, house()) as here:
+        desk, dealer = Desk(here.table.engine, tmp_path), Peer("mei", (Role.DEALER,))
+        called = await desk.ask(b'{"order": "sign_on"}', dealer)
+        before = here.inputs()
+        refused = await desk.ask(b'{"order": "open_meter"}', dealer)
+        signed = await desk.ask(json.dumps({"order": "open_meter", "by": BY_EVE}).encode(), dealer)
+
+        assert called.accepted
+        assert here.events("sign_on") == [{"who": "mei", "kind": "sign_on"}]
+        assert (refused.code, signed.code) == ("not_of_role", "not_signed")
+        assert (refused.reason or "").startswith("this order needs an account, and the table has none: make ")
+        assert signed.reason == "signature: this table has no accounts that could sign an order"
+        assert here.inputs() == before
 
 
 async def test_half_of_a_character_in_a_reason_is_told_and_ends_nothing(tmp_path):
     async with consoles(tmp_path, house()) as here:
         browser = await executive(here)
-        answer = await browser.order("change_settings", reserve="3%", reason="x \ud800")
+        answer = await browser.order("change_settings", reserve="3%", reason="x \ud800", approval=BY_IVO)
 
+        assert answer.status == 422
         assert "half of a character" in answer.text
-        assert (await browser.order("change_settings", reserve="3%", reason="x")).status == 200
+        assert (
+            await browser.order("change_settings", reserve="3%", reason="x", approval=BY_IVO)
+        ).status == 200
 
 
 async def test_of_two_executives_at_once_neither_takes_the_others_change_back(tmp_path):
     async with consoles(tmp_path, house()) as here:
         browser = await executive(here)
         answers = await asyncio.gather(
-            browser.order("change_settings", reserve="3%", reason="one"),
-            browser.order("change_settings", seed=2_000_000, reason="other"),
+            browser.order("change_settings", reserve="3%", reason="one", approval=BY_IVO),
+            browser.order("change_settings", seed=2_000_000, reason="other", approval=BY_IVO),
         )
         after = progressive(here).books.settings
 

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import socket
+import threading
+import urllib.request
 from collections.abc import Awaitable, Callable
-from typing import Any
+from http.cookies import SimpleCookie
+from typing import Any, Self
 
 import pytest
 from starlette.types import Message, Receive, Scope, Send
@@ -78,6 +82,64 @@ async def test_no_order_without_the_sessions_token(token, tmp_path):
 
             assert (answer.status, answer.json["code"], ended.status) == (403, "csrf", 403)
             assert here.inputs() == before
+
+
+async def test_what_listens_at_another_port_gets_the_cookie_and_gives_no_order_with_it(tmp_path):
+    """Cookies know nothing of ports: a browser sends them to everything on the host."""
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        jar = urllib.request.HTTPCookieProcessor()
+        browser = urllib.request.build_opener(jar)
+        with _Listener() as listener:
+            await asyncio.to_thread(_sign_on, browser, here.port)
+            await asyncio.to_thread(browser.open, f"http://127.0.0.1:{listener.port}/")
+        thief = here.browser()
+        before = here.inputs()
+        for name, value in listener.cookies.items():
+            thief.keep(name, value)
+        assert thief.cookie is not None
+
+        asked = await thief.get("/api/session")
+        csrf = asked.json.get("csrf")
+        taken = await order(thief, X_CSRF_Token=csrf)
+        assert (csrf, taken.status, taken.json["code"]) == (None, 403, "csrf")
+        guessed = await thief.ask("GET", "/api/session", None, {"X-CSRF-Token": "x"})
+        assert (guessed.status, guessed.json["code"]) == (403, "csrf")
+        assert "csrf" not in (await thief.get("/api/table")).text
+        assert here.inputs() == before
+
+
+class _Listener(threading.Thread):
+    """Something else that listens on this host, and notes the cookies that one request brings."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self._listener.getsockname()[1]
+        self.cookies: dict[str, str] = {}
+
+    def run(self) -> None:
+        connection, _ = self._listener.accept()
+        with connection:
+            head = connection.recv(65536).decode()
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        found = SimpleCookie(next((line for line in head.splitlines() if line.startswith("Cookie:")), "")[7:])
+        self.cookies = {name: each.value for name, each in found.items()}
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.join(30)
+        self._listener.close()
+
+
+def _sign_on(browser: urllib.request.OpenerDirector, port: int) -> None:
+    at = f"http://127.0.0.1:{port}"
+    body = json.dumps({"name": "Mei", "password": PASSWORD}).encode()
+    headers = {"Origin": at, "Content-Type": "application/json"}
+    browser.open(urllib.request.Request(f"{at}/api/session", body, headers)).close()  # noqa: S310 - http
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from controller.operators.accounts import Account
-from controller.operators.gate import NotLetInError
+from controller.operators.requests import NotLetInError
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import eventually
 
@@ -52,16 +52,25 @@ async def test_a_wrong_password_is_refused_and_on_the_record(tmp_path):
         assert await gives(here, owner, PASSWORD) == "Mei"
 
 
-async def test_wrong_passwords_for_a_card_and_at_sign_on_lock_out_together(tmp_path):
+async def test_wrong_passwords_for_a_card_and_for_approvals_lock_out_together(tmp_path):
     async with consoles(tmp_path, lock_out_after=3) as here:
         owner = swiped(here)
         await gives(here, owner, WRONG)
-        await here.browser().sign_on("Mei", WRONG)
+        with pytest.raises(NotLetInError):
+            await here.console._gate.check("Mei", WRONG, "127.0.0.1", "approve void_coup")
 
         assert await gives(here, owner, WRONG) == "locked_out"
         assert await gives(here, owner, PASSWORD) == "locked_out"
-        assert (await here.browser().sign_on("Mei")).status == 429
         assert [alarm.code for alarm in here.table.state.alarms] == ["locked_out"]
+
+
+async def test_sign_ons_lock_out_nobody_who_gives_the_password_for_a_card(tmp_path):
+    async with consoles(tmp_path, lock_out_after=3) as here:
+        owner = swiped(here)
+        answers = [await here.browser().sign_on("Mei", WRONG) for _ in range(5)]
+
+        assert answers[-1].json["code"] == "locked_out"
+        assert await gives(here, owner, PASSWORD) == "Mei"
 
 
 async def test_whoever_guesses_for_many_cards_must_wait(tmp_path):

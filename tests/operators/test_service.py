@@ -1,6 +1,7 @@
 """Consoles of a real `punto run`: what it loads, TLS, how it ends, and what it says when it cannot begin."""
 
 import http.client
+import re
 import socket
 import sqlite3
 import ssl
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.operators.consoles import Browser, Service
-from tests.service.table_on_a_machine import Program, inputs, replayed, wait_until
+from tests.service.table_on_a_machine import Program, free_port, inputs, replayed, wait_until
 
 LOADED = (
     "import sys; from controller.cli import main\n"
@@ -23,12 +24,12 @@ LOADED = (
 WEB = {"fastapi", "starlette", "uvicorn", "sse_starlette", "argon2"}
 
 
-@pytest.mark.parametrize("consoles", [True, False])
-def test_a_table_without_consoles_loads_no_web_server(consoles, tmp_path):
+@pytest.mark.parametrize(("without", "web"), [(None, WEB), ("[console]", {"argon2"}), ("[accounts]", set())])
+def test_a_table_without_consoles_loads_no_web_server_and_without_accounts_no_hash(without, web, tmp_path):
     service = Service(tmp_path)
-    if not consoles:
+    if without is not None:
         written = service.config.read_text(encoding="utf-8")
-        service.config.write_text(written.partition("[console]")[0], encoding="utf-8")
+        service.config.write_text(written.partition(without)[0], encoding="utf-8")
     program = Program(service.log, sys.executable, "-c", LOADED, "run", "--config", service.config)
     with program:
         wait_until(service.up, "the service takes orders")
@@ -36,7 +37,7 @@ def test_a_table_without_consoles_loads_no_web_server(consoles, tmp_path):
     (loaded,) = [line.split() for line in program.said() if line.startswith("loaded ")]
 
     assert "controller.supervisor" in loaded
-    assert {name.partition(".")[0] for name in loaded} & WEB == (WEB if consoles else set())
+    assert {name.partition(".")[0] for name in loaded} & WEB == web
     assert "numpy" not in loaded
 
 
@@ -96,6 +97,24 @@ async def test_a_record_that_fails_ends_the_process(tmp_path):
         assert any("the record could not be written" in line for line in service.said())
 
 
+async def test_the_view_has_the_devices_the_broker_and_the_record(tmp_path):
+    devices = f'[keypad]\nport = "{tmp_path}/no-keypad"\n[mqtt]\nport = {free_port()}'
+    with Service(tmp_path, devices) as service:
+        service.account("Ann", "dealer")
+        browser = Browser(service.http)
+        await browser.sign_on("Ann")
+        found = {each["device"]: each for each in (await browser.view())["devices"]}
+
+        assert {name: each["state"] for name, each in found.items()} == {
+            "keypad": "offline",
+            "broker": "offline",
+            "record": "online",
+        }
+        assert "the displays do not follow the table" in found["broker"]["warning"]
+        assert re.fullmatch(r"\d+ inputs, [\d,]+\.\d GB free on its disk", found["record"]["reason"])
+        assert found["record"]["port"] == str(service.record)
+
+
 async def test_a_whole_coup_is_played_by_http_alone(tmp_path):
     with Service(tmp_path) as service:
         service.account("Mei", "supervisor")
@@ -150,6 +169,9 @@ async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
 
         assert answer.status == 200
         assert "Secure" in answer.headers["set-cookie"].split("; ")
+        assert set(browser.cookies) == {
+            f"__Host-punto_{what}_{service.http}" for what in ("session", "browser")
+        }
         assert (await browser.order("change_shoe")).status == 200
         plain = await browser.ask(
             "POST", "/api/orders", {"order": "change_shoe"}, {"Origin": f"http://localhost:{service.http}"}
@@ -196,9 +218,7 @@ def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_
     service.accounts.write_text("no accounts" * 1000)
     Program.start(service)
     assert service.process.wait(60) == 2
-    assert service.said()[-1].startswith(
-        f"console.accounts: the accounts {service.accounts} cannot be opened"
-    )
+    assert service.said()[-1].startswith(f"accounts.path: the accounts {service.accounts} cannot be opened")
 
 
 def test_it_listens_on_this_machine_alone_unless_told(tmp_path):

@@ -14,8 +14,11 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
 from controller.operators import accounts as accounts_module
+from controller.operators import gate as gate_module
+from controller.operators.gate import Gate
+from controller.operators.requests import NotLetInError
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
-from tests.service.table_in_this_process import eventually
+from tests.service.table_in_this_process import eventually, settings
 
 WRONG = "incorrect horse"
 
@@ -47,13 +50,9 @@ async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(tmp_pat
         answer = await browser.sign_on("Mei")
 
         assert answer.status == 200
-        assert answer.json == {
-            "name": "Mei",
-            "roles": ["supervisor", "auditor"],
-            "csrf": browser.csrf,
-            "idle_seconds": 900,
-        }
-        assert (await browser.get("/api/session")).json == answer.json
+        who = {"number": 1, "name": "Mei", "roles": ["supervisor", "auditor"], "idle_seconds": 900}
+        assert answer.json == {**who, "csrf": browser.csrf}
+        assert (await browser.get("/api/session")).json == who
         assert access(here) == [
             {"who": "Mei", "roles": ["supervisor", "auditor"], "where": "127.0.0.1", "kind": "session_begun"}
         ]
@@ -61,13 +60,24 @@ async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(tmp_pat
         assert account.last_sign_on is not None
 
 
-async def test_the_cookie_is_for_this_host_alone_and_no_script_can_read_it(tmp_path):
+async def test_the_cookies_are_for_this_host_alone_and_no_script_can_read_them(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Mei", "dealer")
-        answer = await here.browser().sign_on("Mei")
+        body = {"name": "Mei", "password": PASSWORD}
+        set_cookies = await asyncio.to_thread(_cookies_set, here.browser(), body)
 
-        _, *attributes = answer.headers["set-cookie"].split("; ")
-        assert sorted(attributes) == ["HttpOnly", "Path=/", "SameSite=strict"]
+        (session, *its), (browser, *others) = (each.split("; ") for each in set_cookies)
+        assert session.startswith(f"punto_session_{here.port}=")
+        assert sorted(its) == ["HttpOnly", "Path=/", "SameSite=strict"]
+        assert browser.startswith(f"punto_browser_{here.port}=")
+        assert sorted(others) == ["HttpOnly", "Max-Age=34560000", "Path=/", "SameSite=strict"]
+
+
+def _cookies_set(browser: Browser, body: dict[str, str]) -> list[str]:
+    with closing(http.client.HTTPConnection("127.0.0.1", browser.port, timeout=30)) as connection:
+        headers = {**browser.headers("POST"), "Content-Type": "application/json"}
+        connection.request("POST", "/api/session", json.dumps(body), headers)
+        return connection.getresponse().msg.get_all("Set-Cookie", [])
 
 
 async def test_two_tables_of_one_pc_keep_their_sessions_apart_in_one_browser(tmp_path):
@@ -92,7 +102,7 @@ async def test_two_tables_of_one_pc_keep_their_sessions_apart_in_one_browser(tmp
         assert (await asyncio.to_thread(ask, one))["name"] == "Mei"
         assert (await asyncio.to_thread(ask, two))["name"] == "Ann"
         assert sorted(cookie.name for cookie in jar.cookiejar) == sorted(
-            f"punto_session_{here.port}" for here in (one, two)
+            f"punto_{what}_{here.port}" for here in (one, two) for what in ("session", "browser")
         )
 
 
@@ -277,11 +287,250 @@ async def test_who_signs_on_as_they_should_is_never_counted(tmp_path):
 async def test_at_most_so_many_wait_for_their_password_to_be_checked(tmp_path, costly_passwords):
     async with consoles(tmp_path, refusals_per_minute=1000, lock_out_after=100) as here:
         here.account("Mei", "dealer")
-        answers = await asyncio.gather(*(here.browser().sign_on("Mei", WRONG) for _ in range(40)))
+        gate = here.console._gate
+        from_one = [tried(gate, "Mei", WRONG, "192.0.2.1") for _ in range(15)]
+        from_others = [tried(gate, "Mei", WRONG, f"192.0.2.{n}") for n in range(2, 20)]
+        codes = await asyncio.gather(*from_one, *from_others)
 
-    codes = [answer.json["code"] for answer in answers]
-    assert set(codes) == {"refused", "too_many"}
-    assert codes.count("refused") >= 20
+    assert codes == ["refused"] * 10 + ["too_many"] * 5 + ["refused"] * 10 + ["too_many"] * 8
+
+
+async def tried(gate: Gate, name: str, password: str, where: str, browser: str | None = None) -> str:
+    """What becomes of a sign-on from there: the refusal's code, or nothing."""
+    try:
+        await gate.sign_on(name, password, where, None, browser)
+    except NotLetInError as error:
+        return error.code
+    return ""
+
+
+async def locked_out(gate: Gate, name: str, where: str) -> None:
+    """Somebody gives wrong passwords there until the name is locked out."""
+    assert [await tried(gate, name, WRONG, where) for _ in range(5)] == ["refused"] * 4 + ["locked_out"]
+
+
+async def test_a_lock_out_is_one_of_the_address_that_guessed_and_of_no_other(tmp_path):
+    async with consoles(tmp_path, refusals_per_minute=1000) as here:
+        supervisors = ("Mei", "Ann", "Omar")
+        for name in supervisors:
+            here.account(name, "supervisor")
+        gate = here.console._gate
+        for name in supervisors:  # 15 requests
+            await locked_out(gate, name, "192.0.2.66")
+
+        assert [await tried(gate, name, PASSWORD, "192.0.2.66") for name in supervisors] == ["locked_out"] * 3
+        assert [await tried(gate, name, PASSWORD, "192.0.2.1") for name in supervisors] == [""] * 3
+
+
+async def test_a_browser_where_an_account_has_signed_on_is_not_locked_out_by_others_at_its_address(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser, stranger = await here.signed_on("Mei"), here.browser()
+        for _ in range(30):  # a flood from the same address, far beyond what an address may
+            await stranger.sign_on("Mei", WRONG)
+        assert (await stranger.sign_on("Mei")).status == 429
+
+        assert (await browser.sign_on("Mei")).status == 200
+
+
+async def test_a_browser_is_known_to_those_who_signed_on_there_and_to_nobody_else(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "supervisor")
+        mine = (await here.console._gate.sign_on("Ann", PASSWORD, "192.0.2.66")).browser
+        gate = here.console._gate
+        await locked_out(gate, "Mei", "192.0.2.66")
+
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", mine) == "locked_out"
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.66", "made up") == "locked_out"
+
+
+async def test_a_browser_that_is_known_is_locked_out_for_what_was_typed_there(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        gate = here.console._gate
+        known = (await gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
+        codes = [await tried(gate, "Mei", WRONG, "192.0.2.1", known) for _ in range(5)]
+
+        assert codes == ["refused"] * 4 + ["locked_out"]
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == "locked_out"
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
+
+
+async def test_a_browser_is_known_after_the_service_has_started_again(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        known = (await here.console._gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
+    async with consoles(tmp_path, refusals_per_minute=1000) as here:
+        gate = here.console._gate
+        await locked_out(gate, "Mei", "192.0.2.1")
+
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == ""
+        whole = b"".join(path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+        assert known.encode() not in whole
+
+
+async def test_a_browser_that_signs_on_again_keeps_its_token_and_one_made_up_is_never_taken(tmp_path):
+    async with consoles(tmp_path) as here:
+        for name in ("Mei", "Ann"):
+            here.account(name, "supervisor")
+        gate = here.console._gate
+        first = await gate.sign_on("Mei", PASSWORD, "192.0.2.1", None, "made up")
+        again = await gate.sign_on("Ann", PASSWORD, "192.0.2.1", None, first.browser)
+
+        assert first.browser != "made up"
+        assert again.browser == first.browser
+        assert here.accounts.known_at(first.browser) == {1, 2}
+        assert here.accounts.known_at("made up") == set()
+
+
+async def test_of_twenty_browsers_the_one_of_longest_ago_is_forgotten(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        found = [(await here.console._gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser for _ in range(21)]
+
+        assert [bool(here.accounts.known_at(each)) for each in found] == [False] + [True] * 20
+
+
+@pytest.mark.parametrize(
+    ("addresses", "same"),
+    [
+        (("127.0.0.1", "127.0.0.2", "127.255.0.9", "::1", "::ffff:127.0.0.1"), True),
+        (("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:2:8000:1:2:3"), True),
+        (("192.0.2.1", "::ffff:192.0.2.1"), True),
+        (("2001:db8:1:2::1", "2001:db8:1:3::1"), False),
+        (("192.0.2.1", "192.0.2.2"), False),
+        (("unknown", "192.0.2.2"), False),
+    ],
+)
+async def test_what_one_attacker_has_of_addresses_counts_as_one(addresses, same, tmp_path):
+    first, *others = addresses
+    async with consoles(tmp_path, refusals_per_minute=6) as here:
+        here.account("Mei", "supervisor")
+        gate = here.console._gate
+        await locked_out(gate, "Mei", first)
+        assert [await tried(gate, "Mei", PASSWORD, each) for each in others] == (
+            ["locked_out", "too_many", "too_many", "too_many"][: len(others)] if same else [""] * len(others)
+        )
+
+
+async def test_guesses_from_many_addresses_are_slowed_down_and_a_known_browser_is_not(tmp_path, verified):
+    async with consoles(tmp_path, refusals_per_minute=1000) as here:
+        here.account("Mei", "supervisor")
+        gate = here.console._gate
+        known = (await gate.sign_on("Mei", PASSWORD, "192.0.2.1")).browser
+        verified.clear()
+        for n in range(3600):  # a guess a second, each from an address of its own
+            await tried(gate, "Mei", WRONG, f"198.51.{n // 250}.{n % 250}")
+            here.clock.now += 1
+
+        assert 60 <= len(verified) <= 72
+        assert await tried(gate, "Mei", WRONG, "203.0.113.9") == "too_many"
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1", known) == ""
+        assert {event["code"] for event in access(here) if event["kind"] == "access_refused"} == {
+            "wrong_password",
+            "slowed_down",
+        }
+
+
+@pytest.mark.parametrize("lift", ["time", "enable"])
+async def test_who_was_slowed_down_with_others_signs_on_when_they_have_stopped_or_a_technician_says_so(
+    lift, tmp_path
+):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        gate = here.console._gate
+        for n in range(30):
+            await tried(gate, "Mei", WRONG, f"198.51.100.{n}")
+            here.clock.now += 60
+        assert await tried(gate, "Mei", WRONG, "198.51.100.99") == "refused"
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == "too_many"
+        if lift == "time":
+            here.clock.now += 60
+        else:
+            here.accounts.set_disabled("Mei", disabled=False)
+
+        assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
+
+
+async def test_an_approval_is_kept_out_by_no_sign_ons_whatever_their_number(tmp_path, costly_passwords):
+    async with consoles(tmp_path, settings(approval=("void_coup",))) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "supervisor")
+        browser = await here.signed_on("Mei")
+        strangers = [here.browser() for _ in range(40)]
+        flood = [asyncio.create_task(each.sign_on("Ann", WRONG)) for each in strangers]
+        await asyncio.sleep(0.1)
+        approval = {"name": "Ann", "password": PASSWORD}
+        at_once = await browser.order("void_coup", reason="a card fell", approval=approval)
+        await asyncio.gather(*flood)
+        after = await browser.order("void_coup", reason="a card fell", approval=approval)
+
+        # The table refuses it, for there is no coup: the approval was taken.
+        assert [(each.status, each.json["code"]) for each in (at_once, after)] == [(409, "not_now")] * 2
+        assert (await here.browser().sign_on("Ann")).status == 429
+
+
+async def test_an_approval_waits_for_two_sign_ons_and_no_more(tmp_path, costly_passwords, verified):
+    async with consoles(tmp_path) as here:
+        here.account("Ann", "supervisor")
+        gate = here.console._gate
+        flood = [asyncio.create_task(tried(gate, "Nobody", WRONG, "192.0.2.66")) for _ in range(10)]
+        await asyncio.sleep(0)
+        await gate.check("Ann", PASSWORD, "192.0.2.1", "approve void_coup")
+        before = len(verified) - 1
+        await asyncio.gather(*flood)
+
+    assert before <= 2
+
+
+async def test_approvals_that_are_guessed_at_are_locked_out_too(tmp_path, verified):
+    async with consoles(tmp_path, settings(approval=("void_coup",)), lock_out_after=3) as here:
+        here.account("Mei", "supervisor")
+        here.account("Ann", "supervisor")
+        browser = await here.signed_on("Mei")
+        verified.clear()
+        for _ in range(5):
+            answer = await browser.order(
+                "void_coup", reason="a card fell", approval={"name": "Ann", "password": WRONG}
+            )
+
+        assert (answer.status, answer.json["code"], len(verified)) == (429, "locked_out", 3)
+
+
+async def test_nothing_tells_an_account_from_another_name_by_what_has_its_lock_out_forgotten(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(gate_module, "_REMEMBERED", 40)
+    async with consoles(tmp_path, refusals_per_minute=1000) as here:
+        here.account("Mei", "supervisor")
+        gate = here.console._gate
+        answers: dict[str, list[str]] = {"Mei": [], "Nobody": []}
+        for others in (0, 5, 15, 19, 20, 40):
+            for name, found in answers.items():
+                here.clock.now += 3600
+                await locked_out(gate, name, "192.0.2.66")
+                for n in range(others):
+                    await tried(gate, f"name {n}", WRONG, "192.0.2.66")
+                found.append(await tried(gate, name, WRONG, "192.0.2.66"))
+
+        assert answers["Mei"] == answers["Nobody"]
+        assert set(answers["Mei"]) == {"locked_out", "refused"}
+
+
+async def test_an_account_that_was_changed_past_the_audit_log_is_not_let_in_and_its_session_ends(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
+            database.execute("UPDATE accounts SET roles = 'executive'")
+
+        assert (await browser.get("/api/session")).status == 401
+        answer = await browser.sign_on("Mei")
+        assert (answer.status, answer.json["code"]) == (401, "refused")
+        assert [event["code"] for event in here.events("access_refused")] == ["altered"]
+        here.accounts.restore("Mei", PASSWORD)
+        assert (await browser.sign_on("Mei")).json["roles"] == ["supervisor"]
 
 
 # --- fixation, replay, and ends

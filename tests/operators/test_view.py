@@ -8,11 +8,21 @@ from typing import Any
 import pytest
 
 from controller.baccarat.cards import Card
+from controller.operators.desk import Fitted
 from controller.operators.roles import Role
-from controller.operators.view import Reader, View, prompt_of, view_of
-from controller.table.events import CardDrawn, CardOverdrawn, OpenBetting, SetWager
+from controller.operators.view import Moments, Reader, View, prompt_of, view_of
+from controller.table.events import (
+    CallSupervisor,
+    CardDrawn,
+    CardOverdrawn,
+    LinkNoise,
+    OpenBetting,
+    SetWager,
+    SignOn,
+)
+from drivers.base import LinkHealth
 from tests.operators.consoles import Browser, Here, consoles
-from tests.service.table_in_this_process import eventually, settings
+from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
 
 KEYED = {"cards": "keyed"}
@@ -107,15 +117,39 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
             ["open", "draw KS", "lose shoe"],
             {},
             "shoe_offline",
+            "banker",
             None,
-            None,
-            "The shoe is offline: no sign of life",
+            "The shoe is offline: no sign of life. Key the cards that end this hand, or wait for the shoe",
         ),
         (["open", "draw KS", "unread"], {}, "key_card", "banker", None, None),
         (["open", "draw KS", "lid open"], {}, "stopped", None, None, None),
         (["open", "key KS"], KEYED, "key_card", "banker", None, "Deal a card for Banker and key it"),
         (["open", f"draw {PLAYER_NATURAL}"], {"next_coup": "order"}, "pay", None, None, None),
         (["open", f"draw {PLAYER_NATURAL}"], {}, "place_wagers", "player", None, None),
+        (
+            ["open", "draw KS", "void"],
+            {"next_coup": "order"},
+            "return_wagers",
+            None,
+            None,
+            "Return all wagers, then open betting",
+        ),
+        (
+            ["open", f"draw {PLAYER_NATURAL}", "void round"],
+            {"next_coup": "order"},
+            "pay_difference",
+            None,
+            None,
+            "Pay and take back the differences, then open betting",
+        ),
+        (
+            ["open", f"draw {PLAYER_NATURAL}", "void round", "open", f"draw {PLAYER_NATURAL}"],
+            {"next_coup": "order"},
+            "pay",
+            None,
+            None,
+            "Pay the winning wagers, then open betting",
+        ),
         (["open", f"draw {LONG}"], MIDI, "reveal", None, None, "Turn the cards and reveal the hands"),
         (
             ["open", "cut card", f"draw {PLAYER_NATURAL}"],
@@ -226,10 +260,114 @@ def test_the_seats_have_what_stands_and_afterwards_what_they_are_owed():
     view = shown(croupier.do(f"draw {PLAYER_NATURAL}"))
     assert view.seats == ()
     assert view.last is not None
-    assert [(seat.seat, seat.staked, seat.returned, seat.net) for seat in view.last.seats] == [
-        (1, 100, 0, -100),
-        (3, 700, 1000, 300),
+    assert [(seat.seat, seat.staked, seat.returned, seat.net, seat.pay) for seat in view.last.seats] == [
+        (1, 100, 0, -100, 0),
+        (3, 700, 1000, 300, 500),
     ]
+    assert (view.last.correction, view.last.differences) == (None, ())
+
+
+FORTY = "2H KC 2D JC 5H KD"  # 9 over 0
+SUITED = "2H KC 3H JC 4H KD"  # and with 2-3-4 of hearts
+SIX_OVER_FIVE = "2H KC 4D 3C 2D"
+
+
+@pytest.mark.parametrize(
+    ("game", "cards", "due"),
+    [
+        # an award, of the tray or of the meter, is paid by its shares, and a wager that was taken is not taken again
+        ("progressive-2", FORTY, [("player", "win", 500, True)]),
+        ("progressive-1-five-dollar", FORTY, [("player", "win", 500, True)]),
+        ("progressive-2", SUITED, [("player", "win", 500, True)]),
+        ("progressive-2", SIX_OVER_FIVE, [("player", "win", 500, True)]),
+        (
+            "progressive-1-five-dollar",
+            SIX_OVER_FIVE,
+            [("player", "win", 500, True), ("progressive", "lose", 0, True)],
+        ),
+    ],
+)
+def test_what_is_due_is_beside_a_stake_that_lies_on_the_table_and_with_one_that_was_taken(game, cards, due):
+    played = ("meter", "wager 2 player 500", "spot 2", "start game", f"draw {cards}")
+    last = shown(Croupier.at_betting(*played, game_name=game, meter={})).last
+    assert last is not None
+
+    (seat,) = last.seats
+    assert [(each.wager, each.outcome, each.pay, each.stake_stays) for each in seat.due] == due
+    assert seat.pay == sum(pay for _, _, pay, _ in due)
+
+
+def test_a_correction_after_settlement_is_shown_by_its_differences_until_the_next_hand():
+    croupier = Croupier.at_betting("wager 3 player 500", "wager 1 tie 100", f"draw {PLAYER_NATURAL}")
+    last = shown(croupier.do("void round")).last
+    assert last is not None
+    assert last.correction is not None
+
+    assert (last.correction.corrects, last.correction.status) == (1, "correction")
+    assert [(seat.seat, seat.net, seat.pay) for seat in last.differences] == [(1, 100, 100), (3, -500, -500)]
+    last = shown(croupier.do(f"draw {PLAYER_NATURAL}")).last
+    assert last is not None
+    assert (last.correction, last.differences) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("commands", "state", "warning"),
+    [
+        ([], "offline", "The shoe is offline: no card can be dealt. Check its power and its cable."),
+        (["hello"], "online", None),
+        (["hello", "sign on", "change shoe", "open", "draw KS", "hello B"], "not_accepted", None),
+    ],
+)
+def test_the_shoe_is_among_the_devices(commands, state, warning):
+    (device,) = shown(Croupier().do(*commands)).devices
+
+    assert (device.device, device.state, device.warning) == ("ishoe", state, warning)
+
+
+def test_a_table_whose_cards_are_keyed_has_no_shoe_among_its_devices():
+    assert shown(Croupier(**KEYED)).devices == ()
+
+
+def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
+    links = {
+        "ishoe": LinkHealth("/dev/ttyS0", True, "", NOW, "IS-1", {}),
+        "keypad": LinkHealth("/dev/ttyS1", False, "no answer", NOW, None, {}),
+        "record": LinkHealth("/var/lib/punto.db", True, "7 inputs", NOW, None, {}),
+    }
+    state = Croupier().do("hello").state
+    view = view_of(state, 7, NOW, Reader("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
+
+    assert [(each.title, each.state, each.reason, each.port) for each in view.devices] == [
+        ("Shoe", "online", "connected", "/dev/ttyS0"),
+        ("Keypad", "offline", "no answer", "/dev/ttyS1"),
+        ("Record", "online", "7 inputs", "/var/lib/punto.db"),
+    ]
+    assert [each.warning for each in view.devices] == [
+        None,
+        "The keypad is offline: give its orders at a console.",
+        None,
+    ]
+
+
+async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_path):
+    async with table(tmp_path / "record.db") as here:
+        await here.order(SignOn("mei"))
+        await here.order(CallSupervisor("mei", "A dispute"))
+        await here.shoe(LinkNoise(40, 10))
+        before = here.engine.raised
+        await here.engine.written()
+    async with table(tmp_path / "record.db") as here:
+        engine = here.engine
+        assert engine.raised == before
+        moments = Moments(NOW, engine.raised)
+        view = view_of(engine.state, 7, NOW, Reader("Mei", (Role.DEALER,)), None, moments=moments)
+        recorded = rows(tmp_path / "record.db", "SELECT ts FROM inputs ORDER BY seq")
+
+    assert [(each.code, each.who) for each in view.alarms] == [
+        ("supervisor_called", "mei"),
+        ("link_noise", None),
+    ]
+    assert [(each.ts,) for each in view.alarms] == recorded[2:4]
 
 
 def test_what_every_wager_of_the_game_pays_is_shown_whether_or_not_it_was_made():

@@ -1,6 +1,7 @@
 """A floor with one progressive: tables that play by saying what happens, in words, and the books that they share."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from controller.games import load_game
@@ -8,11 +9,13 @@ from controller.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnK
 from controller.progressive.effects import AwardBooked, Effect, Posted
 from controller.progressive.events import Event, OpenMeter
 from controller.progressive.ledger import Cause, Posting
-from controller.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
+from controller.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
 from controller.progressive.procedure import (
     AwardTakenBack,
     HandButton,
     HandDecided,
+    NobodyWon,
+    ReopenGame,
     StartGame,
     WagerLifted,
     WagerPlaced,
@@ -30,6 +33,8 @@ TIERS: Final = {
     "thousand": "two_three_four_unsuited",
     "forty": "nine_over_zero",
 }
+OWNERS: Final = {"supervisor": "bob", "executive": "eve"}
+"""Who swipes a card of a level, or signs."""
 PAY_TABLES: Final[dict[str, Wager]] = {
     name: load_game(name).wager("progressive")
     for name in ("progressive-1", "progressive-1-five-dollar", "progressive-2", "progressive-3")
@@ -66,6 +71,9 @@ class Floor:
     def tell(self, table: str, event: Any) -> None:
         """Something happens at a table."""
         machine = self.tables[table]
+        if isinstance(event, HandDecided):
+            rule = self.state.settings.tier(event.rule or "lose")
+            event = replace(event, dealer_up_to=0 if rule is None else self.state.settings.dealer_up_to(rule))
         before = machine.state, self.progressive.state, len(self.effects)
         try:
             for order in machine.handle(event):
@@ -135,12 +143,15 @@ COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
     "lost": lambda _, __: HandDecided(),
     "back": lambda _, __: AwardTakenBack(),
     "press": lambda _, words: HandButton(int(words[0]), "ann"),
+    "nobody": lambda _, words: NobodyWon("bob", " ".join(words) or "no base wager won"),
+    "reopen": lambda _, words: ReopenGame("eve", "seat 3 had won", words[0] if words else None),
     # Aquarius
     "key": lambda _, words: TurnKey(Key(words[0]), "bob"),
     "jpot": lambda _, __: Jpot("bob"),
     "over": lambda _, __: GameOver("ann"),
     # Nexus
     "confirm": lambda _, __: Confirm("bob"),
-    "swipe": lambda _, words: SwipeCard("bob", words[0]),  # type: ignore[arg-type]
+    "swipe": lambda _, words: SwipeCard(OWNERS[words[0]], words[0]),  # type: ignore[arg-type]
+    "sign": lambda _, words: SignAward(OWNERS[words[0]], words[0]),  # type: ignore[arg-type]
     "end": lambda _, __: EndGame("ann"),
 }

@@ -17,6 +17,8 @@ from controller.progressive.effects import (
     AwardBooked,
     AwardLocked,
     Effect,
+    GameReopened,
+    NobodyWonLogged,
     Posted,
     SettingsChanged,
     WagersCounted,
@@ -39,7 +41,8 @@ TABLES: Final = ("t1", "t2")
 SEATS: Final = (1, 2, 3)
 DOWN: Final = {Cause.AWARD, Cause.MALFUNCTION, Cause.OVER_LIMIT, Cause.RECOVERY_OF_SEED, Cause.RETIREMENT}
 COMMON: Final = [
-    *("may quarter 1 2", "may all 2 3"),
+    *("may quarter 1 2", "may all 2 3", "may forty 1 3", "may thousand 2"),
+    *("nobody", "reopen ann"),
     *(f"{verb} {seat}" for verb in ("place", "lift", "void", "press") for seat in SEATS),
     *(f"won {tier} {seats}" for tier in TIERS for seats in ("1", "2 3", "1 2 3")),
     *("start", "latched 1", "latched 2 3"),
@@ -47,13 +50,14 @@ COMMON: Final = [
 ]
 COMMANDS: Final = {
     "aquarius": [*COMMON, "key jph", "key run", "jpot", "over"],
-    "nexus": [*COMMON, "confirm", "swipe supervisor", "swipe executive", "end"],
+    "nexus": [*COMMON, "confirm", "swipe supervisor", "swipe executive", "sign executive", "end"],
 }
 HOUSES: Final = {
     "procedure": ("aquarius", "aquarius", "nexus"),
     "split": ("winners", "participants"),
     "fixed_awards": ("tray", "meter"),
     "seat_one": ("right", "left"),
+    "supervisor_from": (0, 0, 8001, 1_000_000),
     "seed": (0, 700, 1_000_000),
     "display_limit": (None, None, 1_000_500),
     "contribution": ("20%", "33.3333%", "0.0001%"),
@@ -62,6 +66,7 @@ HOUSES: Final = {
 CHANGES: Final = {
     name: HOUSES[name] for name in ("split", "seed", "display_limit", "contribution", "reserve")
 }
+HOW: Final = ("won", "may", "nobody")
 AMOUNTS: Final = (1, 50, 7001, 300_000)
 
 
@@ -70,9 +75,14 @@ class House:
 
     def __init__(self, **changes: Any) -> None:
         self.procedure: str = changes["procedure"]
+        if changes["fixed_awards"] == "meter":
+            changes["supervisor_from"] = 0
         self.floor = Floor(how_many=2, approval_above=5000, **changes)
         self.balances = dict.fromkeys(Account, 0)
         self.paid = 0
+        self.nobody = 0
+        # what was confirmed of a table's games, by table and round: of whom and of what, nobody among them
+        self.confirmed: set[tuple[str, int, str]] = set()
         self.locked: dict[int, Award] = {}
         self.booked: dict[int, Award] = {}
         self.awards = 0
@@ -98,13 +108,13 @@ class House:
     def happens(self, table: str, command: str) -> bool:
         return self.attempt(lambda: self.floor.at(table, command))
 
-    def goes_on(self, table: str, tier: str, seats: tuple[int, ...]) -> None:
-        """Do what comes next at a table; of a hand that is dealt, these seats win this tier."""
-        command = self.next_command(table, tier, seats)
+    def goes_on(self, table: str, tier: str, seats: tuple[int, ...], how: str = "won") -> None:
+        """Do what comes next at a table; of a hand that is dealt, these seats win this tier, or may, or may and nobody did."""
+        command = self.next_command(table, tier, seats, how)
         if not self.happens(table, command) and command in {"jpot", "swipe executive"}:
             self.happens(table, "lost")  # the award cannot be given: the round is taken back
 
-    def next_command(self, table: str, tier: str, seats: tuple[int, ...]) -> str:  # noqa: PLR0911 - one answer a step
+    def next_command(self, table: str, tier: str, seats: tuple[int, ...], how: str) -> str:  # noqa: PLR0911 - one answer a step
         machine = self.floor.tables[table].state
         hand, step = machine.hand, machine.step.value
         keyed = self.procedure == "aquarius"
@@ -112,7 +122,11 @@ class House:
             without = [seat for seat in seats if seat not in hand.sensors]
             return f"place {without[0]}" if without else "start"
         if step == "playing":
-            return f"won {tier} {' '.join(map(str, seats))}"
+            return f"{'may' if how == 'nobody' else how} {tier} {' '.join(map(str, seats))}"
+        if step == "settling" and hand.open and how == "nobody" and not hand.won.certain:
+            if hand.selected:
+                return f"press {hand.selected[0]}"
+            return "key jph" if keyed and machine.key == "run" and not hand.won.dealer_up_to else "nobody"
         if step == "settling" and hand.open:
             missing = [seat for seat in hand.won.seats if seat not in hand.selected]
             if missing:
@@ -173,18 +187,29 @@ class House:
                 assert award.amount == sum(share.amount for share in award.shares)
                 order = [share.seat for share in award.shares]
                 assert order == sorted(order, reverse=self.floor.settings.seat_one == "left")
-                promised = sum(each.amount for each in self.locked.values())
-                assert amount(promised + award.amount) <= self.balances[Account.PRIMARY]
+                of_meter = [*self.locked.values(), award]
+                promised = sum(each.amount for each in of_meter if each.payer == "meter")
+                assert amount(promised) <= self.balances[Account.PRIMARY]
+                assert (award.by == "dealer") <= (award.amount < self.floor.state.settings.supervisor_from)
                 self.locked[award.id] = award
+                self.confirmed.add((award.table, award.round, award.rule))
             case AwardBooked(award):
                 before = self.locked.pop(award.id)
                 assert replace(award, state=before.state) == before
                 self.booked[award.id] = award
-                self.paid += award.amount
+                self.paid += award.amount * (award.payer == "meter")
             case AwardBackedOut(award):
                 before = self.booked.pop(award.id)
                 assert replace(award, state=before.state) == before
-                self.paid -= award.amount
+                self.paid -= award.amount * (award.payer == "meter")
+            case NobodyWonLogged(table=table, round=round_, rule=rule_):
+                hand = self.floor.tables[table].state.hand
+                assert (hand.round, hand.won.certain, hand.selected) == (round_, False, ())
+                self.confirmed.add((table, round_, rule_))
+                self.nobody += 1
+            case GameReopened(table=table, round=round_, who=who, approved_by=other):
+                assert who != other
+                self.confirmed = {each for each in self.confirmed if each[:2] != (table, round_)}
             case WagersCounted(table, round_, wagers):
                 assert self.floor.state.round_at(table) == TableRound(table, round_, wagers)
             case SettingsChanged(before=was, after=is_now):
@@ -214,13 +239,14 @@ class House:
         locked = {award.table for award in self.locked.values()}
         awarded = {(award.table, award.round) for award in self.floor.state.awards}
         for name, machine in self.floor.tables.items():
-            step = machine.state.step.value
-            assert (step == "logged") is (name in locked)
-            hand = machine.state.hand
+            step, hand = machine.state.step.value, machine.state.hand
+            assert (step == "logged" and not hand.denied) is (name in locked)
             assert not {*hand.sensors} & {*hand.spent}
-            # what a round won of the meter was confirmed before it ended, whatever became of it since
-            if step == "betting" and hand.won is not None and hand.won.certain:
-                assert (name, hand.round) in awarded
+            # what a game won, or can have won, was confirmed before it ended, an award of it or that nobody won
+            if step == "betting" and hand.won is not None:
+                assert (name, hand.round, hand.won.rule) in self.confirmed
+                assert (name, hand.round) in awarded or not hand.won.certain
+                assert hand.denied or (name, hand.round) in awarded
             assert (step == "betting") is ((last := self.floor.state.round_at(name)) is None or last.over)
 
 
@@ -240,10 +266,11 @@ class AnyDay(RuleBasedStateMachine):
         tier=st.sampled_from(tuple(TIERS)),
         seats=st.sampled_from(((1,), (2, 3), (1, 2, 3))),
         steps=st.integers(1, 12),
+        how=st.sampled_from(HOW),
     )
-    def a_table_goes_on(self, table: str, tier: str, seats: tuple[int, ...], steps: int) -> None:
+    def a_table_goes_on(self, table: str, tier: str, seats: tuple[int, ...], steps: int, how: str) -> None:
         for _ in range(steps):
-            self.house.goes_on(table, tier, seats)
+            self.house.goes_on(table, tier, seats, how)
 
     @rule(
         cause=st.sampled_from(Cause),
@@ -275,7 +302,9 @@ def anything(house: House, chance: Random) -> None:
     """One step by chance, as the machine above takes them."""
     table, what = chance.choice(TABLES), chance.random()
     if what < 0.7:
-        house.goes_on(table, chance.choice(tuple(TIERS)), chance.choice(((1,), (2, 3), (1, 2, 3))))
+        house.goes_on(
+            table, chance.choice(tuple(TIERS)), chance.choice(((1,), (2, 3), (1, 2, 3))), chance.choice(HOW)
+        )
     elif what < 0.93:
         house.happens(table, chance.choice(COMMANDS[house.procedure]))
     elif what < 0.96:
@@ -296,14 +325,17 @@ def test_days_by_chance_come_to_every_kind_of_award():
     """So what holds above is not held of tables at which nothing happens."""
     chance = Random(7)
     paid: dict[str, int] = {}
+    nobody = 0
     for _ in range(6):
         house = any_house(chance)
         for _ in range(1500):
             anything(house, chance)
         for each in house.floor.state.ledger.paid:
             paid[each.tier] = paid.get(each.tier, 0) + each.amount
+        nobody += house.nobody
 
     assert set(paid) == set(TIERS.values())
+    assert nobody > 50
 
 
 @pytest.mark.soak

@@ -8,9 +8,10 @@ from pydantic import TypeAdapter
 
 from controller.baccarat.coup import Side
 from controller.progressive import aquarius
-from controller.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, Step, TurnKey
-from controller.progressive.effects import AwardBooked, AwardLocked
+from controller.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, TurnKey
+from controller.progressive.effects import AwardBooked, AwardLocked, GameReopened, NobodyWonLogged
 from controller.progressive.events import (
+    Authority,
     BackOut,
     BookAward,
     Contribute,
@@ -18,8 +19,9 @@ from controller.progressive.events import (
     LockAward,
     ReopenRound,
     SeatWager,
+    Won,
 )
-from controller.progressive.procedure import HandDecided, StartGame
+from controller.progressive.procedure import HandDecided, NobodyWon, ReopenGame, StartGame, Step
 from controller.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
 
@@ -31,6 +33,10 @@ WON = [*PLAY, "won quarter 1 2 3"]  # seat 2 won its base wager, without a progr
 LOGGED = [*WON, "press 1", "press 3", "key jph", "jpot"]
 PAID = [*LOGGED, "key run"]
 OVER = [*PAID, "over"]
+MAY = [*PLAY, "may quarter 1 3"]  # the base wagers are unseen: the dealer sees whose won
+DENIED = [*MAY, "key jph", "nobody"]
+NOBODY = [*DENIED, "key run", "over"]
+FORTY = [*PLAY, "won forty 1 3", "press 1", "press 3"]  # 40 for 1 from the tray, which comes to 80.00
 
 # What happened so far, and the event: of which step it is, and what it leads to.
 SCENARIOS = [
@@ -43,6 +49,7 @@ SCENARIOS = [
     ([], "back", "betting", "betting"),
     (OVER, "back", "betting", "settling"),
     ([], "key jph", "betting", "betting"),
+    (NOBODY, "reopen ann", "betting", "settling"),
     (PLAY, "lift 1", "playing", "playing"),
     (PLAY, "void 1", "playing", "playing"),
     (PLAY, "won quarter 1", "playing", "settling"),
@@ -54,6 +61,9 @@ SCENARIOS = [
     (WON, "press 1", "settling", "settling"),
     (WON, "key jph", "settling", "settling"),
     (LOGGED[:-1], "jpot", "settling", "logged"),
+    (FORTY, "jpot", "settling", "adjusted"),
+    (DENIED[:-1], "nobody", "settling", "logged"),
+    ([*PLAY, "may forty 1 3"], "nobody", "settling", "adjusted"),
     ([*PLAY, "lost"], "over", "settling", "betting"),
     (LOGGED, "lift 1", "logged", "logged"),
     (LOGGED, "void 1", "logged", "logged"),
@@ -72,27 +82,58 @@ SCENARIOS = [
 REFUSALS = [
     ([], "press 1", "not_started"),
     ([], "jpot", "no_hand_selected"),
+    ([], "nobody", "not_started"),
     ([], "over", "not_started"),
     (PLAY, "place 2", "after_start"),
     (PLAY, "start", "already_started"),
     (PLAY, "back", "of_no_round"),
     (PLAY, "press 1", "hand_not_over"),
     (PLAY, "jpot", "no_hand_selected"),
+    (PLAY, "nobody", "hand_not_over"),
+    ([*NOBODY, *PLAY[2:]], "reopen ann", "already_started"),
     (PLAY, "over", "hand_not_over"),
     (WON, "place 2", "after_start"),
     (WON, "start", "already_started"),
+    (MAY, "reopen ann", "not_over"),
     (LOGGED, "place 2", "after_start"),
     (LOGGED, "start", "already_started"),
     (LOGGED, "lost", "award_open"),
     (LOGGED, "back", "of_no_round"),
     (LOGGED, "press 1", "already_confirmed"),
     (LOGGED, "jpot", "already_confirmed"),
+    (LOGGED, "nobody", "already_confirmed"),
+    (DENIED, "reopen ann", "not_over"),
     (LOGGED, "over", "key_in_jph"),
     (PAID, "place 2", "after_start"),
     (PAID, "start", "already_started"),
     (PAID, "press 1", "already_confirmed"),
     (PAID, "jpot", "already_confirmed"),
+    (PAID, "nobody", "already_confirmed"),
+    ([*DENIED, "key run"], "reopen ann", "not_over"),
 ]
+
+
+def floor_of(so_far: list[str], **changes: Any) -> Floor:
+    """A floor whose dealer may confirm awards of less than 100.00 from the tray."""
+    return Floor(supervisor_from=10_000, **changes).do(*so_far)
+
+
+UNSEEN = (
+    "the hand can have won two_three_four_suited for seat 1 and 3: press the hand button of each seat whose Player or Banker "
+    "wager won, and have the award confirmed; if none did, "
+)
+KEY_IN_RUN = "the key is in RUN: a supervisor must turn it to JPH first"
+KEY_IN_JPH = "the key is in JPH: a supervisor must turn it to RUN first"
+CARDS_SAY = (
+    "the base wagers are on the record, so the cards say who won: the hand of seat 1 and 3; have the award confirmed, or "
+    "correct the round"
+)
+HAND_SELECTED = (
+    "the hand button of seat 3 is on: press it again if that hand did not win, or have the award confirmed"
+)
+NOT_ENDED_SO = (
+    "the last game did not end with nobody as its winner: correct its cards, or have its award backed out"
+)
 
 
 def event_of(command: str) -> type:
@@ -102,7 +143,7 @@ def event_of(command: str) -> type:
 
 @pytest.mark.parametrize(("so_far", "command", "before", "after"), SCENARIOS)
 def test_an_event_leads_where_the_table_says(so_far, command, before, after):
-    floor = Floor().do(*so_far)
+    floor = floor_of(so_far)
     found = floor.step
     floor.do(command)
 
@@ -124,7 +165,9 @@ def test_an_event_leads_on_or_is_refused_with_a_reason_in_every_step():
     listed = [(step, event) for step, events in TRANSITIONS.items() for event in events]
     refused = [(step, event) for step, events in REFUSED.items() for event in events]
 
-    assert sorted(map(str, listed + refused)) == sorted(map(str, product(Step, get_args(aquarius.Event))))
+    assert sorted(map(str, listed + refused)) == sorted(
+        map(str, product(TRANSITIONS, get_args(aquarius.Event)))
+    )
 
 
 @pytest.mark.parametrize(("so_far", "command", "code"), REFUSALS)
@@ -151,9 +194,9 @@ def test_every_refusal_of_a_step_has_a_scenario():
             [*PLAY, "won quarter 1"],
             "press 3",
             "not_won",
-            "the hand of seat 3 won nothing of the meter in round 1",
+            "the hand of seat 3 won no award in round 1",
         ),
-        ([*PLAY, "lost"], "press 3", "not_won", "the hand of seat 3 won nothing of the meter in round 1"),
+        ([*PLAY, "lost"], "press 3", "not_won", "the hand of seat 3 won no award in round 1"),
         (
             [*WON, "press 1", "press 3"],
             "jpot",
@@ -196,6 +239,26 @@ def test_every_refusal_of_a_step_has_a_scenario():
             "award_unconfirmed",
             "the award two_three_four_suited of seat 1 and 3 is not confirmed: a supervisor must confirm it",
         ),
+        (
+            MAY,
+            "over",
+            "award_unconfirmed",
+            UNSEEN + "a supervisor turns the key to JPH and confirms NOBODY WON",
+        ),
+        ([*WON, "key jph"], "nobody", "cards_say", CARDS_SAY),
+        ([*MAY, "press 3", "key jph"], "nobody", "hand_selected", HAND_SELECTED),
+        (MAY, "nobody", "key_in_run", KEY_IN_RUN),
+        (
+            [*PLAY, "lost", "key jph"],
+            "nobody",
+            "not_won",
+            "the hand won no award in round 1: end the game",
+        ),
+        (["key jph", "place 1"], "start", "key_in_jph", KEY_IN_JPH),
+        ([], "reopen ann", "not_ended_so", NOT_ENDED_SO),
+        (OVER, "reopen ann", "not_ended_so", NOT_ENDED_SO),
+        ([*PLAY, "lost", "over"], "reopen ann", "not_ended_so", NOT_ENDED_SO),
+        ([*NOBODY, "lost"], "reopen ann", "not_ended_so", NOT_ENDED_SO),
         (
             PLAY,
             "place 2",
@@ -274,7 +337,9 @@ def test_a_correction_takes_back_the_hand_buttons_of_those_who_did_not_win():
 def test_jpot_logs_the_award_and_the_key_in_run_adjusts_the_meter():
     machine = Floor().do(*LOGGED[:-1]).tables["t1"]
 
-    assert machine.handle(Jpot("bob")) == [LockAward("t1", 1, TIERS["quarter"], (1, 3), "bob")]
+    assert machine.handle(Jpot("bob")) == [
+        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("bob"))
+    ]
     assert machine.handle(TurnKey(Key.RUN, "bob")) == [BookAward("t1")]
     assert machine.handle(aquarius.GameOver("ann")) == [EndRound("t1", 1)]
 
@@ -297,10 +362,102 @@ def test_where_the_base_wagers_are_unseen_the_dealer_says_whose_hand_won():
     assert (award.seats, floor.step) == ((3,), "betting")
 
 
-def test_where_the_base_wagers_are_unseen_a_round_may_end_with_no_hand_selected():
-    floor = Floor().do(*PLAY, "may quarter 1 3", "over")
+# --- nobody won
 
-    assert (floor.step, floor.awards) == ("betting", [])
+
+def nobody_won(floor: Floor) -> list[NobodyWonLogged]:
+    return [effect for effect in floor.effects if isinstance(effect, NobodyWonLogged)]
+
+
+def test_that_nobody_won_is_logged_by_the_key_and_moves_no_money():
+    floor = Floor().do(*MAY)
+    before = floor.state
+    floor.do("key jph", "nobody", "key run")
+
+    assert (floor.state, floor.awards) == (before, [])
+    assert nobody_won(floor) == [
+        NobodyWonLogged(
+            "t1", 1, TIERS["quarter"], (1, 3), 250_010, "meter", "no base wager won", "bob", "key"
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "order"),
+    [(DENIED[:-1], NobodyWon("bob", " ")), (NOBODY, ReopenGame("eve", "", "ann"))],
+)
+def test_nobody_won_and_what_takes_it_back_have_a_reason(start, order):
+    floor = Floor().do(*start)
+
+    assert refusal(floor, lambda: floor.tell("t1", order))[0] == "no_reason"
+
+
+def test_a_game_that_ended_with_nobody_as_its_winner_is_opened_again_for_its_award():
+    floor = Floor().do(*NOBODY, "reopen ann")
+    assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
+
+    floor.do("press 3", "key jph", "jpot", "key run", "over")
+    assert [(award.round, award.seats) for award in floor.awards] == [(1, (3,))]
+    assert GameReopened("t1", 1, "seat 3 had won", "eve", "ann") in floor.effects
+
+
+def test_cards_that_are_corrected_after_nobody_won_are_asked_about_anew():
+    floor = Floor().do(*NOBODY, "may quarter 1 3")
+    assert floor.step == "betting"  # as they were
+
+    floor.do("may all 1 3")
+    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("settling", False)
+    assert refusal(floor, lambda: floor.do("over"))[0] == "award_unconfirmed"
+
+    floor.do("may quarter 1 3", "key jph", "nobody", "key run", "over")
+    assert [each.rule for each in nobody_won(floor)] == [TIERS["quarter"]] * 2
+
+
+def test_cards_that_are_corrected_to_none_of_an_award_leave_nobody_as_its_winner():
+    floor = Floor().do(*NOBODY, "lost")
+
+    assert (floor.step, floor.tables["t1"].state.hand.astray) == ("betting", False)
+
+
+# --- awards from the tray (sheet 000, 7a: "Other hands are paid from the tray or from the meter")
+
+
+def test_an_award_from_the_tray_goes_the_way_of_the_meters_and_moves_no_money():
+    floor = Floor().do(*PLAY)
+    before = floor.state.ledger
+    floor.do("won forty 1 3", "press 1", "press 3", "key jph", "jpot", "key run", "over")
+
+    (award,) = floor.awards
+    assert (award.payer, award.amount, award.by, floor.state.ledger) == ("tray", 8000, "key", before)
+
+
+@pytest.mark.parametrize(
+    ("so_far", "command"),
+    [
+        ([*PLAY, "won thousand 1 3", "press 1", "press 3"], "jpot"),  # 1,000.00 each
+        ([*PLAY, "may thousand 1 3"], "nobody"),
+        ([*WON, "press 1", "press 3"], "jpot"),  # of the meter
+        (MAY, "nobody"),
+    ],
+)
+def test_what_the_dealer_may_not_confirm_alone_needs_the_key(so_far, command):
+    floor = floor_of(so_far)
+
+    assert refusal(floor, lambda: floor.do(command)) == ("key_in_run", KEY_IN_RUN)
+
+
+@pytest.mark.parametrize(("below", "code"), [(8001, None), (8000, "key_in_run"), (0, "key_in_run")])
+def test_the_dealer_confirms_alone_what_comes_to_less_than_the_house_says(below, code):
+    floor = Floor(supervisor_from=below).do(*FORTY)
+    if code is not None:
+        assert refusal(floor, lambda: floor.do("jpot"))[0] == code
+        return
+
+    floor.do("jpot", "over")
+    assert [(award.by, award.who, award.amount) for award in floor.awards] == [("dealer", "bob", 8000)]
+
+
+# --- unseen base wagers and corrections
 
 
 def test_where_the_base_wagers_are_unseen_a_hand_that_is_selected_is_confirmed_before_the_end():
@@ -308,17 +465,20 @@ def test_where_the_base_wagers_are_unseen_a_hand_that_is_selected_is_confirmed_b
 
     code, why = refusal(floor, lambda: floor.do("over"))
     assert (code, "of seat 3 is not confirmed" in why) == ("award_unconfirmed", True)
-    floor.do("press 3", "over")
 
 
-def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the_round_and_may_have_no_winner():
+def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the_round_until_its_award_is_backed_out():
     floor = Floor().do(*PLAY, "may quarter 1 3", "press 3", "key jph", "jpot", "key run")
     floor.do("may quarter 1 3")
     assert floor.step == "adjusted"
 
     floor.do("may all 1 3")
     assert (floor.step, floor.tables["t1"].state.hand.astray) == ("settling", True)
-    floor.do("over")
+    floor.do("key jph")
+    assert refusal(floor, lambda: floor.do("nobody"))[0] == "already_confirmed"
+
+    floor.order(BackOut(1, "misread", "eve", "ann"))
+    floor.do("back", "nobody", "key run", "over")
 
 
 def test_where_the_base_wagers_are_unseen_a_correction_to_the_other_hand_asks_whose_anew():
@@ -343,7 +503,7 @@ def test_where_the_base_wagers_are_unseen_a_tier_found_after_the_end_opens_the_r
     floor = Floor().do(*PLAY, "lost", "over", "may quarter 1 3")
     assert floor.step == "settling"
 
-    floor.do("over", "may quarter 1 3")
+    floor.do("key jph", "nobody", "key run", "over", "may quarter 1 3")
     assert floor.step == "betting"
 
 
@@ -412,6 +572,8 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         "key run",
         "over",
     ]
+    day += ["place 3", "start", "may all 3", "key jph", "nobody", "key run", "over", "reopen ann"]
+    day += ["press 3", "press 3", "key jph", "nobody", "key run", "over"]
     straight, killed = Floor(reserve="5%"), Floor(reserve="5%")
     stood = set()
     for command in day:
@@ -424,7 +586,7 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         stood.add(machine.state.step)
 
     assert (killed.state, killed.effects) == (straight.state, straight.effects)
-    assert stood == set(Step)
+    assert stood == set(TRANSITIONS)
 
 
 def test_a_way_that_is_not_listed_is_never_gone(monkeypatch):

@@ -20,7 +20,15 @@ import pytest
 from controller.games import load_game
 from controller.odds.composition import Composition
 from controller.odds.exact import GameOdds
-from controller.progressive.events import BookAward, Contribute, EndRound, LockAward, SeatWager
+from controller.progressive.events import (
+    Authority,
+    BookAward,
+    Contribute,
+    EndRound,
+    LockAward,
+    SeatWager,
+    Won,
+)
 from controller.wagers.condition import Condition
 from controller.wagers.definition import Rule, Wager
 from tests.progressive.floor import PAY_TABLES, Floor
@@ -53,7 +61,7 @@ def top_awards(floor: Floor, wagers_between: Iterator[int], tiers: Iterator[str]
     """What the meter was at each 100% award, from one hit of it to the next."""
     for number, (wagers, tier) in enumerate(zip(wagers_between, tiers, strict=False), start=1):
         floor.order(Contribute("t1", number, (SeatWager(1, wagers * STAKE),)))
-        floor.order(LockAward("t1", number, tier, (1,), "bob"))
+        floor.order(LockAward("t1", number, Won(tier, (1,)), Authority("bob")))
         award = floor.state.locked[0]
         floor.order(BookAward("t1"))
         floor.order(EndRound("t1", number))
@@ -112,7 +120,7 @@ def test_the_same_holds_of_a_toy_pay_table_wager_by_wager():
     for number, tier in enumerate(chance.choices(names, weights, k=40_000), start=1):
         floor.order(Contribute("t1", number, (SeatWager(1, STAKE),)))
         if tier:
-            floor.order(LockAward("t1", number, tier, (1,), "bob"))
+            floor.order(LockAward("t1", number, Won(tier, (1,)), Authority("bob")))
             found += [floor.state.locked[0].amount] * (tier == "all")
             floor.order(BookAward("t1"))
         floor.order(EndRound("t1", number))

@@ -7,10 +7,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from controller.progressive import nexus
-from controller.progressive.effects import AwardBooked, AwardLocked, Posted
-from controller.progressive.events import BookAward, LockAward
-from controller.progressive.nexus import REFUSED, TRANSITIONS, Nexus, Step, SwipeCard
-from controller.progressive.procedure import StartGame
+from controller.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
+from controller.progressive.events import Authority, BookAward, LockAward, Won
+from controller.progressive.nexus import REFUSED, TRANSITIONS, Nexus, SignAward, SwipeCard
+from controller.progressive.procedure import StartGame, Step
 from controller.progressive.refusal import RefusedError
 from controller.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
@@ -23,6 +23,10 @@ WON = [*PLAY, "won quarter 1 2 3"]  # seat 2 won its base wager, without a progr
 CONFIRMED = [*WON, "press 1", "press 3", "confirm"]
 PAID = [*CONFIRMED, "swipe supervisor"]
 OVER = [*PAID, "end"]
+MAY = [*PLAY, "may quarter 1 3"]  # the base wagers are unseen: the dealer sees whose won
+DENIED = [*MAY, "nobody"]
+NOBODY = [*DENIED, "swipe supervisor", "end"]
+FORTY = [*PLAY, "won forty 1 3", "press 1", "press 3"]  # 40 for 1 from the tray, which comes to 80.00
 
 # What happened so far, and the event: of which step it is, and what it leads to.
 SCENARIOS = [
@@ -37,6 +41,7 @@ SCENARIOS = [
     (WON, "back", "settling", "settling"),
     (CONFIRMED, "back", "confirmed", "settling"),
     (PAID, "back", "adjusted", "settling"),
+    (NOBODY, "reopen ann", "betting", "settling"),
     (PLAY, "lift 1", "playing", "playing"),
     (PLAY, "void 1", "playing", "playing"),
     (PLAY, "won quarter 1", "playing", "settling"),
@@ -45,6 +50,9 @@ SCENARIOS = [
     (WON, "won all 1", "settling", "settling"),
     (WON, "press 1", "settling", "settling"),
     (CONFIRMED[:-1], "confirm", "settling", "confirmed"),
+    (FORTY, "confirm", "settling", "adjusted"),
+    (MAY, "nobody", "settling", "confirmed"),
+    ([*PLAY, "may forty 1 3"], "nobody", "settling", "adjusted"),
     ([*PLAY, "lost"], "end", "settling", "betting"),
     (CONFIRMED, "lift 1", "confirmed", "confirmed"),
     (CONFIRMED, "void 1", "confirmed", "confirmed"),
@@ -52,6 +60,9 @@ SCENARIOS = [
     (CONFIRMED, "lost", "confirmed", "settling"),
     (CONFIRMED, "press 1", "confirmed", "settling"),
     (CONFIRMED, "swipe supervisor", "confirmed", "adjusted"),
+    (CONFIRMED, "sign supervisor", "confirmed", "adjusted"),
+    (DENIED, "swipe supervisor", "confirmed", "adjusted"),
+    (DENIED, "press 3", "confirmed", "settling"),
     (PAID, "lift 1", "adjusted", "adjusted"),
     (PAID, "void 1", "adjusted", "adjusted"),
     (PAID, "lost", "adjusted", "adjusted"),
@@ -64,6 +75,8 @@ REFUSALS = [
     ([], "press 1", "not_started"),
     ([], "confirm", "no_hand_selected"),
     ([], "swipe executive", "not_confirmed"),
+    ([], "sign executive", "not_confirmed"),
+    ([], "nobody", "not_started"),
     ([], "end", "not_started"),
     (PLAY, "place 2", "after_start"),
     (PLAY, "start", "already_started"),
@@ -71,24 +84,40 @@ REFUSALS = [
     (PLAY, "press 1", "hand_not_over"),
     (PLAY, "confirm", "no_hand_selected"),
     (PLAY, "swipe executive", "not_confirmed"),
+    (PLAY, "sign executive", "not_confirmed"),
+    (PLAY, "nobody", "hand_not_over"),
+    ([*NOBODY, *PLAY[2:]], "reopen ann", "already_started"),
     (PLAY, "end", "hand_not_over"),
     (WON, "place 2", "after_start"),
     (WON, "start", "already_started"),
     (WON, "swipe executive", "not_confirmed"),
+    (WON, "sign executive", "not_confirmed"),
+    (MAY, "reopen ann", "not_over"),
     (CONFIRMED, "place 2", "after_start"),
     (CONFIRMED, "start", "already_started"),
     (CONFIRMED, "confirm", "already_confirmed"),
+    (DENIED, "nobody", "already_confirmed"),
+    (DENIED, "reopen ann", "not_over"),
     (CONFIRMED, "end", "award_unconfirmed"),
     (PAID, "place 2", "after_start"),
     (PAID, "start", "already_started"),
     (PAID, "press 1", "already_confirmed"),
     (PAID, "confirm", "already_confirmed"),
     (PAID, "swipe executive", "already_confirmed"),
+    (PAID, "sign executive", "already_confirmed"),
+    (PAID, "nobody", "already_confirmed"),
+    (NOBODY[:-1], "reopen ann", "not_over"),
 ]
 
 
 def with_cards(**changes: Any) -> Floor:
     return Floor(procedure="nexus", **changes)
+
+
+UNSEEN = (
+    "the hand can have won two_three_four_suited for seat 1 and 3: press the hand button of each seat whose Player or Banker "
+    "wager won, and have the award confirmed; if none did, "
+)
 
 
 def event_of(command: str) -> type:
@@ -98,7 +127,7 @@ def event_of(command: str) -> type:
 
 @pytest.mark.parametrize(("so_far", "command", "before", "after"), SCENARIOS)
 def test_an_event_leads_where_the_table_says(so_far, command, before, after):
-    floor = with_cards().do(*so_far)
+    floor = with_cards(supervisor_from=10_000).do(*so_far)
     found = floor.step
     floor.do(command)
 
@@ -120,7 +149,7 @@ def test_an_event_leads_on_or_is_refused_with_a_reason_in_every_step():
     listed = [(step, event) for step, events in TRANSITIONS.items() for event in events]
     refused = [(step, event) for step, events in REFUSED.items() for event in events]
 
-    assert sorted(map(str, listed + refused)) == sorted(map(str, product(Step, get_args(nexus.Event))))
+    assert sorted(map(str, listed + refused)) == sorted(map(str, product(TRANSITIONS, get_args(nexus.Event))))
 
 
 @pytest.mark.parametrize(("so_far", "command", "code"), REFUSALS)
@@ -164,20 +193,31 @@ def test_every_refusal_of_a_step_has_a_scenario():
             CONFIRMED,
             "end",
             "award_unconfirmed",
-            "an award is confirmed and not completed: swipe a card first",
+            "what was confirmed is not completed: swipe a card or sign first",
         ),
         (
             WON,
             "swipe executive",
             "not_confirmed",
-            "no award is confirmed that a card could complete: select the hands and press CONFIRM first",
+            "nothing is confirmed that a card or a signature could complete: select the hands and press CONFIRM first",
         ),
-        (CONFIRMED, "confirm", "already_confirmed", "this award is confirmed: swipe a card to complete it"),
+        (
+            CONFIRMED,
+            "confirm",
+            "already_confirmed",
+            "this game is confirmed: swipe a card or sign to complete it, or press a hand button to take it back",
+        ),
+        (
+            MAY,
+            "end",
+            "award_unconfirmed",
+            UNSEEN + "a supervisor confirms NOBODY WON, and a card or a signature completes it",
+        ),
         (
             [*PLAY, "won quarter 1"],
             "press 3",
             "not_won",
-            "the hand of seat 3 won nothing of the meter in round 1",
+            "the hand of seat 3 won no award in round 1",
         ),
         (WON, "press 2", "no_wager", "seat 2 has no progressive wager in round 1"),
     ],
@@ -188,14 +228,87 @@ def test_a_refusal_says_what_is_wrong_and_what_to_do(so_far, command, code, says
     assert refusal(floor, lambda: floor.do(command)) == (code, says)
 
 
-def test_an_award_of_executive_level_needs_an_executive_card():
-    floor = with_cards(executive_from=250_010).do(*CONFIRMED)
+@pytest.mark.parametrize("how", ["swipe", "sign"])
+@pytest.mark.parametrize("confirmed", [CONFIRMED, DENIED])
+def test_an_award_of_executive_level_needs_an_executive_and_so_does_that_nobody_won_it(how, confirmed):
+    floor = with_cards(executive_from=250_010).do(*confirmed)
 
-    assert refusal(floor, lambda: floor.do("swipe supervisor")) == (
+    assert refusal(floor, lambda: floor.do(f"{how} supervisor")) == (
         "executive_needed",
-        "an award of 2,500.10 needs an Executive card: swipe one",
+        "an award of 2,500.10 needs an executive: swipe an Executive card, or have an executive sign",
     )
-    assert floor.do("swipe executive").step == "adjusted"
+    assert floor.do(f"{how} executive").step == "adjusted"
+
+
+@pytest.mark.parametrize("complete", [SwipeCard("bob", "executive"), SignAward("bob", "executive")])
+@pytest.mark.parametrize("confirmed", [CONFIRMED, DENIED])
+def test_an_award_of_executive_level_needs_two_people(complete, confirmed):
+    floor = with_cards(executive_from=250_010).do(*confirmed)
+
+    assert refusal(floor, lambda: floor.tell("t1", complete)) == (
+        "second_person_needed",
+        "an award of 2,500.10 needs two people, and bob pressed CONFIRM: another executive must complete it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("complete", "card"),
+    [(SwipeCard("eve", "executive"), "executive"), (SignAward("eve", "executive"), None)],
+)
+def test_an_award_says_who_confirmed_and_completed_it_and_by_what(complete, card):
+    floor = with_cards(executive_from=250_010).do(*CONFIRMED)
+    floor.tell("t1", complete)
+
+    (award,) = floor.awards
+    by = "signature" if card is None else "card"
+    assert (award.confirmed_by, award.who, award.by, award.level, award.card) == (
+        "bob",
+        "eve",
+        by,
+        "executive",
+        card,
+    )
+
+
+def test_that_nobody_won_is_logged_by_the_card_and_moves_no_money():
+    floor = with_cards(executive_from=250_010).do(*DENIED)
+    before = floor.state
+    floor.do("swipe executive", "end")
+
+    assert (floor.state.ledger, floor.awards) == (before.ledger, [])
+    (logged,) = [effect for effect in floor.effects if isinstance(effect, NobodyWonLogged)]
+    assert logged == NobodyWonLogged(
+        *("t1", 1, TIERS["quarter"], (1, 3), 250_010, "meter", "no base wager won", "eve", "card"),
+        level="executive",
+        confirmed_by="bob",
+    )
+
+
+def test_a_game_that_ended_with_nobody_as_its_winner_is_opened_again_for_its_award():
+    floor = with_cards().do(*NOBODY, "reopen ann", "press 3", "confirm", "swipe supervisor", "end")
+
+    assert [(award.round, award.seats) for award in floor.awards] == [(1, (3,))]
+
+
+def test_a_hand_button_takes_back_that_nobody_won():
+    floor = with_cards().do(*DENIED, "press 3", "confirm", "swipe supervisor", "end")
+
+    assert [award.seats for award in floor.awards] == [(3,)]
+
+
+def test_confirm_alone_completes_what_the_dealer_may_confirm():
+    floor = with_cards(supervisor_from=8001).do(*FORTY, "confirm", "end")
+
+    assert [(award.by, award.payer, award.card) for award in floor.awards] == [("dealer", "tray", None)]
+
+
+def test_a_confirmation_of_before_that_is_taken_up_again_names_nobody():
+    """A state stored by an earlier version knows not who pressed CONFIRM."""
+    floor = with_cards(executive_from=1).do(*CONFIRMED)
+    machine = floor.tables["t1"]
+    machine.state = machine.state.but(confirmed=None)
+
+    assert floor.do("swipe executive").awards[0].confirmed_by is None
 
 
 def test_an_award_below_executive_level_takes_either_card():
@@ -206,8 +319,8 @@ def test_an_award_below_executive_level_takes_either_card():
 def test_a_swipe_asks_for_the_award_with_the_card_that_was_swiped():
     machine = with_cards().do(*CONFIRMED).tables["t1"]
 
-    assert machine.handle(SwipeCard("bob", "executive")) == [
-        LockAward("t1", 1, TIERS["quarter"], (1, 3), "bob", "executive")
+    assert machine.handle(SwipeCard("eve", "executive")) == [
+        LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("eve", "card", "executive", "bob"))
     ]
 
 
@@ -227,6 +340,7 @@ def test_a_nexus_table_is_never_found_with_an_award_logged_and_the_meter_not_adj
     """
     words = ["place 1", "place 2", "lift 1", "start", "lost", "won quarter 1", "won all 1 2"]
     words += ["press 1", "press 2", "confirm", "swipe supervisor", "swipe executive", "end"]
+    words += ["may all 1 2", "nobody", "reopen ann"]
     coming = [with_cards(executive_from=500_000)]
     known, steps, refused = set(), set(), 0
     while coming:
@@ -251,7 +365,7 @@ def test_a_nexus_table_is_never_found_with_an_award_logged_and_the_meter_not_adj
                 found.tables["t1"].state, found.progressive.state = floor.tables["t1"].state, floor.state
                 coming.append(found)
 
-    assert steps == set(Step)
+    assert steps == set(TRANSITIONS)
     assert len(known) > 500
     assert refused
 
@@ -264,11 +378,11 @@ def test_the_key_of_an_aquarius_table_has_nothing_to_book_with_nexus():
 
 def test_an_award_without_a_card_is_refused():
     floor = with_cards().do(*WON)
-    award = LockAward("t1", 1, TIERS["quarter"], (1, 3), "bob")
+    award = LockAward("t1", 1, Won(TIERS["quarter"], (1, 3)), Authority("bob"))
 
     assert refusal(floor, lambda: floor.order(award)) == (
         "no_card",
-        "an award is completed by a card: swipe a Supervisor or an Executive card",
+        "an award is completed by a card or a signature: swipe a Supervisor or an Executive card, or sign",
     )
 
 
@@ -296,6 +410,8 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         "swipe supervisor",
         "end",
     ]
+    day += ["place 3", "start", "may all 3", "nobody", "sign supervisor", "end", "reopen ann"]
+    day += ["nobody", "press 3", "confirm", "sign supervisor", "end"]
     straight, killed = with_cards(reserve="5%"), with_cards(reserve="5%")
     stood = set()
     for command in day:
@@ -308,7 +424,7 @@ def test_a_table_that_loses_its_power_after_any_step_goes_on_from_there():
         stood.add(machine.state.step)
 
     assert (killed.state, killed.effects) == (straight.state, straight.effects)
-    assert stood == set(Step)
+    assert stood == set(TRANSITIONS)
 
 
 def test_a_way_that_is_not_listed_is_never_gone(monkeypatch):

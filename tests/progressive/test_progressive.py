@@ -8,6 +8,7 @@ import pytest
 from controller.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
 from controller.progressive.events import (
     Adjust,
+    Authority,
     BookAward,
     ChangeSettings,
     Contribute,
@@ -19,6 +20,7 @@ from controller.progressive.events import (
     ReopenRound,
     Retire,
     SeatWager,
+    Won,
 )
 from controller.progressive.ledger import Account, Cause, Line, Reference
 from controller.progressive.money import MOST, amount
@@ -113,11 +115,9 @@ def test_a_meter_that_holds_nothing_is_retired_without_a_posting():
     assert (floor.postings, floor.state.phase) == ([], Phase.RETIRED)
 
 
-def test_retirement_is_approved_by_a_second_person_and_has_a_reason():
-    floor = Floor(approval_above=SEED)
-    floor.order(adjusted(Cause.INCREASE, 1))
+def test_retirement_has_a_reason():
+    floor = Floor()
 
-    assert refusal(floor, lambda: floor.order(Retire("why not", "eve")))[0] == "needs_approval"
     assert refusal(floor, lambda: floor.order(Retire("", "eve", "ann")))[0] == "no_reason"
 
 
@@ -320,15 +320,10 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
             "more_than_seed",
             "only 10,000.00 of seed money is in the meter: recover no more",
         ),
-        (
-            adjusted(Cause.INCREASE, 10_001, approved_by=None),
-            "needs_approval",
-            "100.01 is above 100.00, and the settings then ask for a second person's approval: let another one sign it",
-        ),
     ],
 )
 def test_an_adjustment_that_is_not_in_order_is_refused(order, code, says):
-    floor = playing(approval_above=10_000)
+    floor = playing()
 
     assert refusal(floor, lambda: floor.order(order)) == (code, says)
 
@@ -340,20 +335,9 @@ def test_all_of_a_meter_can_be_taken_off_it():
     assert floor.state.ledger.primary == 0
 
 
-@pytest.mark.parametrize(
-    ("approval_above", "minor_units", "approved_by"),
-    [(10_000, 10_000, None), (None, 10_001, None), (10_000, 10_001, "ann")],
-)
-def test_a_second_person_approves_what_is_above_the_threshold(approval_above, minor_units, approved_by):
-    floor = playing(approval_above=approval_above)
-    floor.order(adjusted(Cause.INCREASE, minor_units, approved_by=approved_by))
-
-    assert floor.state.shown == SEED + 20 + minor_units
-
-
 def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
     floor = playing()
-    floor.order(LockAward("t1", 1, TIERS["quarter"], (1,), "bob"))
+    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Authority("bob")))
 
     assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
         "more_than_meter",
@@ -367,9 +351,9 @@ def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
 def test_a_change_of_settings_is_on_the_record_with_before_and_after():
     floor = Floor()
     before, after = floor.settings, settings(contribution="15%")
-    floor.order(ChangeSettings(after, "less", "eve"))
+    floor.order(ChangeSettings(after, "less", "eve", "ann"))
 
-    assert floor.effects[-1] == SettingsChanged(before, after, "less", "eve")
+    assert floor.effects[-1] == SettingsChanged(before, after, "less", "eve", "ann")
     assert floor.state.settings == after
 
 
@@ -382,48 +366,13 @@ def test_settings_that_somebody_has_changed_meanwhile_are_not_put_back():
     assert refusal(floor, lambda: floor.order(order))[0] == "settings_changed"
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ({"approval_above": 0}, {"approval_above": 1}),
-        ({"approval_above": 0}, {"approval_above": None}),
-        ({"executive_from": 500}, {"executive_from": 501}),
-        ({"executive_from": 500}, {"executive_from": None}),
-    ],
-)
-def test_nobody_alone_lets_one_person_alone_do_more(before, after):
-    floor = Floor(procedure="nexus", **before)
-    other = replace(floor.state.settings, **after)
-    alone, signed_twice = (ChangeSettings(other, "test", "eve", second) for second in (None, "eve"))
-    assert refusal(floor, lambda: floor.order(alone))[0] == "needs_approval"
-    assert refusal(floor, lambda: floor.order(signed_twice))[0] == "needs_approval"
-
-    (changed,) = floor.order(ChangeSettings(other, "test", "eve", "ann"))
-    assert isinstance(changed, SettingsChanged)
-    assert changed.approved_by == "ann"
-
-
-def test_one_person_alone_may_ask_for_more_approval():
-    floor = Floor(approval_above=500)
-    floor.order(ChangeSettings(replace(floor.state.settings, approval_above=100), "test", "eve"))
-
-    assert floor.state.settings.approval_above == 100
-
-
-def test_where_nothing_is_approved_settings_are_not_either():
-    floor = Floor(approval_above=None, procedure="nexus", executive_from=500)
-    floor.order(ChangeSettings(replace(floor.state.settings, executive_from=None), "test", "eve"))
-
-    assert floor.state.settings.executive_from is None
-
-
 def test_another_seed_is_the_next_meters():
     floor = Floor()
     floor.order(ChangeSettings(settings(seed=2 * SEED), "more", "eve"))
     assert floor.state.shown == SEED
 
     floor.order(Contribute("t1", 1, ONE))
-    floor.order(LockAward("t1", 1, TIERS["all"], (1,), "bob"))
+    floor.order(LockAward("t1", 1, Won(TIERS["all"], (1,)), Authority("bob")))
     floor.order(BookAward("t1"))
     assert floor.state.shown == 2 * SEED
 
@@ -447,7 +396,7 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
 )
 def test_nothing_changes_while_an_award_is_open(order):
     floor = playing()
-    floor.order(LockAward("t1", 1, TIERS["quarter"], (1,), "bob"))
+    floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Authority("bob")))
     what = "settings change" if isinstance(order, ChangeSettings) else "a progressive is retired"
 
     assert refusal(floor, lambda: floor.order(order)) == (
@@ -514,7 +463,7 @@ def test_the_same_events_give_the_same_progressive_and_the_same_entries():
     events: list[Event] = [
         OpenMeter("eve"),
         Contribute("t1", 1, ONE),
-        LockAward("t1", 1, TIERS["all"], (1,), "bob"),
+        LockAward("t1", 1, Won(TIERS["all"], (1,)), Authority("bob")),
         BookAward("t1"),
         EndRound("t1", 1),
         adjusted(Cause.INCREASE, 500),

@@ -52,6 +52,18 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             "executive_from must be 0 minor units or more, not -1",
         ),
         ({"approval_above": -1}, "approval_above must be 0 minor units or more, not -1"),
+        ({"supervisor_from": -1}, "supervisor_from must be 0 minor units or more, not -1"),
+        (
+            {"supervisor_from": 1, "fixed_awards": "meter"},
+            (
+                "supervisor_from is for awards that the tray pays, and here the meter pays them all, which a supervisor confirms: "
+                'leave it out, or write fixed_awards = "tray"'
+            ),
+        ),
+        (
+            {"supervisor_from": 101, "executive_from": 100, "procedure": "nexus"},
+            "supervisor_from 1.01 is above executive_from 1.00: an award between them would need an Executive card and nobody",
+        ),
         ({"contribution": "20.00001%"}, "contribution: '20.00001%' is finer than a part per million"),
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
         (
@@ -148,7 +160,9 @@ def changed(**changes: Any) -> Settings:
     return replace(settings(procedure="nexus"), **changes)
 
 
-@pytest.mark.parametrize("name", ["seed", "display_limit", "executive_from", "approval_above"])
+@pytest.mark.parametrize(
+    "name", ["seed", "display_limit", "executive_from", "approval_above", "supervisor_from"]
+)
 def test_no_amount_is_beyond_what_a_meter_can_hold(name):
     with pytest.raises(ValueError, match=f"{name} must be at most 1000000000000 minor units"):
         changed(**{name: MOST + 1})

@@ -16,12 +16,13 @@ from typing import Final
 from controller.baccarat.cards import Card
 from controller.journal import store
 from controller.journal.books import rows_of
-from controller.journal.entries import EVENTS, FIRST_HEAD, STATES, Entry
+from controller.journal.entries import EVENTS, FIRST_HEAD, Entry
 from controller.journal.incidents import incidents_of
+from controller.journal.snapshots import Snapshot
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
 from controller.progressive.ledger import Cause
-from controller.progressive.procedure import HandButton, StartGame
+from controller.progressive.procedure import HandButton, NobodyWon, StartGame
 from controller.progressive.state import AwardState
 from controller.table.effects import RoundEnded
 from controller.table.events import (
@@ -76,6 +77,7 @@ class _Year:
         self._connection = connection
         self._chance = chance
         self._head = FIRST_HEAD
+        self._snapshot = 0
         self._now = FIRST_DAY
         self._record = 1
         self._cards: Iterator[Card] = iter(())
@@ -86,7 +88,7 @@ class _Year:
         """The first start of the service, and everything until betting."""
         settings = self._table.state.settings
         self._do(ServiceStarted("0.1.0", settings))
-        self._do(ShoeHello("IS-1", 1, 1, 1, settings.game.decks), SignOn("ann"), OpenMeter("eve"))
+        self._do(ShoeHello("IS-1", 1, 1, 1, settings.game.decks), SignOn("ann"), OpenMeter("eve", "bob"))
         self._change_shoe()
 
     @property
@@ -129,6 +131,9 @@ class _Year:
             self._do(*(HandButton(seat, "ann") for seat in winners))
             self._do(TurnKey(Key.JPH, "key switch"), Jpot("key switch"))
             self._do(TurnKey(Key.RUN, "key switch"))
+        elif hand.won is not None:
+            self._do(TurnKey(Key.JPH, "key switch"), NobodyWon("bob", "no base wager won"))
+            self._do(TurnKey(Key.RUN, "key switch"))
         self._do(GameOver("ann"))
 
     def _change_shoe(self) -> None:
@@ -156,7 +161,7 @@ class _Year:
             contribution = self._chance.choice(("20%", "12.3456%", "0.0001%", "26%"))
             reserve = self._chance.choice(("0%", "1%", "0.7%"))
             others = replace(books.settings, contribution=contribution, reserve=reserve)
-            self._do(ChangeSettings(others, "a trial", "eve"))
+            self._do(ChangeSettings(others, "a trial", "eve", "bob"))
         elif books.awards and books.awards[-1].state is AwardState.BOOKED:
             self._do(BackOut(books.awards[-1].id, "paid by mistake", "eve", "bob"))
 
@@ -164,13 +169,19 @@ class _Year:
 
     def _do(self, *events: Event) -> None:
         for event in events:
-            self.seq += 1
-            ts = self._now.isoformat(timespec="microseconds")
-            entry = Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode())
-            self._head = store.add_entries(self._connection, [entry], self._head)
-            self._handle(event, ts)
-            if self.seq % SNAPSHOT_EVERY == 0:
-                store.add_snapshot(self._connection, self.seq, STATES.dump_json(self._table.state).decode())
+            if self.seq - self._snapshot >= SNAPSHOT_EVERY:
+                snapshot = Snapshot.of(*self._head, self._table.state)
+                self._snapshot = snapshot.seq
+                self._add(snapshot.named)
+                store.add_snapshot(self._connection, *snapshot.row)
+            self._add(event)
+
+    def _add(self, event: Event) -> None:
+        self.seq += 1
+        ts = self._now.isoformat(timespec="microseconds")
+        entry = Entry(self.seq, ts, "a year", EVENTS.dump_json(event).decode())
+        self._head = store.add_entries(self._connection, [entry], self._head)
+        self._handle(event, ts)
 
     def _handle(self, event: Event, ts: str) -> None:
         try:

@@ -41,7 +41,7 @@ from tests.service.table_in_this_process import Table, eventually, rows, table
 from tests.table.croupier import settings as table_settings
 
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
-NOTHING = "KS 2S 9H 3S"  # 9 over 5
+NOTHING = "KS 2S 5S 3S 4D 9D"  # 9 over 4, which is no award
 SEATS = 7
 BOB = "6000170001"  # a supervisor's card
 PASSWORD = "correct horse"  # noqa: S105 - a test's
@@ -165,7 +165,7 @@ class AtATable:
         """From the first day to betting."""
         await self.give(SignOn("ann"))
         await self.table.hello()
-        await self.give(OpenMeter("eve"), ChangeShoe("ann"), OpenBetting("ann"))
+        await self.give(OpenMeter("eve", "bob"), ChangeShoe("ann"), OpenBetting("ann"))
         await self.heard()
 
     async def wager(self, *seats: int) -> None:

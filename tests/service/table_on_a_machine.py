@@ -12,6 +12,8 @@ is computed here from the shoe's seed by the rules alone.
 """
 
 import json
+import os
+import pwd
 import shutil
 import signal
 import socket
@@ -26,9 +28,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from argon2 import PasswordHasher
+
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.commands.operator import ask
+from controller.operators.accounts import Accounts
+from controller.operators.roles import Role
 from simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]
@@ -145,6 +151,22 @@ class Broker(Program):
         subprocess.run(command, check=True, timeout=SECONDS)
 
 
+STAFF = {"name": pwd.getpwuid(os.getuid()).pw_name, "password": "correct horse battery"}
+"""The account that gives the tests' orders at the socket: of every role at a table, with the user's own name."""
+
+
+# At next to no cost: signing is not what these tests are about.
+HASH = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(STAFF["password"])
+
+
+def employ(path: Path) -> None:
+    """Give `STAFF` an account in this file."""
+    with closing(Accounts.open(path)) as accounts:
+        if accounts.find(STAFF["name"]) is None:
+            roles = [Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE]
+            accounts.add_hashed(STAFF["name"], roles, HASH, "2026-03-14T21:05:09.000000+00:00")
+
+
 class Table(Program):
     """A `punto run` with its record and its operators' door. `port` is where it looks for the shoe.
 
@@ -159,10 +181,11 @@ class Table(Program):
         self.config.write_text(
             f'version = 1\n[table]\nid = "{TABLE}"\nname = "Baccarat 1"\ngame = "dragon-bonus-1"\n{settings}\n'
             f'[shoe]\nport = "{self.port}"\n[record]\npath = "{self.record}"\n'
-            f'[operator]\nsocket = "{self.door}"\n'
+            f'[accounts]\npath = "{folder / "operators.db"}"\n[operator]\nsocket = "{self.door}"\n'
             + (f"[mqtt]\nport = {broker.port}\n" if broker else "")
             + sections
         )
+        employ(folder / "operators.db")
         super().__init__(folder / "table.log")
 
     def start(self, *, slow_disk: bool = False) -> None:
@@ -190,7 +213,8 @@ class Table(Program):
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Give an order or ask for the `status`, and return the answer."""
-        return ask(self.door, request)
+        by = {} if request.get("order") == "status" else {"by": STAFF}
+        return ask(self.door, {**by, **request})
 
     def order(self, order: str, **fields: Any) -> None:
         """Give an order, which must be accepted."""

@@ -119,6 +119,23 @@ async def test_a_broker_that_is_away_at_the_start_gets_every_round_when_it_comes
                 await eventually(lambda: here.journal.rounds_sent == 132, "the record knows")
 
 
+async def test_how_it_stands_is_told_since_when_and_why(here, mosquitto):
+    broker = broker_of(here, mosquitto.port)
+    before = broker.health()
+    assert (before.connected, before.reason) == (False, "not reached yet")
+
+    async with connected(here, mosquitto.port) as broker:
+        await eventually(lambda: broker.health().connected, "it is there")
+        assert (broker.health().reason, broker.health().port) == ("", f"127.0.0.1:{mosquitto.port}")
+        mosquitto.kill()
+        await eventually(lambda: not broker.health().connected, "it is away")
+        away = broker.health()
+        assert away.reason
+        assert before.since < away.since
+        await eventually(lambda: broker.health() is not away, "another attempt has failed")
+        assert (broker.health().connected, broker.health().since) == (False, away.since)
+
+
 async def test_play_goes_on_while_it_comes_and_goes_and_no_round_is_lost(here, mosquitto):
     rounds: list[dict[str, Any]] = []
     async with connected(here, mosquitto.port):

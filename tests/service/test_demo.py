@@ -3,12 +3,11 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from controller.wagers.definition import Game, Limits
 from controller.wagers.settlement import check_wagers
 from simulators.players import Players, PlayersOptions
 from tests.operators.consoles import Browser
-from tests.service.table_in_this_process import HERE, rows
+from tests.service.table_in_this_process import HERE, edited, rows
 
 QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0")
 
@@ -226,18 +225,20 @@ def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path)
         assert process.stdout is not None
         said = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
         orders = said.partition("orders ")[2].partition("\n")[0].strip()
+        password = said.partition(", password ")[2].partition("\n")[0]
         asked = subprocess.run(
             ["/bin/sh", "-c", orders],
             check=False,
             cwd=folder,
             env={**os.environ, "PATH": path},
+            input=f"{password}\n",
             capture_output=True,
             text=True,
         )
 
     assert orders.startswith(f"{told.format(tools=tools)} operator --socket ")
-    assert asked.returncode == 0, asked.stderr
-    assert json.loads(asked.stdout)["table"] == "demo"
+    # The supervisor's name and password are good, whether or not the shoe can be changed at this moment.
+    assert (asked.returncode, asked.stdout) == (0, "done\n") or asked.stderr.startswith("refused: not now: ")
 
 
 def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
@@ -324,8 +325,7 @@ def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
 def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(tmp_path, change, said):
     with demo("--rounds", "1", "--dir", tmp_path) as process:
         process.communicate(timeout=60)
-    with closing(sqlite3.connect(tmp_path / "table.db")) as connection, connection:
-        connection.execute("DROP TRIGGER inputs_no_update")
+    with edited(tmp_path / "table.db") as connection:
         connection.execute("DELETE FROM snapshots")
         connection.execute(change)
     with demo("--rounds", "1", "--dir", tmp_path) as process:
@@ -365,6 +365,13 @@ def paid(record: Path) -> list[tuple[str, int]]:
     """Each tier that the meter has paid, in order, and how much in minor units."""
     query = "SELECT tier, -primary_meter / 1000000 FROM postings WHERE cause = 'award' ORDER BY input, place"
     return [(str(tier), int(amount)) for tier, amount in rows(record, query)]
+
+
+def awarded(record: Path) -> list[tuple[int, str]]:
+    """The round of each award that was paid, in order, and whether the meter or the tray paid it."""
+    logged = rows(record, "SELECT record FROM progressive_log WHERE kind = 'award_booked' ORDER BY input")
+    awards = [json.loads(entry)["award"] for (entry,) in logged]
+    return [(award["round"], award["payer"]) for award in awards]
 
 
 def of_meter(step: str, meter: int, award: dict[str, object] | None = None) -> dict[str, object]:
@@ -417,6 +424,7 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
     told = said.splitlines()
     for amount in (quarter, all_of_it):
         assert any(line.startswith("*** award ") and f", {written(amount)} for seat" in line for line in told)
+    assert {payer for _, payer in awarded(record)} == {"tray", "meter"}
     sources = {source for (source,) in rows(record, "SELECT DISTINCT source FROM inputs")}
     assert {"coin spot", "keypad", "key switch", "shoe"} <= sources
     assert replay(record).difference is None
@@ -431,10 +439,11 @@ def test_a_progressive_of_nexus_command_is_played_at_consoles_with_a_card(tmp_pa
 
     assert (process.returncode, noise) == (0, "")
     assert [tier for tier, _ in paid(record)] == ["two_three_four_suited"]
-    (swipe,) = rows(
+    swipes = rows(
         record, "SELECT payload FROM inputs WHERE source = 'card reader' AND payload LIKE '%swipe_card%'"
     )
-    assert json.loads(swipe[0])["who"] == "demo-supervisor"
+    assert {json.loads(swipe)["who"] for (swipe,) in swipes} == {"demo-supervisor"}
+    assert len(swipes) == len(awarded(record))
     assert "supervisor: swipe card: the award is logged and the meter adjusted" in said
     assert replay(record).difference is None
     assert audit(record).difference is None
@@ -444,15 +453,15 @@ def test_a_dealer_who_comes_to_a_hand_that_won_finds_out_who_did(tmp_path):
     kept = (*UNHURRIED, "--game", "progressive-2", "--dir", tmp_path)
     with demo(*kept) as process:
         assert process.stdout is not None
-        assert any("and an award" in line for line in process.stdout)
+        line = next(line for line in process.stdout if "and an award" in line)
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
-    assert paid(tmp_path / "table.db") == []
+    assert awarded(tmp_path / "table.db") == []
     with demo("--rounds", "2", *kept) as process:
         _, noise = process.communicate(timeout=120)
 
     assert (process.returncode, noise) == (0, "")
-    assert [tier for tier, _ in paid(tmp_path / "table.db")] == ["two_three_four_suited"]
+    assert awarded(tmp_path / "table.db")[0] == (int(line.split()[3]), "tray")
     assert audit(tmp_path / "table.db").difference is None
 
 
@@ -478,8 +487,12 @@ async def test_whoever_attends_opens_the_meter_and_the_table_and_the_dealer_deal
         browser = Browser(port)
         assert (await browser.sign_on("executive", password)).status == 200
         assert (await browser.view())["progressive"]["phase"] == "new"
-        for order in ("open_meter", "change_shoe"):
-            assert (await browser.order(order)).status == 200
+        waits = await browser.order("open_meter")
+        assert (waits.status, waits.json["code"]) == (202, "awaits_approval")
+        second = Browser(port)
+        assert (await second.sign_on("demo-executive", password)).status == 200
+        assert (await second.ask("POST", f"/api/approvals/{waits.json['waiting']}", {})).status == 200
+        assert (await browser.order("change_shoe")).status == 200
         assert any(line.startswith("shoe 1 round ") for line in process.stdout)
         process.send_signal(signal.SIGINT)
         _, noise = process.communicate(timeout=30)

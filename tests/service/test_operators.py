@@ -6,10 +6,14 @@ import json
 import os
 import pwd
 import socket
+import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing, suppress
+from http.client import HTTPConnection
+from io import StringIO
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,28 +23,50 @@ from controller.baccarat.cards import Card
 from controller.cli import main
 from controller.commands import operator
 from controller.commands.operator import ask
+from controller.config import AccountsConfig
 from controller.operators import socket_door
-from controller.operators.desk import KINDS, Desk
+from controller.operators.accounts import Accounts
+from controller.operators.desk import Desk
+from controller.operators.roles import Role
 from controller.problems import ConfigError
+from controller.supervisor import gate_of
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import CardDrawn, CardOverdrawn, Order, ShoeHello
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
+from tests.service.table_on_a_machine import HASH, STAFF, free_port, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
 ME = pwd.getpwuid(os.getuid()).pw_name
+PASSWORD = STAFF["password"]
+MEI = {"name": "Mei", "password": PASSWORD}
+BOB = {"name": "Bob", "password": PASSWORD}
+EVE = {"name": "Eve", "password": PASSWORD}
+PEOPLE = {"Mei": Role.SUPERVISOR, "Bob": Role.EXECUTIVE, "Eve": Role.DEALER}
 
 
 @asynccontextmanager
-async def door(own: Table, path: Path, mode: int = 0o600) -> AsyncIterator[Path]:
-    """The door to a table in this process."""
-    serving = asyncio.create_task(
-        socket_door.serve(socket_door.open_at(path, mode), Desk(own.engine, path.parent))
-    )
+async def door(
+    own: Table, path: Path, mode: int = 0o600, people: Mapping[str, Role] | None = None, **policy: Any
+) -> AsyncIterator[Path]:
+    """The door to a table in this process, whose accounts are these people's; without people it has no accounts."""
+    gate, at_page = None, False
+    if people is not None:
+        accounts = path.parent / "operators.db"
+        with closing(Accounts.open(accounts)) as made:
+            for name, role in people.items():
+                made.add_hashed(name, [role], HASH, "2026-03-14T21:05:09.000000+00:00")
+        config = AccountsConfig.model_validate({"path": accounts, **policy})
+        gate, at_page = gate_of(config, None, own.engine), config.approval == "page"
+    desk = Desk(own.engine, path.parent, accounts=gate, at_page=at_page)
+    serving = asyncio.create_task(socket_door.serve(socket_door.open_at(path, mode), desk))
     try:
         yield path
     finally:
         serving.cancel()
         with suppress(asyncio.CancelledError):
             await serving
+        if gate is not None:
+            gate.close()
 
 
 async def say(path: Path, *lines: bytes, hang_up: bool = True) -> list[dict[str, Any]]:
@@ -179,6 +205,214 @@ async def test_the_record_has_the_operating_systems_user(tmp_path):
     assert json.loads(payload) == {"who": ME, "kind": "sign_on"}
 
 
+async def test_the_record_has_the_account_that_signed_and_the_user_at_whose_terminal_it_did(tmp_path):
+    record = tmp_path / "table.db"
+    async with table(record) as own, door(own, tmp_path / "door", people=PEOPLE) as path:
+        assert (await order(path, order="sign_on", by=MEI))["accepted"]
+    source, payload = rows(record, "SELECT source, payload FROM inputs ORDER BY seq DESC LIMIT 1")[0]
+
+    assert source == f"operator {ME}"
+    assert json.loads(payload) == {"who": "Mei", "kind": "sign_on"}
+    assert PASSWORD.encode() not in record.read_bytes()
+
+
+# --- who may order what
+
+FIELDS: dict[str, Any] = {
+    "amount": 100, "award": 1, "banker": ["2S", "3S"], "card": "9S", "cause": "increase", "day": "2026-11-21",
+    "game": "mini-baccarat", "level": "executive", "number": 1, "player": ["KS", "9H"], "position": 1, "reason": "seen",
+    "round": 1, "seat": 1, "serial": "IS-1", "to": "jph",
+}  # fmt: skip
+ORDERED = [kind for kind, each in CATALOGUE.items() if not each.seen]
+SEEN = [kind for kind, each in CATALOGUE.items() if each.seen]
+
+
+def request_for(kind: str) -> dict[str, Any]:
+    """Such an order, with a value for each field that it needs."""
+    needed = [name for name, each in CATALOGUE[kind].fields.items() if each.required]
+    return {"order": kind, **{name: FIELDS[name] for name in needed}}
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_roles_hold_at_the_socket_as_at_the_consoles(tmp_path, role):
+    record = tmp_path / "table.db"
+    refused = []
+    async with (
+        table(record) as own,
+        door(own, tmp_path / "door", people={"Mei": role}, refusals_per_minute=1000) as path,
+    ):
+        for kind in ORDERED:
+            answer = await order(path, **request_for(kind), by=MEI)
+            if answer["code"] == "not_signed":
+                assert answer["reason"] == f"signature: the roles of Mei do not allow {kind}"
+                refused.append(kind)
+    said = [json.loads(payload) for (payload,) in rows(record, "SELECT payload FROM inputs ORDER BY seq")]
+
+    assert refused == [kind for kind in ORDERED if role not in CATALOGUE[kind].roles]
+    assert [
+        (each["who"], each["what"], each["code"]) for each in said if each["kind"] == "access_refused"
+    ] == [("Mei", f"sign {kind}", "not_of_role") for kind in refused]
+
+
+async def test_nobody_orders_unsigned_where_there_are_accounts(tmp_path):
+    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
+        before = own.journal.last_seq
+        for kind in ORDERED:
+            answer = await order(path, **request_for(kind))
+
+            assert (answer["accepted"], answer["code"]) == (False, "not_signed")
+            assert answer["reason"] == "sign the order: give the name and password of an account in `by`"
+        assert own.journal.last_seq == before
+        assert (await order(path, order="status"))["accepted"]
+
+
+async def test_a_second_person_signs_at_the_socket_as_at_the_consoles(tmp_path):
+    record = tmp_path / "table.db"
+    own_settings = settings(approval=("change_game",))
+    game = {"order": "change_game", "game": "mini-baccarat", "by": MEI}
+    async with (
+        table(record, own_settings) as own,
+        door(own, tmp_path / "door", people=PEOPLE, approval="page") as path,
+    ):
+        await order(path, order="sign_on", by=MEI)
+        for approval, code in (
+            (None, "awaits_approval"),
+            (MEI, "needs_approval"),
+            (EVE, "not_approved"),
+            ({**BOB, "password": "another"}, "not_approved"),
+        ):
+            answer = await order(path, **game, **({} if approval is None else {"approval": approval}))
+            assert (answer["accepted"], answer["code"]) == (False, code), answer
+        assert (await order(path, **game, approval=BOB))["accepted"]
+        answer = await order(path, order="sign_off", by=MEI, approval=BOB)
+        assert answer["reason"] == "sign_off takes no approval: leave it out"
+    (payload,) = rows(record, "SELECT payload FROM inputs ORDER BY seq DESC LIMIT 1")[0]
+
+    assert {"who": "Mei", "approved_by": "Bob"}.items() <= json.loads(payload).items()
+
+
+async def test_an_order_waits_at_the_socket_for_a_second_person_at_their_own_session(tmp_path):
+    own_settings = settings(approval=("change_game",))
+    game = {"order": "change_game", "game": "mini-baccarat", "by": MEI}
+    async with (
+        table(tmp_path / "table.db", own_settings) as own,
+        door(own, tmp_path / "door", people=PEOPLE) as path,
+    ):
+        await order(path, order="sign_on", by=MEI)
+        before = own.journal.last_seq
+        signed = await order(path, **game, approval=BOB)
+        waits = await order(path, **game)
+
+        assert (signed["accepted"], signed["code"], signed["waiting"]) == (False, "not_approved", None)
+        assert "at a session of their own: give the order without `approval`" in signed["reason"]
+        assert (waits["accepted"], waits["code"]) == (False, "awaits_approval")
+        assert waits["waiting"] is not None
+        assert own.journal.last_seq == before
+        assert own.state.settings.game.name == "dragon-bonus-1"
+
+
+async def test_without_accounts_the_socket_takes_a_dealers_orders_alone(tmp_path):
+    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door") as path:
+        answers = {kind: await order(path, **request_for(kind)) for kind in ORDERED}
+        signed = await order(path, order="sign_off", by=MEI)
+
+    refused = {kind: each["reason"] for kind, each in answers.items() if each["code"] == "not_of_role"}
+    assert set(refused) == {kind for kind in ORDERED if Role.DEALER not in CATALOGUE[kind].roles}
+    (reason,) = set(refused.values())
+    assert reason == (
+        "this order needs an account, and the table has none: make accounts with `punto operators`, and name their file in "
+        "[accounts]"
+    )
+    assert answers["sign_on"]["accepted"]
+    assert (signed["code"], signed["reason"]) == (
+        "not_signed",
+        "signature: this table has no accounts that could sign an order",
+    )
+
+
+@pytest.mark.parametrize("people", [None, PEOPLE])
+@pytest.mark.parametrize("kind", SEEN)
+async def test_what_only_a_device_sees_is_never_ordered(tmp_path, kind, people, capsys):
+    own_settings = settings("progressive-2")
+    async with (
+        table(tmp_path / "table.db", own_settings) as own,
+        door(own, tmp_path / "door", people=people) as path,
+    ):
+        before = own.journal.last_seq
+        for by in ({}, {"by": BOB}):
+            answer = await order(path, **request_for(kind), **by)
+
+            assert (answer["accepted"], answer["code"]) == (False, "bad_request")
+            assert (
+                answer["reason"] == f"{kind}: a device of this table gives it, so it cannot be ordered here"
+            )
+        assert own.journal.last_seq == before
+    with pytest.raises(SystemExit):
+        punto(capsys, "--socket", path, kind.replace("_", "-"))
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_a_swipe_is_what_only_a_device_sees():
+    assert SEEN == ["swipe_card"]
+
+
+async def test_somebody_who_guesses_at_the_socket_is_locked_out(tmp_path):
+    async with (
+        table(tmp_path / "table.db") as own,
+        door(own, tmp_path / "door", people=PEOPLE, lock_out_after=3) as path,
+    ):
+        guesses = [await order(path, order="sign_on", by={**MEI, "password": "a guess"}) for _ in range(3)]
+        right = await order(path, order="sign_on", by=MEI)
+
+        assert [each["code"] for each in guesses] == ["not_signed", "not_signed", "locked_out"]
+        assert (right["accepted"], right["code"]) == (False, "locked_out")
+        assert "locked_out" in [each.code for each in own.state.alarms]
+
+
+async def test_accounts_that_cannot_be_read_are_said_and_end_nothing(tmp_path):
+    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
+        with closing(sqlite3.connect(tmp_path / "operators.db")) as database:
+            database.execute("DROP TABLE accounts")
+        answer = await order(path, order="sign_on", by=MEI)
+
+        assert (answer["accepted"], answer["code"]) == (False, "no_accounts")
+        assert answer["reason"].startswith(f"the accounts {tmp_path / 'operators.db'} cannot be read")
+        assert (await order(path, order="status"))["accepted"]
+
+
+def test_without_its_section_there_is_no_socket(tmp_path, capsys):
+    port = free_port()
+    service = Service(tmp_path, None, sections=f"[console]\nport = {port}\n")
+    written = service.config.read_text(encoding="utf-8")
+    service.config.write_text(
+        written.replace(f'[operator]\nsocket = "{service.door}"\n', ""), encoding="utf-8"
+    )
+    service.begin_to_start()
+    try:
+        wait_until(lambda: _answers(port), "the consoles answer")
+
+        assert [each for each in tmp_path.iterdir() if each.is_socket()] == []
+        assert punto(capsys, "--config", service.config, "status") == (
+            2,
+            "",
+            f"punto operator: {service.config} has no [operator], so this table has no socket\n",
+        )
+        assert service.stop() == 0
+    finally:
+        service.kill()
+
+
+def _answers(port: int) -> bool:
+    consoles = HTTPConnection("127.0.0.1", port, timeout=1)
+    try:
+        consoles.request("GET", "/")
+        return consoles.getresponse().status < 500
+    except OSError:
+        return False
+    finally:
+        consoles.close()
+
+
 AS_NOBODY = """
 import os, socket, sys
 os.setgroups([])
@@ -212,6 +446,8 @@ async def test_another_user_is_named_or_kept_out(tmp_path, mode, may):
 
 # --- what is said there
 
+BY = json.dumps(MEI).encode()
+CHANGE_GAME = b'{"order": "change_game", "by": ' + BY + b", "
 BAD: list[tuple[bytes, str]] = [
     (b"", "the request is not JSON"),
     (b"sign_on", "the request is not JSON"),
@@ -225,9 +461,12 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"order": "sign_onn"}', "there is no order 'sign_onn' (did you mean sign_on?)"),
     (b'{"order": "set_wager"}', "there is no order 'set_wager'"),
     (b'{"order": "card_drawn"}', "there is no order 'card_drawn'"),
-    (b'{"order": "\\ud800"}', "there is no order "),
-    (b'{"order": "sign_on", "\\ud800": 1}', "sign_on has no "),
-    (b'{"order": "void_coup", "reason": "\\ud800"}', "void_coup: "),
+    (b'{"order": "\\ud800"}', "the request has half of a character in it: send it whole"),
+    (b'{"order": "sign_on", "\\ud800": 1}', "the request has half of a character in it: send it whole"),
+    (
+        b'{"order": "void_coup", "reason": "\\ud800"}',
+        "the request has half of a character in it: send it whole",
+    ),
     (b'{"order": "sign_on", "who": "eve"}', "sign_on has no 'who': it takes nothing"),
     (b'{"order": "sign_on", "kind": "sign_off"}', "sign_on has no 'kind': it takes nothing"),
     (b'{"order": "void_coup"}', "void_coup needs reason"),
@@ -248,34 +487,40 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"order": "correct_card", "position": "1", "card": "9S", "reason": "x"}', "correct_card: position: "),
     (b'{"order": "correct_card", "position": 1e999, "card": "9S", "reason": "x"}', "correct_card: "),
     (b'{"order": "correct_card", "position": NaN, "card": "9S", "reason": "x"}', "correct_card: "),
+    (b'{"order": "sign_on", "by": "Mei"}', "send name and password as JSON: the request: "),
+    (
+        b'{"order": "sign_on", "by": {"name": "Mei"}}',
+        "send name and password as JSON: password: Field required",
+    ),
+    (b'{"order": "status", "by": ' + BY + b"}", "status has no 'by': it takes nothing"),
     (b'{"order": "status", "deep": true}', "status has no 'deep': it takes nothing"),
     (b'{"order": "void_coup", "reason": "x", "approved_by": "eve"}', "void_coup has no 'approved_by'"),
     (
-        b'{"order": "change_game", "game": "../table.toml"}',
+        CHANGE_GAME + b'"game": "../table.toml"}',
         "change_game: game: there is no game '../table.toml'",
     ),
-    (b'{"order": "change_game", "game": ["mini-baccarat"]}', "change_game: game: there is no game "),
+    (CHANGE_GAME + b'"game": ["mini-baccarat"]}', "change_game: game: Input should be a valid string"),
     (
-        b'{"order": "change_game", "game": "mini-bacarat"}',
+        CHANGE_GAME + b'"game": "mini-bacarat"}',
         "change_game: game: there is no game 'mini-bacarat' (did you mean mini-baccarat?)",
     ),
     (
-        b'{"order": "change_game", "game": "mini-baccarat", "limits": {"plaier": {}}}',
+        CHANGE_GAME + b'"game": "mini-baccarat", "limits": {"plaier": {}}}',
         "change_game: limits.plaier: Mini Baccarat has no wager 'plaier'; it has player, banker, tie (did you mean",
     ),
     (
-        b'{"order": "change_game", "game": "mini-baccarat", "limits": {"player": {"minimum": "5"}}}',
-        "change_game: limits: player.minimum: Input should be a valid integer",
+        CHANGE_GAME + b'"game": "mini-baccarat", "limits": {"player": {"minimum": "5"}}}',
+        "change_game: limits.player.minimum: Input should be a valid integer",
     ),
     (
-        b'{"order": "change_game", "game": "dragon-bonus-1", "limits": {"dragon_bonus_player": {"minimum": 1}}}',
+        CHANGE_GAME + b'"game": "dragon-bonus-1", "limits": {"dragon_bonus_player": {"minimum": 1}}}',
         "change_game: limits.dragon_bonus_player.minimum: 1 is below the game file's minimum of 500",
     ),
 ]
 
 
 async def test_what_is_no_order_is_answered_and_leaves_no_trace(tmp_path):
-    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door") as path:
+    async with table(tmp_path / "table.db") as own, door(own, tmp_path / "door", people=PEOPLE) as path:
         before = own.journal.last_seq
         answers = await say(path, *(request + b"\n" for request, _ in BAD))
 
@@ -360,10 +605,10 @@ async def test_whoever_comes_in_as_it_ends_is_hung_up_on(tmp_path, turns):
 async def test_every_order_of_the_table_can_be_given(tmp_path):
     given: list[str] = []
     midi = settings("midi-baccarat", betting_closes="order")
-    async with table(tmp_path / "table.db", midi) as own, door(own, tmp_path / "door") as path:
+    async with table(tmp_path / "table.db", midi) as own, door(own, tmp_path / "door", people=PEOPLE) as path:
 
         async def give(name: str, **fields: Any) -> None:
-            answer = await order(path, order=name, **fields)
+            answer = await order(path, order=name, **fields, by=MEI)
             assert answer["accepted"], answer
             given.append(name)
 
@@ -400,10 +645,16 @@ async def test_every_order_of_the_table_can_be_given(tmp_path):
         await give("sign_off")
         assert own.state.settings.game.wager("player").limits.minimum == 500
 
-    assert set(given) == {name for name, kind in KINDS.items() if kind in get_args(Order)}
+    assert set(given) == {kind for kind, each in CATALOGUE.items() if each.event in get_args(Order)}
 
 
 # --- punto operator
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Give lines to the command's standard input, which is not a terminal."""
+    return lambda *lines: monkeypatch.setattr(sys, "stdin", StringIO("".join(f"{line}\n" for line in lines)))
 
 
 def punto(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -412,24 +663,94 @@ def punto(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[i
     return status, said.out, said.err
 
 
-def test_the_command_says_what_became_of_an_order(tmp_path, capsys):
+def test_the_command_says_what_became_of_an_order(tmp_path, capsys, typed):
+    me = ("--as", STAFF["name"])
+
+    def signed(*arguments: str | Path) -> tuple[int, str, str]:
+        typed(PASSWORD)
+        return punto(capsys, *arguments)
+
     with Service(tmp_path, None) as service:
-        assert punto(capsys, "--socket", service.door, "sign-on") == (0, "done\n", "")
-        assert punto(capsys, "--config", service.config, "change-shoe") == (0, "done\n", "")
+        assert signed("--socket", service.door, *me, "sign-on") == (0, "done\n", "")
+        assert signed("--config", service.config, *me, "change-shoe") == (0, "done\n", "")
+        typed()  # of the table as it is, nobody's password is asked
         status, out, _ = punto(capsys, "--socket", service.door, "status")
 
         assert (status, json.loads(out)["phase"]) == (0, "shoe_change")
 
-        status, out, err = punto(capsys, "--socket", service.door, "void-coup", "misdeal")
+        assert punto(capsys, "--socket", service.door, *me, "status")[0] == 0
+
+        status, out, err = signed("--socket", service.door, *me, "reveal")
 
         assert (status, out) == (1, "")
-        assert err.startswith(
-            "refused: cannot void the coup while the table is in shoe_change; possible now: "
-        )
-        assert punto(capsys, "--socket", service.door, "key-card", "1S")[::2] == (
+        assert err == "refused: not now: the shoe is being changed\n"
+        assert signed("--socket", service.door, *me, "key-card", "1S") == (
             1,
-            "refused: key_card: card: " + punto(capsys, "--socket", service.door, "key-card", "1S")[2][25:],
+            "",
+            "refused: key_card: card: '1S' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD\n",
         )
+        assert punto(capsys, "--socket", service.door, "sign-off") == (
+            1,
+            "",
+            (
+                "refused: sign the order: give the name and password of an account in `by`\n"
+                "Name the account that gives this order: punto operator --as NAME …\n"
+            ),
+        )
+
+
+def test_the_command_signs_with_the_passwords_that_it_is_given(monkeypatch, capsys, typed):
+    asked: list[dict[str, Any]] = []
+
+    def answered(_: Path, request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request)
+        return {"accepted": True}
+
+    monkeypatch.setattr(operator, "ask", answered)
+    typed("Mei's", "Bob's")
+    assert (
+        punto(capsys, "--socket", "x", "--as", "Mei", "--approved-by", "Bob", "void-coup", "misdeal")[0] == 0
+    )
+
+    assert asked == [
+        {
+            "order": "void_coup",
+            "reason": "misdeal",
+            "by": {"name": "Mei", "password": "Mei's"},
+            "approval": {"name": "Bob", "password": "Bob's"},
+        }
+    ]
+
+
+def test_the_command_waits_for_a_service_that_starts(tmp_path, capsys):
+    service = Service(tmp_path, None)
+    service.begin_to_start()
+    try:
+        assert punto(capsys, "--wait", "--socket", service.door, "status")[::2] == (0, "")
+    finally:
+        service.kill()
+
+
+def test_the_command_waits_no_longer_than_it_is_to(tmp_path, capsys):
+    before = time.monotonic()
+    status, _, err = punto(capsys, "--wait", "0.3", "--socket", tmp_path / "none", "status")
+
+    assert (status, err.partition(" (")[0]) == (
+        2,
+        f"punto operator: no service answers at {tmp_path / 'none'}",
+    )
+    assert 0.3 <= time.monotonic() - before < 5
+
+
+@pytest.mark.parametrize("wait", ["soon", "-1", "nan", "inf"])
+def test_a_wait_that_is_not_a_number_of_seconds_is_said(capsys, wait):
+    with pytest.raises(SystemExit):
+        punto(capsys, f"--wait={wait}", "--socket", "x", "status")
+
+    assert (
+        f"argument --wait: {wait!r} is not a number of seconds: write --wait=30, or --wait and then another option"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_command_says_which_card_is_keyed(monkeypatch, capsys):

@@ -1,6 +1,5 @@
 """`punto progressive audit`: the books proven by the whole record, and what does not hold found."""
 
-import sqlite3
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,7 @@ from controller.journal.audit import audit
 from controller.progressive import awards, shares
 from controller.progressive.events import BackOut
 from controller.progressive.ledger import Cause, Ledger
-from tests.service.table_in_this_process import table
+from tests.service.table_in_this_process import edited, table
 from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
 
 
@@ -43,10 +42,7 @@ async def test_the_books_of_a_record_hold(record, capsys):
     ],
 )
 async def test_a_cent_astray_is_found(record, change, capsys):
-    with sqlite3.connect(record) as connection:
-        for name in ("postings", "progressive_rounds", "progressive_log"):
-            for verb in ("update", "delete"):
-                connection.execute(f"DROP TRIGGER {name}_no_{verb}")
+    with edited(record) as connection:
         connection.execute(change)
 
     assert main(["progressive", "audit", str(record)]) == 1

@@ -7,7 +7,8 @@ from contextlib import closing
 import pytest
 
 from controller.operators.accounts import Account
-from controller.operators.gate import Gate, NotLetInError, Policy
+from controller.operators.gate import Gate, Policy
+from controller.operators.requests import NotLetInError
 from controller.operators.roles import Role
 from controller.progressive.nexus import Confirm, EndGame
 from controller.progressive.procedure import HandButton
@@ -48,7 +49,7 @@ async def test_a_supervisors_card_completes_an_award_and_adjusts_the_meter_at_on
         early = await here.swipe(BOB)
         assert (early.result, early.text.split(":")[0]) == (
             "refused",
-            "no award is confirmed that a card could complete",
+            "nothing is confirmed that a card or a signature could complete",
         )
         assert not here.devices.reader.ready
         await here.give(Confirm("bob"))
@@ -90,7 +91,10 @@ async def test_an_award_above_the_threshold_needs_an_executives_card(tmp_path):
 
         refused_ = await here.swipe(BOB)
 
-        assert refused_.text == "an award of 2,500.10 needs an Executive card: swipe one"
+        assert (
+            refused_.text
+            == "an award of 2,500.10 needs an executive: swipe an Executive card, or have an executive sign"
+        )
         assert (await here.swipe(EVE)).result == "accepted"
         assert here.step == "adjusted"
 

@@ -13,14 +13,19 @@ from tests.service.progressive_devices import (
     SUITED,
     AtATable,
     at_a_table,
+    settings,
     switched_on,
 )
+from tests.service.table_in_this_process import rows
+
+# Coins are what these are about: which base wagers lie beside them nobody records here.
+UNSEEN = settings(base_wagers="unseen")
 
 # --- the wager sensors
 
 
 async def test_a_wager_that_is_recognised_lights_and_one_that_is_taken_back_does_not(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         here.sensors.put(2)
         here.sensors.put(5)
@@ -33,7 +38,7 @@ async def test_a_wager_that_is_recognised_lights_and_one_that_is_taken_back_does
 
 
 async def test_start_game_counts_what_the_sensors_latched(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
 
@@ -51,7 +56,7 @@ async def test_start_game_counts_what_the_sensors_latched(tmp_path):
 
 
 async def test_a_wager_after_the_start_is_refused_on_the_record_and_in_the_next_game(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         await here.start()
@@ -72,7 +77,7 @@ async def test_a_wager_after_the_start_is_refused_on_the_record_and_in_the_next_
 
 
 async def test_a_late_wager_that_is_taken_back_is_in_no_game(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         await here.start()
@@ -87,7 +92,7 @@ async def test_a_late_wager_that_is_taken_back_is_in_no_game(tmp_path):
 
 
 async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid_anew(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
         await here.start()
@@ -107,7 +112,7 @@ async def test_a_wager_that_has_had_its_game_is_not_in_the_next_until_it_is_laid
 
 
 async def test_start_twice_is_refused_and_the_sensors_are_not_told(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
 
@@ -121,7 +126,7 @@ async def test_start_twice_is_refused_and_the_sensors_are_not_told(tmp_path):
 
 
 async def test_sensors_that_do_not_answer_refuse_the_start_at_once(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         here.sensors.unplug()
@@ -140,7 +145,7 @@ async def test_sensors_that_do_not_answer_refuse_the_start_at_once(tmp_path):
 async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_latch_is_ended(
     tmp_path, monkeypatch
 ):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         # They hear the START and their answers come too late.
@@ -173,7 +178,7 @@ async def test_a_start_that_the_sensors_do_not_confirm_is_refused_and_a_late_lat
 
 
 async def test_a_wager_that_was_latched_before_it_was_told_is_in_the_game(tmp_path, monkeypatch):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
@@ -187,7 +192,7 @@ async def test_a_wager_that_was_latched_before_it_was_told_is_in_the_game(tmp_pa
 
 
 async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited_for(tmp_path, monkeypatch):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
@@ -205,7 +210,7 @@ async def test_sensors_that_say_themselves_that_it_is_unconfirmed_are_not_waited
 async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_without_its_wagers(
     tmp_path, monkeypatch, dark
 ):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
@@ -232,7 +237,7 @@ async def test_a_start_that_is_pressed_twice_and_not_confirmed_starts_no_game_wi
 
 
 async def test_a_fault_of_a_sensor_is_an_alarm_until_it_is_mended(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         here.sensors.break_(3, "missing")
         await here.until(lambda: here.standing() == ["sensor_missing"], "the fault is an alarm")
@@ -246,7 +251,7 @@ async def test_a_fault_of_a_sensor_is_an_alarm_until_it_is_mended(tmp_path):
 
 
 async def test_sensors_that_lost_their_power_say_anew_what_lies_there(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
         here.sensors.unplug()
@@ -260,12 +265,12 @@ async def test_sensors_that_lost_their_power_say_anew_what_lies_there(tmp_path):
 
 async def test_a_service_that_comes_up_takes_the_wagers_from_the_sensors_and_not_from_the_record(tmp_path):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2, 5)
         devices.sensors.take(2)
         devices.sensors.lose_power()  # it does not know that a wager was there
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             await here.recognised(5)
             await here.table.hello()
@@ -275,7 +280,7 @@ async def test_a_service_that_comes_up_takes_the_wagers_from_the_sensors_and_not
 
 async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tmp_path):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2, 5)
             await here.start()
@@ -284,7 +289,7 @@ async def test_a_service_that_comes_up_in_mid_game_finds_its_late_wager_again(tm
             devices.sensors.take(2)
             await here.until(lambda: here.hand.spent == (5,), "the dealer takes a chip")
             before = here.hand
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             await here.until(lambda: here.spots.late() == (3,), "the wager is late")
             assert (here.step, here.hand) == ("playing", before)
@@ -305,7 +310,7 @@ async def a_game_to_its_end(here: AtATable) -> None:
 
 
 async def test_start_pressed_again_and_again_counts_no_wager_that_does_not_light(tmp_path, monkeypatch):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         monkeypatch.setattr(here.sensors, "_data_to_send", lambda _: [])
@@ -338,7 +343,7 @@ async def test_a_coin_that_is_left_after_its_game_is_in_no_other_whatever_loses_
                 devices.sensors.plug()
                 await here.heard()
 
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2)
             assert (await here.start()).refusal is None
@@ -349,7 +354,7 @@ async def test_a_coin_that_is_left_after_its_game_is_in_no_other_whatever_loses_
             if what == "sensors":
                 await its_coin_is_spent(here, when)
         if what != "sensors":
-            async with at_a_table(tmp_path, devices=devices) as here:
+            async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
                 await here.heard()
                 await here.table.hello()
                 await its_coin_is_spent(here, when)
@@ -376,14 +381,14 @@ async def its_coin_is_spent(here: AtATable, when: str) -> None:
 
 async def test_a_coin_that_was_taken_while_nobody_looked_is_not_held_against_the_next_one(tmp_path):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2)
             assert (await here.start()).refusal is None
             await a_game_to_its_end(here)
         devices.sensors.take(2)
         devices.sensors.lose_power()
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             await here.until(lambda: here.hand.spent == (), "the sensors say that it is gone")
             here.sensors.put(2)
@@ -391,7 +396,7 @@ async def test_a_coin_that_was_taken_while_nobody_looked_is_not_held_against_the
 
 
 async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
         assert (await here.start()).refusal is None
@@ -411,7 +416,7 @@ async def test_a_stuck_sensor_blocks_no_other_seats_game_over_a_loss_of_power(tm
 
 @pytest.mark.parametrize("fault", ["missing", "doubled"])
 async def test_a_wager_whose_sensor_fails_is_dark_and_keeps_nobody_from_the_start(tmp_path, fault):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2, 5)
         here.sensors.break_(5, fault)
@@ -429,7 +434,7 @@ async def test_a_wager_whose_sensor_fails_is_dark_and_keeps_nobody_from_the_star
 
 
 async def test_a_late_wager_whose_sensor_fails_is_in_no_game(tmp_path):
-    async with at_a_table(tmp_path) as here:
+    async with at_a_table(tmp_path, UNSEEN) as here:
         await here.open()
         await here.wager(2)
         assert (await here.start()).refusal is None
@@ -448,7 +453,7 @@ async def test_a_late_wager_whose_sensor_fails_is_in_no_game(tmp_path):
 
 async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_are(tmp_path):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2)
             assert (await here.start()).refusal is None
@@ -461,9 +466,11 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
             here.sensors.put(3)
             await here.recognised(2, 3)
             cards = (Card("2H"), Card("3H"), Card("4H"))
-            await here.give(CorrectRound("ann", last.round, cards, tuple(map(Card, last.banker)), "misread"))
+            await here.give(
+                CorrectRound("ann", last.round, cards, tuple(map(Card, last.banker)), "misread", "eve")
+            )
             assert here.step == "settling"
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             here.sensors.put(4)
             await here.until(lambda: here.spots.late() == (4,), "a coin comes meanwhile")
@@ -486,14 +493,14 @@ async def test_a_game_that_is_opened_again_leaves_the_coins_of_the_next_as_they_
 
 async def test_a_start_that_was_latched_and_not_recorded_is_none_after_a_kill(tmp_path, monkeypatch):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2)
             monkeypatch.setattr(here.spots, "_latched", nothing)  # it is killed before it could be recorded
             starting = asyncio.create_task(here.start())
             await here.until(lambda: devices.sensors.device.round == 1, "the sensors have latched it")
             starting.cancel()
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             await here.until(
                 lambda: devices.sensors.device.round == 0, "the sensors are told that it is over"
@@ -515,7 +522,7 @@ async def test_a_coin_that_was_latched_and_is_not_on_the_record_must_be_laid_ane
     tmp_path, monkeypatch, told
 ):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             if told:
                 monkeypatch.setattr(here.spots, "_take", nothing)  # it is killed before it could be recorded
@@ -526,7 +533,7 @@ async def test_a_coin_that_was_latched_and_is_not_on_the_record_must_be_laid_ane
             await here.until(lambda: devices.sensors.device.round == 1, "the sensors have latched it")
             starting.cancel()
         monkeypatch.undo()
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.heard()
             await here.until(lambda: here.hand.spent == (2,), "the record says what must be laid anew")
             assert here.record("wager_placed", "start_game") == []
@@ -541,7 +548,7 @@ async def test_a_coin_that_was_latched_and_is_not_on_the_record_must_be_laid_ane
 
 async def test_a_seat_that_has_no_sensor_any_more_has_nothing_to_lay_anew(tmp_path):
     async with switched_on(tmp_path) as devices:
-        async with at_a_table(tmp_path, devices=devices) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices) as here:
             await here.open()
             await here.wager(2, 5, 6)
             assert (await here.start()).refusal is None
@@ -549,7 +556,7 @@ async def test_a_seat_that_has_no_sensor_any_more_has_nothing_to_lay_anew(tmp_pa
             here.sensors.take(6)
             here.sensors.put(6)
             await here.recognised(6)
-        async with at_a_table(tmp_path, devices=devices, sensors=5) as here:
+        async with at_a_table(tmp_path, UNSEEN, devices=devices, sensors=5) as here:
             assert (here.hand.sensors, here.hand.spent) == ((), (2, 5))
             await here.heard()
             await here.recognised()
@@ -558,3 +565,22 @@ async def test_a_seat_that_has_no_sensor_any_more_has_nothing_to_lay_anew(tmp_pa
 
 async def nothing(_: object) -> None:
     """Do nothing of it."""
+
+
+async def test_a_wager_without_a_base_wager_goes_dark_and_must_be_laid_anew(tmp_path):
+    async with at_a_table(tmp_path) as here:
+        await here.open()
+        await here.wager(2)
+        here.sensors.put(5)
+        await here.recognised(2, 5)
+        handled = await here.start()
+
+        assert handled.refusal is None
+        assert (here.hand.wagers, here.hand.sensors, here.hand.spent) == ((2,), (), (2, 5))
+        await here.until(lambda: here.sensors.lit == frozenset({2}), "only seat 2 is lit")
+        incidents = rows(
+            tmp_path / "table.db", "SELECT text FROM incidents WHERE code = 'progressive_wager_left_out'"
+        )
+        assert len(incidents) == 1
+        assert "seat 5" in incidents[0][0]
+    assert replay(tmp_path / "table.db").difference is None

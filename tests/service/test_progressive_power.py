@@ -190,10 +190,7 @@ async def at_a_table(folder: Path, procedure: str, *, of_all: bool) -> AsyncIter
     """A table at which betting is open, and whose meter is in service."""
     sections = {
         "aquarius": f'[keypad]\nport = "{folder}/keypad"\nkey_switch = true\n',
-        "nexus": (
-            f'[card_reader]\nport = "{folder}/card-reader"\n'
-            f'[console]\naccounts = "{folder}/operators.db"\nport = {free_port()}\n'
-        ),
+        "nexus": (f'[card_reader]\nport = "{folder}/card-reader"\n[console]\nport = {free_port()}\n'),
     }[procedure]
     if procedure == "nexus":
         enroll(folder, "Bob", Role.SUPERVISOR, CARD)
@@ -202,7 +199,7 @@ async def at_a_table(folder: Path, procedure: str, *, of_all: bool) -> AsyncIter
         written = table.config.read_text().replace("dragon-bonus-1", "progressive-2")
         written = written.replace(f'[shoe]\nport = "{table.port}"\n', 'cards = "keyed"\nburn = "none"\n')
         table.config.write_text(
-            f'{written}{sections}[progressive]\nid = "dragon"\nprocedure = "{procedure}"\n'
+            f'{written}{sections}[progressive]\nid = "dragon"\nprocedure = "{procedure}"\napproval_above = 1_000_000\n'
             f'[coin_spot]\nport = "{folder}/coin-spot"\nseats = [1, 2, 3, 4, 5, 6, 7]\n'
         )
         async with switched_on(folder) as devices:

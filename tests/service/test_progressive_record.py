@@ -39,7 +39,7 @@ async def give(here: Table, *events: Event) -> None:
 async def to_the_win(here: Table, seats: Sequence[int] = (2, 5)) -> None:
     """A meter in service, a game with these seats' wagers, and a hand that won a quarter of the meter."""
     await here.begin_shoe()
-    await give(here, OpenMeter("eve"), OpenBetting("ann"))
+    await give(here, OpenMeter("eve", "bob"), OpenBetting("ann"))
     for seat in seats:
         await here.order(SetWager(f"w{seat}", seat, "player", 500, here.state.round))
     await give(here, StartGame(here.state.round, "ann", tuple(seats)))
@@ -107,9 +107,8 @@ async def test_after_a_kill_at_any_step_the_game_is_at_that_step(tmp_path, steps
 
 def _forget_what_follows(path: Path) -> None:
     """As if the service had been killed before it wrote what follows from the inputs."""
-    with sqlite3.connect(path) as connection:
+    with edited(path) as connection:
         for name in ("postings", "progressive_rounds", "progressive_log"):
-            connection.execute(f"DROP TRIGGER {name}_no_delete")
             connection.execute(f"DELETE FROM {name}")  # noqa: S608 - three names, above
         connection.execute("DELETE FROM snapshots")
 
@@ -130,10 +129,7 @@ async def test_a_replay_finds_a_cent_that_was_changed(tmp_path, change, about):
     async with table(path, settings()) as here:
         await to_the_win(here)
         await give(here, *AWARD)
-    with sqlite3.connect(path) as connection:
-        for name in ("postings", "progressive_rounds", "progressive_log"):
-            for verb in ("update", "delete"):
-                connection.execute(f"DROP TRIGGER {name}_no_{verb}")
+    with edited(path) as connection:
         connection.execute(change)
 
     difference = replay(path).difference
@@ -159,7 +155,7 @@ async def test_a_posting_that_does_not_sum_to_zero_cannot_be_written(tmp_path):
 async def test_other_settings_in_the_configuration_are_on_the_record_as_a_change(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
-        await give(here, OpenMeter("eve"))
+        await give(here, OpenMeter("eve", "bob"))
     async with table(path, settings(reserve="2%")) as here:
         assert here.state.progressive is not None
         assert here.state.progressive.books.settings.reserve == "2%"
@@ -171,7 +167,7 @@ async def test_other_settings_in_the_configuration_are_on_the_record_as_a_change
 async def test_a_meter_that_holds_money_is_not_left_behind_by_another_configuration(tmp_path):
     path = tmp_path / "t.db"
     async with table(path, settings()) as here:
-        await give(here, OpenMeter("eve"))
+        await give(here, OpenMeter("eve", "bob"))
     without = replace(settings(), progressive=None)
 
     with pytest.raises(Exception, match="in service and holds money"):

@@ -21,6 +21,7 @@ from controller.commands.operator import ask
 from controller.journal.entries import EVENTS
 from controller.journal.recovery import replay
 from controller.table.events import CardDrawn, CutCardSeen
+from tests.service.table_on_a_machine import STAFF, employ
 from tests.stranger.shoe import PtyShoe, Shoe, Store
 
 pytestmark = pytest.mark.disk
@@ -173,7 +174,9 @@ class Service:
         self.config.write_text(
             'version = 1\n[table]\nid = "t1"\nname = "Table 1"\ngame = "dragon-bonus-1"\n'
             f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n[operator]\nsocket = "{self.door}"\n'
+            f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )
+        employ(folder / "operators.db")
         self.start()
 
     def start(self) -> None:
@@ -196,7 +199,7 @@ class Service:
         return state
 
     def order(self, order: str) -> None:
-        answer = ask(self.door, {"order": order})
+        answer = ask(self.door, {"order": order, "by": STAFF})
 
         assert answer["accepted"], answer
 

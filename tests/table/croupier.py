@@ -8,10 +8,18 @@ from typing import Any, Final, Literal
 from controller.baccarat.cards import Card
 from controller.games import load_game
 from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
+from controller.progressive.events import Adjust, BackOut, CardLevel, CountCoins, OpenMeter, Retire
 from controller.progressive.ledger import Cause
-from controller.progressive.nexus import Confirm, EndGame, SwipeCard
-from controller.progressive.procedure import HandButton, StartGame, WagerLifted, WagerPlaced, WagerVoided
+from controller.progressive.nexus import Confirm, EndGame, SignAward, SwipeCard
+from controller.progressive.procedure import (
+    HandButton,
+    NobodyWon,
+    ReopenGame,
+    StartGame,
+    WagerLifted,
+    WagerPlaced,
+    WagerVoided,
+)
 from controller.progressive.settings import LinkedTable
 from controller.progressive.settings import Settings as ProgressiveSettings
 from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
@@ -220,6 +228,14 @@ def _correct_round(croupier: Croupier, words: list[str]) -> list[Event]:
     return [CorrectRound("bob", croupier.last_round, player, banker, "misread", "eve")]
 
 
+def _alone(croupier: Croupier, words: list[str]) -> list[Event]:
+    """`alone void round`: the order after it, which nobody else has approved."""
+    command = " ".join(words)
+    verb = next(verb for verb in COMMANDS if f"{command} ".startswith(f"{verb} "))
+    given: list[Any] = [*COMMANDS[verb](croupier, command.removeprefix(verb).split())]
+    return [replace(order, approved_by=None) for order in given]
+
+
 def _acknowledge(croupier: Croupier, words: list[str]) -> list[Event]:
     """`acknowledge link_noise`."""
     return [AcknowledgeAlarm("bob", each.number) for each in croupier.state.alarms if each.code == words[0]]
@@ -229,6 +245,13 @@ def _fault(position: int, fault: Any, *, stands: bool) -> SensorFault:
     """`sensor 3 stuck`: that of seat 2, for the first position has no seat."""
     return SensorFault(position, position - 1 or None, fault, stands)
 
+
+_OWNER: Final[dict[str, tuple[str, CardLevel]]] = {
+    "": ("bob", "supervisor"),
+    "supervisor": ("bob", "supervisor"),
+    "executive": ("eve", "executive"),
+}
+"""Whose card or signature is of a level."""
 
 COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     # the shoe
@@ -258,16 +281,17 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "void round": lambda c, _: [VoidRound("bob", c.last_round, "misdeal", "eve")],
     "void": lambda _, __: [VoidCoup("bob", "misdeal")],
     "correct round": _correct_round,
-    "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread")],
+    "correct": lambda _, words: [CorrectCard("bob", int(words[0]), Card(words[1]), "misread", "eve")],
     "key at": lambda _, words: [KeyCard("ann", Card(words[1]), int(words[0]))],
     "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],
     "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
     "acknowledge": _acknowledge,
+    "alone": _alone,
     "wager": _wager,
     # the progressive
-    "meter": lambda _, __: [OpenMeter("eve")],
+    "meter": lambda _, __: [OpenMeter("eve", "bob")],
     "spot": lambda _, words: [WagerPlaced(int(word)) for word in words],
     "lift": lambda _, words: [WagerLifted(int(word)) for word in words],
     "annul": lambda _, words: [WagerVoided(int(word)) for word in words],
@@ -279,7 +303,10 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "j-pot": lambda _, __: [Jpot("bob")],
     "game over": lambda _, __: [GameOver("ann")],
     "confirm": lambda _, __: [Confirm("bob")],
-    "swipe": lambda _, words: [SwipeCard("bob", "executive" if words == ["executive"] else "supervisor")],
+    "swipe": lambda _, words: [SwipeCard(*_OWNER["".join(words)])],
+    "sign": lambda _, words: [SignAward(*_OWNER["".join(words)])],
+    "nobody": lambda _, __: [NobodyWon("bob", "no base wager won")],
+    "reopen": lambda _, __: [ReopenGame("eve", "a base wager had won", "bob")],
     "end game": lambda _, __: [EndGame("ann")],
     "add": lambda _, words: [Adjust(Cause.INCREASE, int(words[0]), "test", "eve", "bob")],
     "back out": lambda _, words: [BackOut(int(words[0]), "a mistake", "eve", "bob")],

@@ -3,7 +3,13 @@
 import pytest
 
 from controller.table.effects import AlarmAcknowledged
-from controller.table.events import AccessRefused, AcknowledgeAlarm, SessionEnded
+from controller.table.events import (
+    AccessRefused,
+    AcknowledgeAlarm,
+    RecordDiffers,
+    SessionEnded,
+    SnapshotTaken,
+)
 from controller.table.turn import RefusedError
 from tests.table.croupier import Croupier
 
@@ -104,3 +110,19 @@ def test_an_operator_who_signs_on_at_an_open_table_takes_it_over():
     assert croupier.phase.value == "dealing"
     assert croupier.state.operator == "ann"
     assert croupier.said == []
+
+
+def test_a_record_that_is_not_what_its_inputs_give_is_an_alarm_in_any_phase():
+    for croupier in (Croupier(), Croupier.at_betting("draw KS")):
+        croupier.handle(RecordDiffers("round 2 differs"))
+
+        assert standing(croupier) == [("record_differs", 1)]
+        assert croupier.state.alarms[0].text.startswith("round 2 differs: ")
+
+
+def test_that_a_snapshot_was_taken_changes_nothing():
+    croupier = Croupier.at_betting("draw KS")
+    before = croupier.state
+    croupier.handle(SnapshotTaken("0" * 64))
+
+    assert croupier.state == before

@@ -34,6 +34,7 @@ from controller.table.events import (
     LidMoved,
     LinkNoise,
     OpenBetting,
+    RecordDiffers,
     RecordsLost,
     ResumePlay,
     Reveal,
@@ -46,6 +47,7 @@ from controller.table.events import (
     ShoeLost,
     SignOff,
     SignOn,
+    SnapshotTaken,
     VoidCoup,
     VoidRound,
 )
@@ -137,8 +139,10 @@ class AnyDay(RuleBasedStateMachine):
         keyed = self.state.settings.cards == "keyed"
         match event:
             case CardDrawn() | CardUnread() | CardOverdrawn() if taken and not keyed:
-                self.out += 1
-            case KeyCard() if keyed:
+                # The late record of a card that was keyed while the shoe was away is of no further card.
+                was_keyed = before.keyed_away and event.record < self.state.link.late_before
+                self.out += not was_keyed
+            case KeyCard() if keyed or (before.keyed_for_shoe and before.doubt is None):
                 self.out += 1
             case OpenBetting():
                 self.out += before.burn_left or 0  # only where it is burned by hand
@@ -312,6 +316,8 @@ class AnyDay(RuleBasedStateMachine):
                     AccessRefused(None, "sign_on", "refused", "there"),
                     AccessRefused("bob", "sign_on", "locked_out", "there"),
                     CallSupervisor("ann", "a question"),
+                    SnapshotTaken("0" * 64),
+                    RecordDiffers("round 2 differs"),
                     ChangeGame("bob", game("dragon-bonus-1")),
                 )
             ),

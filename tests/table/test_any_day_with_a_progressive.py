@@ -8,11 +8,13 @@ import pytest
 from pydantic import TypeAdapter
 
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from controller.progressive.events import ChangeSettings, OpenMeter
 from controller.progressive.money import amount
 from controller.progressive.state import AwardState
 from controller.table.effects import AwardChanged, Effect, Happened, MeterMoved
-from controller.table.events import Event
-from controller.table.state import TablesProgressive, TableState
+from controller.table.events import CorrectCard, CorrectRound, Event, VoidRound
+from controller.table.shoe_orders import shoe_orders
+from controller.table.state import Phase, TablesProgressive, TableState
 from controller.table.table import Table
 from controller.table.turn import RefusedError
 from tests.table.croupier import COMMANDS, Croupier
@@ -38,6 +40,9 @@ AT_THE_TABLE: Final = (
         "confirm",
         "swipe supervisor",
         "swipe executive",
+        "sign executive",
+        "nobody",
+        "reopen",
         "end game",
     ),
     *("void", "void round", "correct round 2H 3H 4H over KC JC KD", "correct round 2H 2D 5H over KC JC KD"),
@@ -52,6 +57,7 @@ AT_THE_TABLE: Final = (
         "no more bets",
     ),
     *("start", "overdraw KD", "resume", "sign on", "reveal"),
+    *("alone void round", "alone correct round 2H 3H 4H over KC JC KD", "alone correct 5 4D", "alone meter"),
 )
 HOUSES: Final[tuple[dict[str, Any], ...]] = (
     {"meter": {}},
@@ -59,7 +65,16 @@ HOUSES: Final[tuple[dict[str, Any], ...]] = (
     {"meter": {"base_wagers": "unseen", "procedure": "nexus", "executive_from": 100_000}},
     {"meter": {"procedure": "nexus", "split": "participants"}, "overdraw": "dummy", "reveal": "dealer"},
     {"meter": {"base_wagers": "unseen", "reserve": "1%"}, "betting_closes": "order"},
+    {"meter": {"base_wagers": "unseen", "supervisor_from": 10_000}},
 )
+
+
+def of_the_meter(progressive: TablesProgressive) -> tuple[Any, ...] | None:
+    """What the hand won of the meter: the tier, the seats and the side."""
+    won = progressive.procedure.hand.won
+    if won is None or not progressive.books.settings.of_the_meter(won.rule):
+        return None
+    return (won.rule, won.seats, won.side)
 
 
 class Day:
@@ -71,7 +86,9 @@ class Day:
         self.events: list[Event] = []
         self.awards: dict[int, AwardState] = {}
         self.announced: dict[int, AwardState] = {}
+        self.of_tray: set[int] = set()
         self.paid = self.postings = 0
+        self.waited, self.phase, self.step = False, Phase.LOCKED, "betting"
         for command in ("hello", "sign on", "meter", "change shoe", "open"):
             self.do(command)
 
@@ -120,6 +137,7 @@ class Day:
             except RefusedError:
                 assert self.croupier.state is before
             else:
+                self.check_approval(event, before)
                 self.see(self.croupier.new)
                 self.croupier.new.clear()
         self.check()
@@ -134,14 +152,16 @@ class Day:
                     assert award.id not in self.awards
                     assert sum(share.amount for share in award.shares) == award.amount
                     self.awards[award.id] = award.state
+                    if award.payer == "tray":
+                        self.of_tray.add(award.id)
                 case MeterMoved(AwardBooked(award)):
                     assert self.awards[award.id] is AwardState.LOCKED
                     self.awards[award.id] = award.state
-                    self.paid += award.amount
+                    self.paid += award.amount * (award.payer == "meter")
                 case MeterMoved(AwardBackedOut(award)):
                     assert self.awards[award.id] is AwardState.BOOKED
                     self.awards[award.id] = award.state
-                    self.paid -= award.amount
+                    self.paid -= award.amount * (award.payer == "meter")
                 case Happened(_, AwardChanged() as changed):
                     self.announced[changed.award] = changed.state
                 case _:
@@ -152,16 +172,62 @@ class Day:
         ledger, hand = progressive.books.ledger, progressive.procedure.hand
         assert ledger.given == ledger.accounted
         assert ledger.paid_in_all == amount(self.paid)
-        assert self.announced == self.awards
+        assert self.announced == {
+            number: state for number, state in self.awards.items() if number not in self.of_tray
+        }
         step = progressive.procedure.step.value
-        assert (step == "logged") is bool(progressive.books.locked)
+        assert (step == "logged" and not hand.denied) is bool(progressive.books.locked)
+        # A game that won or can have won does not end before that was confirmed, of its winners or of nobody.
+        assert step != "betting" or not hand.open
         assert not (step == "logged" and progressive.procedure.kind == "nexus")
         assert hand.round < state.round or (hand.round == state.round and step in {"playing", "betting"})
         if step == "playing":
             assert hand.won is None
+        self.check_the_next_hand(state, progressive)
+        self.check_the_game(state, progressive)
         if hand.won is not None:
             assert progressive.decided is not None
             assert set(hand.won.seats) <= set(hand.wagers)
+
+    def check_the_next_hand(self, state: TableState, progressive: TablesProgressive) -> None:
+        """While an award is not complete no hand is begun, unless a supervisor lets play go on without it."""
+        unfinished = progressive.open_award not in {None, progressive.played_on}
+        assert state.award_waits is (unfinished and state.phase not in {Phase.DEALING, Phase.REVEAL})
+        if state.award_waits and state.phase in {Phase.SETTLED, Phase.BETTING}:
+            assert shoe_orders(state).locked
+        if self.waited and state.phase in {Phase.DEALING, Phase.REVEAL}:
+            assert not unfinished
+        if self.waited and state.award_waits and self.phase is Phase.SETTLED:
+            assert state.phase is not Phase.BETTING
+        self.waited, self.phase = state.award_waits, state.phase
+
+    def check_the_game(self, state: TableState, progressive: TablesProgressive) -> None:
+        """Whoever is in a game had, at its start, a wager on Player or on Banker; on one of them where the house asks for it."""
+        settings, hand = progressive.books.settings, progressive.procedure.hand
+        step = progressive.procedure.step.value
+        started = step == "playing" and self.step != "playing"
+        self.step = step
+        if settings.base_wagers == "unseen" or not started:
+            return
+        for seat in hand.wagers:
+            sides = {each.wager for each in state.wagers if each.seat == seat} & {"player", "banker"}
+            assert len(sides) == 1 or (len(sides) == 2 and not settings.one_side_only)
+        counted = progressive.books.round_at(state.settings.table)
+        assert counted is not None
+        assert tuple(each.seat for each in counted.wagers) == hand.wagers
+
+    def check_approval(self, event: Event, before: TableState) -> None:
+        """What was carried out moved no award and changed no setting of the meter in the name of one person alone."""
+        if not isinstance(event, CorrectRound | VoidRound | CorrectCard | ChangeSettings | OpenMeter):
+            return
+        was, now = before.progressive, self.croupier.state.progressive
+        assert was is not None
+        assert now is not None
+        if event.approved_by in {None, event.who}:
+            # A card of the next hand may be corrected while play goes on before the award of the last one.
+            allowed = {None, of_the_meter(was)} if isinstance(event, CorrectCard) else {of_the_meter(was)}
+            assert of_the_meter(now) in allowed
+            assert (was.books.settings, was.books.phase) == (now.books.settings, now.books.phase)
 
 
 @pytest.mark.parametrize("house", HOUSES)

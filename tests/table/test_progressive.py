@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from controller.progressive.effects import CoinsCounted, WinPagePrinted
-from controller.progressive.events import ChangeSettings, PrintWinPage
+from controller.progressive.events import ChangeSettings, PrintWinPage, SeatWager
 from controller.progressive.procedure import StartGame
 from controller.progressive.state import AwardState
 from controller.progressive.state import Phase as BooksPhase
@@ -16,12 +16,13 @@ from controller.table.state import TablesProgressive
 from controller.table.table import Table
 from controller.table.turn import RefusedError
 from controller.wagers.settlement import Outcome, Settlement
-from tests.table.croupier import PLAYER_NATURAL, Croupier, game, settings
+from tests.table.croupier import LONG, Croupier, cards, game, settings
 
 QUARTER = "2H KC 3H JC 4H KD"  # Player 2-3-4 of hearts, 9 over 0: 25% of the meter
 FORTY = "2H KC 2D JC 5H KD"  # another 9 over 0: 40 for 1
 UNSUITED = "2H KC 3D JC 4H KD"  # 1000 for 1
-LOSES = PLAYER_NATURAL  # 9 over 5
+LOSES = LONG  # 9 over 4, which is no award
+THE_SAME = "KS 5S 4H over 2S 3S 9D"  # another card, and no award either
 
 
 def metered(*commands: str, game_name: str = "progressive-2", **meter: Any) -> Croupier:
@@ -126,7 +127,9 @@ def test_a_wager_before_no_seat_is_none(command):
 
 
 def test_a_wager_that_no_sensor_sees_is_in_one_game_and_for_the_next_laid_anew():
-    croupier = metered("spot 2", "start game", f"draw {LOSES}", "game over", "start game")
+    croupier = metered(
+        "spot 2", "start game", f"draw {LOSES}", "game over", "wager 2 player 500", "start game"
+    )
 
     assert progressive(croupier).procedure.hand.wagers == ()
     assert progressive(croupier).books.shown == 1_000_020
@@ -168,17 +171,55 @@ def test_the_cards_say_who_won_what_of_the_meter():
 
 
 def test_a_seat_that_wagers_on_both_hands_wins_by_the_one_that_won():
-    croupier = metered("wager 3 player 500", "start game 3", f"draw {QUARTER}")
+    croupier = metered("wager 3 player 500", "start game 3", f"draw {QUARTER}", one_side_only=False)
 
     assert won(croupier) == ("two_three_four_suited", (3,))
 
 
-def test_a_hand_that_wins_nothing_of_the_meter_is_settled_with_the_others():
+def test_a_fixed_award_from_the_tray_goes_the_way_of_the_meters_and_is_announced_to_nobody():
     croupier = played(FORTY)
+    meter = progressive(croupier).books.shown
 
-    assert won(croupier) is None
-    assert [(each.seat, each.returned) for each in of_the_meter(croupier)] == [(2, 4000), (3, 0), (5, 4000)]
-    assert step(croupier.do("game over")) == "betting"
+    assert won(croupier) == ("nine_over_zero", (2, 5))
+    assert [(each.seat, each.outcome, each.returned) for each in of_the_meter(croupier)] == [
+        *((2, Outcome.AWARD, 0), (3, Outcome.LOSE, 0), (5, Outcome.AWARD, 0))
+    ]
+    assert refused(croupier, "game over") == "award_unconfirmed"
+    assert step(croupier.do("hand 2 5", "turn jph", "j-pot", "turn run", "game over")) == "betting"
+    (award,) = progressive(croupier).books.awards
+    assert (award.payer, award.amount, progressive(croupier).books.shown) == ("tray", 8000, meter)
+    assert (award.side, award.player, award.banker) == ("player", cards("2H 2D 5H"), cards("KC JC KD"))
+    assert "award_changed" not in croupier.kinds
+
+
+def test_where_the_house_lets_the_dealer_confirm_it_an_award_from_the_tray_needs_no_key():
+    croupier = played(FORTY, "hand 2 5", "j-pot", "game over", supervisor_from=8001)
+
+    assert [award.by for award in progressive(croupier).books.awards] == ["dealer"]
+
+
+def test_the_game_is_not_started_while_the_key_stands_at_jph():
+    assert refused(metered("turn jph"), "start game 2") == "key_in_jph"
+
+
+def test_a_game_that_can_have_been_won_ends_with_nobody_as_its_winner_only_by_the_key():
+    croupier = played(QUARTER, base_wagers="unseen")
+    assert refused(croupier, "game over") == "award_unconfirmed"
+    croupier.do("turn jph", "nobody", "turn run", "game over")
+    assert step(croupier.do("reopen")) == "settling"
+
+    croupier.do("hand 5", "turn jph", "j-pot", "turn run", "game over")
+    assert [award.seats for award in progressive(croupier).books.awards] == [(5,)]
+
+
+@pytest.mark.parametrize("how", ["swipe executive", "sign executive"])
+def test_a_card_is_what_a_reader_saw_and_a_signature_is_none(how):
+    croupier = played(QUARTER, "hand 2 5", "confirm", how, procedure="nexus", executive_from=100)
+
+    (award,) = progressive(croupier).books.awards
+    assert (award.by, award.card) == (
+        ("card", "executive") if how == "swipe executive" else ("signature", None)
+    )
 
 
 def test_where_the_meter_pays_fixed_awards_they_are_awards_too():
@@ -283,7 +324,7 @@ def test_the_meter_is_kept_whatever_the_table_does():
 
 
 def test_a_correction_gives_the_award_that_the_cards_were_worth():
-    croupier = played(FORTY, "game over", "correct round 2H 3H 4H over KC JC KD")
+    croupier = played(LOSES, "game over", "correct round 2H 3H 4H over KC JC KD")
 
     assert (step(croupier), won(croupier)) == ("settling", ("two_three_four_suited", (2, 5)))
     croupier.do("hand 2 5", "turn jph", "j-pot", "turn run", "game over")
@@ -291,7 +332,7 @@ def test_a_correction_gives_the_award_that_the_cards_were_worth():
 
 
 def test_a_correction_takes_the_win_away_before_it_is_confirmed():
-    croupier = played(QUARTER, "hand 2", "correct round 2H 2D 5H over KC JC KD")
+    croupier = played(QUARTER, "hand 2", f"correct round {THE_SAME}")
 
     assert (won(croupier), progressive(croupier).procedure.hand.selected) == (None, ())
 
@@ -348,16 +389,16 @@ def test_a_back_out_of_an_earlier_game_leaves_the_one_at_the_table_alone():
 
 
 def test_a_round_of_a_meter_that_was_retired_since_is_corrected_and_left_to_the_game_manager():
-    croupier = played(FORTY, "game over", "retire", "correct round 2H 3H 4H over KC JC KD")
+    croupier = played(LOSES, "game over", "retire", "correct round 2H 3H 4H over KC JC KD")
 
     assert croupier.alarms == [("progressive_not_corrected", False)]
     assert croupier.rounds[-1].status == "correction"
 
 
 def test_a_correction_pays_by_the_settings_that_the_round_was_played_by():
-    croupier = played(FORTY, "game over")
+    croupier = played(FORTY, "hand 2 5", "turn jph", "j-pot", "turn run", "game over")
     changed = replace(progressive(croupier).books.settings, fixed_awards="meter")
-    croupier.handle(ChangeSettings(changed, "a trial", "eve"))
+    croupier.handle(ChangeSettings(changed, "a trial", "eve", "bob"))
     croupier.do("correct round 2H 2D 5S over KC JC KD")
 
     assert of_the_meter(croupier) == []
@@ -380,24 +421,24 @@ def test_a_seat_can_win_without_a_base_wager_where_the_pay_table_lets_it():
 
 
 def test_a_round_of_no_game_is_corrected_as_any_other():
-    croupier = played(LOSES, "game over", f"draw {FORTY}", "correct round 2H 3H 4H over KC JC KD")
+    croupier = played(LOSES, "game over", f"draw {LOSES}", "correct round 2H 3H 4H over KC JC KD")
 
     assert (step(croupier), won(croupier)) == ("betting", None)
 
 
 def test_after_the_next_start_a_correction_leaves_the_award_to_the_game_manager():
-    croupier = played(FORTY, "game over", "start game 2", "correct round 2H 3H 4H over KC JC KD")
+    croupier = played(LOSES, "game over", "start game 2", "correct round 2H 3H 4H over KC JC KD")
 
     assert (step(croupier), won(croupier)) == ("playing", None)
     assert croupier.alarms == [("progressive_not_corrected", False)]
 
 
 def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
-    croupier = played(LOSES, "game over", "start game 2", "correct round KS 9D over 2S 3S")
+    croupier = played(LOSES, "game over", "wager 2 player 500", "start game 2", f"correct round {THE_SAME}")
     croupier.do("wager 2 player 500", f"draw {QUARTER}")
     assert won(croupier) == ("two_three_four_suited", (2,))
 
-    croupier.do("hand 2", "turn jph", "j-pot", "turn run", "game over", "start game 2")
+    croupier.do("hand 2", "turn jph", "j-pot", "turn run", "game over", "wager 2 player 500", "start game 2")
     assert progressive(croupier).procedure.hand.round == croupier.state.round
 
 
@@ -406,7 +447,7 @@ def test_after_a_correction_took_its_number_a_started_game_is_the_next_rounds():
 
 def test_what_lies_on_the_sensors_was_laid_for_the_procedure_before():
     croupier = metered(
-        "sensors there", "spot 2 5", "start game 2", "draw KS 2S 9H 3S", "game over", "spot 5", "close table"
+        "sensors there", "spot 2 5", "start game 2", f"draw {LOSES}", "game over", "spot 5", "close table"
     )
     start(croupier, procedure="nexus")
 
@@ -546,3 +587,103 @@ def test_a_game_without_the_meters_pay_table_is_not_played():
 def test_settings_of_a_progressive_of_another_table_or_game_cannot_be(changes, says):
     with pytest.raises(ValueError, match=says):
         replace(settings(game_name="progressive-2", meter={}), **changes)
+
+
+# --- which wagers are in a game
+
+
+def alarm_of(croupier: Croupier, code: str) -> str | None:
+    return next((each.text for each in croupier.state.alarms if each.code == code), None)
+
+
+NEEDS_BASE = "seat 4: progressive needs a wager of the same seat on player or banker beside it"
+BOTH_SIDES = "seat 4: progressive is made beside a wager on Player or on Banker, not on both"
+
+
+@pytest.mark.parametrize("started", ["start game 2 4", "start game"], ids=["latched", "recognised"])
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [
+        ((), NEEDS_BASE),
+        (("wager 4 tie 500",), NEEDS_BASE),
+        (("wager 4 player 500", "wager 4 banker 500"), BOTH_SIDES),
+    ],
+    ids=["none", "tie alone", "both sides"],
+)
+@pytest.mark.parametrize(
+    "game_name", ["progressive-1", "progressive-1-five-dollar", "progressive-2", "progressive-3"]
+)
+def test_a_wager_on_the_meter_needs_one_on_player_or_banker_alone_beside_it(game_name, base, reason, started):
+    croupier = metered("spot 2 4", *base, started, game_name=game_name)
+    hand = progressive(croupier).procedure.hand
+
+    assert (hand.wagers, hand.sensors, 4 in hand.spent) == ((2,), (), True)
+    assert [each.wagers for each in progressive(croupier).books.rounds] == [(SeatWager(2, hand.stake),)]
+    assert alarm_of(croupier, "progressive_wager_left_out") == (
+        f"progressive wagers are not in the game of round 1, give them back: {reason}"
+    )
+
+
+def test_what_is_left_out_is_in_the_next_game_only_if_it_is_laid_anew():
+    croupier = metered("start game 4", f"draw {LOSES}", "game over", "wager 4 player 500")
+    assert alarm_of(croupier, "progressive_wager_left_out") is not None
+
+    croupier.do("start game")
+    assert progressive(croupier).procedure.hand.wagers == ()
+    assert alarm_of(croupier, "progressive_wager_left_out") is None
+    croupier.do(f"draw {LOSES}", "game over", "wager 4 player 500", "lift 4", "spot 4", "start game")
+    assert progressive(croupier).procedure.hand.wagers == (4,)
+
+
+def test_a_house_may_take_it_beside_both():
+    croupier = metered("wager 4 player 500", "wager 4 banker 500", "start game 4", one_side_only=False)
+
+    assert progressive(croupier).procedure.hand.wagers == (4,)
+
+
+def test_where_base_wagers_are_unseen_all_that_lies_there_is_in_the_game():
+    croupier = metered("start game 4 6", base_wagers="unseen", one_side_only=True)
+
+    assert progressive(croupier).procedure.hand.wagers == (4, 6)
+    assert alarm_of(croupier, "progressive_wager_left_out") is None
+
+
+def test_a_start_that_is_refused_leaves_nothing_out():
+    croupier = metered("sensors there", "spot 4")
+
+    assert refused(croupier, "start game") == "start_unconfirmed"
+    assert progressive(croupier).procedure.hand.sensors == (4,)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ("wager 2 player 0", "needs_base"),
+        ("wager 2 banker 500", "both_sides"),
+        ("wager 2 player 1000", None),
+        ("wager 2 tie 500", None),
+        ("wager 4 player 500", None),
+        ("wager 5 player 0", None),  # which has no wager in the game
+    ],
+)
+def test_after_the_start_no_base_wager_is_taken_from_under_it(change, code):
+    croupier = metered("start game 2")
+
+    if code is None:
+        croupier.do(change)
+    else:
+        assert refused(croupier, change) == code
+
+
+def test_before_the_start_and_after_the_hand_base_wagers_are_the_players():
+    assert metered("spot 2", "wager 2 player 0").state.wagers
+    croupier = metered("start game 2", f"draw {LOSES}", "wager 2 player 500", "wager 2 banker 500")
+
+    assert len(croupier.state.wagers) == 2
+
+
+def test_after_a_void_hand_the_seat_makes_its_base_wager_again():
+    croupier = metered("start game 2", "draw KS", "void", "wager 2 tie 500", "wager 2 player 500")
+
+    assert refused(croupier, "wager 2 player 0") == "needs_base"
+    assert refused(croupier, "wager 2 banker 500") == "both_sides"

@@ -14,7 +14,7 @@ from controller.table.turn import RefusedError
 from tests.table.croupier import Croupier
 from tests.table.test_transitions import IN_PHASE
 
-METER: dict[str, Any] = {"game_name": "progressive-2", "meter": {}}
+METER: dict[str, Any] = {"game_name": "progressive-2", "meter": {"base_wagers": "unseen"}}
 
 
 def at_betting(*commands: str) -> Croupier:

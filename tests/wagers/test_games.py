@@ -108,9 +108,9 @@ def pays_for(odds: int, rule: str) -> tuple[str, int, str]:
     return "win", odds * STAKE, rule
 
 
-def award(rule: str) -> tuple[str, int, str]:
-    """A share of the meter, which is not the settlement's to reckon."""
-    return "award", 0, rule
+def award(rule: str, *, stays: bool = False) -> tuple[str, int, str]:
+    """A share of the meter, which is not the settlement's to reckon; only a stake that stays on its sensor is."""
+    return "award", STAKE if stays else 0, rule
 
 
 def push(rule: str) -> tuple[str, int, str]:
@@ -220,8 +220,11 @@ for each, pay in (
     ("progressive-2", pays_for),
 ):
     for side in ("player", "banker"):
-        decide(each, "progressive", OVER_ZERO[side, "diamonds"], award("two_three_four_diamonds"))
-        decide(each, "progressive", OVER_ZERO[side, "suited"], award("two_three_four_suited"))
+        stays = pay is pays
+        decide(
+            each, "progressive", OVER_ZERO[side, "diamonds"], award("two_three_four_diamonds", stays=stays)
+        )
+        decide(each, "progressive", OVER_ZERO[side, "suited"], award("two_three_four_suited", stays=stays))
         decide(each, "progressive", OVER_ZERO[side, "unsuited"], pay(1000, "two_three_four_unsuited"))
 
 for each, pay in (("progressive-1", pays_for), ("progressive-1-five-dollar", pays)):

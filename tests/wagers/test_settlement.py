@@ -10,6 +10,7 @@ from controller.wagers.settlement import (
     PlacedWager,
     Settlement,
     WagerRefusedError,
+    check_one_side,
     check_wagers,
     give_back,
     settle,
@@ -245,3 +246,18 @@ def test_a_loss_that_is_written_is_by_the_rules_own_name():
     (settled,) = settle(game, coup(BANKER_WINS), having(("banker", 5)))
 
     assert (settled.outcome, settled.rule) == (Outcome.LOSE, "barred")
+
+
+@pytest.mark.parametrize("beside", [(), ("player",), ("banker",), ("tie",), ("player", "tie")])
+def test_a_wager_that_is_made_beside_one_side_only_is_made_so(beside):
+    check_one_side(DRAGON, DRAGON.wager("player"), having(*((name, 500) for name in beside)))
+
+
+def test_beside_both_sides_it_is_refused():
+    with pytest.raises(WagerRefusedError) as error:
+        check_one_side(DRAGON, DRAGON.wager("tie"), having(("player", 500), ("banker", 500)))
+
+    assert (error.value.code, str(error.value)) == (
+        "both_sides",
+        "tie is made beside a wager on Player or on Banker, not on both",
+    )

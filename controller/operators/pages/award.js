@@ -1,20 +1,11 @@
 // An award of the progressive in words, and a supervisor's orders about it. At a dealer's page a supervisor signs them.
 
-import { askOrder, say } from "./dialogs.js";
+import { groupOf, labelOf, orderOf } from "./catalogue.js";
+import { askOrder, reasonField, say } from "./dialogs.js";
 import { button, element } from "./elements.js";
 import { live } from "./service.js";
 import { moneyIn, sentence } from "./words.js";
 
-export const LABELS = {
-  game_over: "GAME OVER",
-  end_game: "END GAME",
-  confirm: "CONFIRM",
-  jpot: "J-POT",
-  swipe_card: "Swipe card",
-  turn_key: "Turn key",
-};
-const OF_SUPERVISORS = { aquarius: ["turn_key", "jpot"], nexus: ["confirm", "swipe_card"] };
-const WANTED = { turn_key: ["key_to_jph", "key_to_run"], jpot: ["jpot"], confirm: ["confirm"], swipe_card: ["swipe_card"] };
 const CARDS = { supervisor: "a Supervisor card", executive: "an Executive card" };
 const STATES = { to_confirm: "to be confirmed", locked: "logged, the meter is not adjusted yet", booked: "logged, the meter is adjusted" };
 
@@ -39,16 +30,16 @@ export function awardOrders(current) {
 
   function show() {
     const { progressive } = current();
-    const orders = OF_SUPERVISORS[progressive.procedure].filter((order) => !progressive.by_device.includes(order));
+    const orders = groupOf("award").map(({ order }) => order).filter((order) => shown(progressive, order));
     if ([...made.keys()].join() !== orders.join()) {
       made.clear();
-      for (const order of orders) made.set(order, button(LABELS[order], () => press(order), { "data-order": order }));
+      for (const order of orders) made.set(order, button(labelOf(order), () => press(order), { "data-order": order }));
       box.replaceChildren(...made.values());
     }
     for (const [order, key] of made) {
       key.disabled = !live();
       key.setAttribute("aria-disabled", String(progressive.orders[order] !== null));
-      key.classList.toggle("go", WANTED[order].includes(progressive.todo.code));
+      key.classList.toggle("go", progressive.todo.order === order && progressive.orders[order] === null);
       if (order === "turn_key") key.firstChild.textContent = `Key to ${otherWay(progressive).toUpperCase()}`;
     }
   }
@@ -56,25 +47,25 @@ export function awardOrders(current) {
   function press(order) {
     const view = current();
     const refused = view.progressive.orders[order];
-    if (refused !== null) say(`${LABELS[order]}: ${refused}`, true);
-    else DIALOGS[order](view);
+    if (refused !== null) say(`${labelOf(order)}: ${refused}`, true);
+    else askAbout(view, order);
   }
 
   return { node: box, show };
 }
 
+/** Whether an order has a button: to open a game again, only while there is one to open. */
+const shown = ({ orders, by_device: byDevice }, order) =>
+  order in orders && !byDevice.includes(order) && (order !== "reopen_game" || orders[order] === null);
+
 const otherWay = ({ key }) => (key === "run" ? "jph" : "run");
 
-const DIALOGS = {
-  confirm: (view) => askAbout(view, "confirm", "You have verified the hand and its wagers, and confirm this award. A card then completes it."),
-  jpot: (view) => askAbout(view, "jpot", "You have verified the hand and its wagers. J-POT logs this award: after that it can be backed out only at the Game Manager."),
-  swipe_card: (view) =>
-    askAbout(view, "swipe_card", `Your name and password stand for ${CARDS[view.progressive.award?.card] ?? "your card"}. The award is logged and taken off the meter at once: after that it can be backed out only at the Game Manager.`),
-  turn_key: (view) => {
-    const to = otherWay(view.progressive);
-    const off = to === "run" && view.progressive.step === "logged" ? " The award is taken off the meter." : "";
-    askAbout(view, "turn_key", `The key goes to ${to.toUpperCase()}.${off}`, { to });
-  },
+// What an order about an award says before it is given, where there is more to say than its sentence.
+const TEXTS = {
+  confirm: () => "You have verified the hand and its wagers, and confirm this award. A card or a signature then completes it.",
+  jpot: ({ progressive }) => `You have verified the hand and its wagers. J-POT logs this award${progressive.key === "run" ? ", and the key turns to JPH and back to RUN" : ""}: after that it can be backed out only at the Game Manager.`,
+  sign_award: ({ progressive }) => `Your signature stands for ${CARDS[progressive.award?.card] ?? "your card"}. The award is logged at once: after that it can be backed out only at the Game Manager.`,
+  turn_key: ({ progressive }) => `The key goes to ${otherWay(progressive).toUpperCase()}.${progressive.key === "jph" && progressive.step === "logged" ? " The award is taken off the meter." : ""}`,
 };
 
 /** The password of whoever swiped an Executive card, where the house asks for both. */
@@ -97,16 +88,19 @@ export function askPassword(view) {
   });
 }
 
-function askAbout(view, order, text, fields = {}) {
+function askAbout(view, order) {
   const { award } = view.progressive;
+  const { fields, sentence: what } = orderOf(order);
+  const reason = fields.includes("reason") ? reasonField(["Nobody wagered on the hand that won", "Seen on surveillance", "Wrong seats confirmed"]) : null;
+  const to = fields.includes("to") ? { to: otherWay(view.progressive) } : {};
   askOrder({
     order,
     view,
-    title: order === "turn_key" ? `Turn the key to ${fields.to.toUpperCase()}` : LABELS[order],
-    text: sentence(text),
-    parts: award === null ? [] : [awardShown(view.progressive, view.state.currency)],
-    read: () => fields,
-    signed: order === "swipe_card" || !view.orders.includes(order),
+    title: order === "turn_key" ? `Turn the key to ${to.to.toUpperCase()}` : labelOf(order),
+    text: sentence(TEXTS[order]?.(view) ?? `${what}.`),
+    parts: [...(award === null ? [] : [awardShown(view.progressive, view.state.currency)]), ...(reason === null ? [] : [reason.node])],
+    read: () => (reason === null ? to : { reason: reason.read() }),
+    signed: order === "sign_award" || !view.orders.includes(order),
     about: ({ progressive }) => [progressive.round, progressive.step, progressive.key, progressive.award, progressive.seats.map(({ selected }) => selected)],
   });
 }

@@ -1,11 +1,12 @@
 // The dealer's page: what to do now, and the few orders that are the dealer's.
 
 import { cardKeys, chosenWords } from "./card-keys.js";
+import { groupOf } from "./catalogue.js";
 import { askOrder, give, reasonField, say, show } from "./dialogs.js";
-import { byId, button, element, refresh } from "./elements.js";
+import { byId, button, element, put, refresh } from "./elements.js";
 import { gameSection } from "./game.js";
 import { showPrompt } from "./prompt.js";
-import { hand, titlesOf, wholeRound } from "./rounds.js";
+import { byWhom, hand, titlesOf, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
@@ -19,11 +20,6 @@ let view;
 
 // --- orders
 
-const MAIN = {
-  open_betting: { label: "Open betting", again: "Press again: open betting" },
-  close_betting: { label: "No more wagers", again: "Press again: no more wagers" },
-  reveal: { label: "Reveal", again: "Press again: reveal both hands" },
-};
 const mainOrder = button("", () => {}, { key: "F2", id: "main-order", class: "go", disabled: true });
 const callOrder = button("Call supervisor", callSupervisor, { key: "F8", id: "call", disabled: true });
 const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
@@ -31,8 +27,8 @@ const handsButton = button("Ten hands", () => showHands(), { key: "F9", id: "sho
 byId("orders").append(mainOrder, askKeys, callOrder, handsButton);
 
 const main = pressedTwice(mainOrder, () => {
-  const order = Object.keys(MAIN).find((each) => view.orders.includes(each));
-  return order === undefined ? null : { order, ...MAIN[order] };
+  const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
+  return found === undefined || view.prompt.code === "award" ? null : { ...found, again: `Press again: ${found.label.toLowerCase()}` };
 }, (order) => give(order));
 
 function showOrders() {
@@ -135,7 +131,9 @@ function showPays() {
   const over = state.hands === null && last !== null && last.round.shoe === state.shoe.number ? last : null;
   const result = byId("result");
   result.className = over?.round.winner ?? "";
-  result.textContent = over === null ? "" : [headline(over.round), ...(over.round.winner === null ? [] : remarks(over.round))].join(" · ");
+  const shown = over?.correction ?? over?.round;
+  result.textContent = over === null ? "" : [shown.status === "void" ? "Void: return all wagers" : headline(shown), ...(shown.winner === null ? [] : remarks(shown))].join(" · ");
+  put("why", shown?.who ? byWhom(shown) : "");
   const pays = over?.pays ?? [];
   refresh(byId("pays"), pays, () => pays.map(({ title, pays: odds, outcome }) =>
     element("div", { class: `pay ${outcome}` }, element("span", {}, title), element("strong", {}, outcome === "win" ? odds : OUTCOMES[outcome])),
@@ -143,46 +141,44 @@ function showPays() {
 }
 
 function showSeats() {
-  const { seats, last, state } = view;
+  const { seats, last, prompt, state } = view;
   const dealing = state.hands !== null;
-  const owed = dealing || last === null ? [] : last.seats;
-  refresh(byId("seat-list"), [seats, owed, dealing, state.seats, state.limits], () => {
+  const over = dealing ? null : last;
+  refresh(byId("seat-list"), [seats, over, dealing, prompt.code, state.seats, state.limits], () => {
     const money = moneyIn(state.currency);
     const title = titlesOf(state);
     const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
-    const due = new Map(owed.map((each) => [each.seat, each]));
+    const due = new Map((over?.seats ?? []).map((each) => [each.seat, owedTo(each, over)]));
     return Array.from({ length: state.seats }, (_, at) => at + 1)
-      .filter((seat) => state.seats <= 9 || standing.has(seat) || due.has(seat))
+      .filter((seat) => (state.seats <= 9 && prompt.code !== "award") || standing.has(seat) || due.has(seat))
       .map((seat) => element(
         "article",
         { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
         element("h3", {}, String(seat)),
         element("ul", { class: "wagers", "aria-label": "Wagers" }, ...(standing.get(seat) ?? []).map((each) =>
           element("li", {}, element("span", {}, each.title ?? title(each.wager)), " ", element("b", {}, money(each.amount))))),
-        owedTo(due.get(seat), money, title),
+        due.get(seat) ?? element("div", { class: "owed" }),
       ));
   });
 }
 
-// What is done with a wager where it is not an amount: an award is paid from its meter, once it is shared out.
-const DUE = { push: "Push", void: "Return", award: "Award" };
+// What is done with a wager that is paid nothing.
+const DONE = { push: "Leave the wager", lose: "Take", void: "Return" };
 
-/** A wager on the meter whose award its hand button tells, or that was taken at the start of the game. */
-function atItsHandButton({ wager, outcome }, title) {
-  const { progressive } = view;
-  if (progressive === null || title(wager) !== progressive.title) return false;
-  return outcome === "award" || (outcome === "lose" && !progressive.stays);
-}
-
-/** What a seat is owed for the last hand: pay, take, or leave. */
-function owedTo(settled, money, title) {
-  if (settled === undefined) return element("div", { class: "owed" });
-  const lines = settled.wagers.filter((each) => !atItsHandButton(each, title)).map(({ wager, outcome, net }) => {
-    const text = DUE[outcome] ?? (net < 0 ? `Take ${money(-net)}` : `Pay ${money(net)}`);
-    return element("li", { class: outcome }, element("span", {}, title(wager)), " ", element("b", {}, text));
-  });
-  const sum = settled.returned > 0 ? `Owed ${money(settled.returned)}` : "Owed nothing";
-  return element("div", { class: "owed" }, element("ul", { "aria-label": "Last hand" }, ...lines), element("p", {}, sum));
+/** What is to be done for a seat after the last hand: pay, take, or leave; after a correction of it, the differences alone. */
+function owedTo(settled, { correction, differences }) {
+  const money = moneyIn(view.state.currency, { whole: false });
+  const paid = (amount) => (amount < 0 ? `Take back ${money(-amount)}` : `Pay ${money(amount)}`);
+  const shown = correction === null ? settled : differences.find(({ seat }) => seat === settled.seat);
+  const due = shown?.due ?? [];
+  const total = shown === undefined ? "No change" : shown.pay === 0 ? "Nothing to pay" : paid(shown.pay);
+  return element(
+    "div",
+    { class: "owed" },
+    element("ul", { "aria-label": "Last hand" }, ...due.map(({ title, outcome, pay }) =>
+      element("li", { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome }, element("span", {}, title), " ", element("b", {}, pay === 0 ? DONE[outcome] : paid(pay))))),
+    element("p", {}, ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays) ? [element("small", {}, "stake stays"), " "] : []), element("b", {}, total)),
+  );
 }
 
 // --- the last ten hands
@@ -201,13 +197,13 @@ async function fetchHands() {
     return;
   }
   rounds = body.rounds;
-  const letter = ({ status: how, winner }) => (how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : how === "void" ? "V" : "C");
+  const letter = ({ status: how, winner }) => (winner === null ? "V" : how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : "C");
   byId("hand-strip").replaceChildren(...rounds.map(({ round: each }) => {
     const made = element(
       "button",
       { type: "button", class: `past ${each.winner ?? "void"}`, "aria-label": `Round ${each.round}: ${headline(each)}` },
       element("b", {}, letter(each)),
-      element("span", {}, each.status === "void" ? "–" : `${each.player_total}–${each.banker_total}`),
+      element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
     );
     made.addEventListener("click", () => showHands(each.round));
     return made;
@@ -248,6 +244,7 @@ document.addEventListener("keydown", (event) => {
 follow((latest) => {
   view = latest;
   showTop(view, "dealer");
+  document.body.dataset.prompt = view.prompt.code;
   showPrompt(byId("now"), view);
   showKeying();
   showCoup();

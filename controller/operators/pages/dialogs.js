@@ -1,8 +1,9 @@
 // Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
 
 import { byId, button, element } from "./elements.js";
+import { labelOf, orderOf } from "./catalogue.js";
+import { sentence } from "./words.js";
 import { ask, follow, goToSignOn, live, reasonOf, unfollow } from "./service.js";
-import { ORDERS } from "./words.js";
 
 /** Give an order at once; a refusal is shown. Returns whether it was accepted. */
 export async function give(order, fields = {}) {
@@ -13,7 +14,7 @@ export async function give(order, fields = {}) {
   const answer = await ask("POST", "/api/orders", { order, ...fields });
   if (answer.status === 401) goToSignOn("ended");
   const accepted = answer.status === 200 && answer.body.accepted;
-  if (!accepted) say(`${ORDERS[order]}: ${reasonOf(answer)}`, true); // what was done is seen at the table
+  if (!accepted) say(`${labelOf(order)}: ${reasonOf(answer)}`, true); // what was done is seen at the table
   return accepted;
 }
 
@@ -33,23 +34,25 @@ export function wireSaid() {
   byId("said-away").addEventListener("click", () => { byId("said").hidden = true; });
 }
 
-// Orders that mean this hand and no other: they are off when the table has gone on.
-const OF_THIS_HAND = new Set(["close_betting", "reveal", "key_card", "void_coup", "correct_card", "correct_round", "void_round", "change_shoe"]);
 const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again.";
 
 /**
  * Ask before an order is given.
  *
  * - `parts`: what the person fills in; `read` gives the order's fields, or says what is missing by throwing an Error.
- * - `preview`: if given, the order can be confirmed only when the service has said what it would do with just these
- *   fields; the answer is given to `preview`, which returns elements.
+ * - `preview`: the order can be confirmed only when the service has said what it would do with just these fields, and
+ *   whether a second person must approve it; the answer is given to `preview`, which returns elements.
  * - `view`: the table as the person sees it. When it has gone on to another hand, what means this hand is off.
  * - `about`: what of a view the order is about, if it is off as soon as that is another.
  * - `signed`: whether it is given in the name of whoever signs it here.
  * - `path`: where it goes, which takes the order's fields alone if it is not where orders go.
  */
-export function askOrder({ order, view, title = ORDERS[order], text, parts = [], read = () => ({}), preview = null, confirm = title, about = null, signed = false, path = "/api/orders" }) {
-  const second = signed ? secondPerson(SIGNATURE) : view.approval.includes(order) ? secondPerson(APPROVAL) : null;
+export function askOrder({ order, view, title = labelOf(order), text, parts = [], read = () => ({}), preview = () => [], confirm = title, about = null, signed = false, path = "/api/orders" }) {
+  const previews = path === "/api/orders";
+  const signature = signed ? person(SIGNATURE) : null;
+  const second = element("p", { class: "hint second-needed" });
+  const approval = person(APPROVAL);
+  const people = [signature, approval].filter(Boolean);
   const shown = element("div", { class: "preview", "aria-live": "polite" });
   const fault = element("p", { class: "fault", role: "alert" });
   const go = element("button", { type: "submit", class: "go" }, confirm);
@@ -58,7 +61,7 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     {},
     element("p", { class: "consequence" }, text),
     element("div", { class: "asked" }, ...parts),
-    element("div", { class: "told" }, shown, ...(second ? [second.node] : [])),
+    element("div", { class: "told" }, shown, second, ...(signature === null ? [] : [signature.node])),
     fault,
     element("p", { class: "fault not-live-line" }, NOT_LIVE),
     element("div", { class: "choices" }, button("Cancel", () => dialog.close(), { class: "cancel" }), go),
@@ -90,13 +93,16 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
       shown.replaceChildren(element("p", { class: "hint" }, now));
       return;
     }
-    if (preview === null) {
+    if (!previews) {
       shown.replaceChildren();
       return;
     }
     const answer = await ask("POST", "/api/preview", { order, ...now });
     if (asked !== turn) return;
     const { accepted, code } = answer.body;
+    second.textContent = answer.body.second ? `${sentence(answer.body.second)}. ${answer.body.at_page ? AT_PAGE : AT_SESSION}` : "";
+    if (!answer.body.second || !answer.body.at_page) approval.node.remove();
+    else if (!approval.node.isConnected) form.querySelector(".told").append(approval.node);
     if (answer.status === 200 && (accepted || code === "not_revealed")) {
       previewed = JSON.stringify(now); // of cards that lie face down nothing is said beforehand, whatever the order
       shown.replaceChildren(...(accepted ? preview(answer.body) : [element("p", { class: "hint" }, reasonOf(answer))]));
@@ -109,7 +115,7 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
 
   function settle() {
     const now = fields();
-    const ready = preview === null ? typeof now !== "string" : previewed !== null && previewed === JSON.stringify(now);
+    const ready = !previews ? typeof now !== "string" : previewed !== null && previewed === JSON.stringify(now);
     go.disabled = busy || off || !live() || !ready;
   }
 
@@ -118,10 +124,10 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
   function watch(latest) {
     const same = latest.state.round === view.state.round && latest.state.shoe.number === view.state.shoe.number;
     const another = about !== null && JSON.stringify(about(latest)) !== JSON.stringify(about(view));
-    if ((OF_THIS_HAND.has(order) && !same) || another) {
+    if ((orderOf(order)?.of_this_hand && !same) || another) {
       off = true;
       fault.textContent = "The table has gone on since. Cancel, and begin again if it is still to be done.";
-    } else if (preview !== null && latest.seq !== seq) {
+    } else if (previews && latest.seq !== seq) {
       check();
     }
     seq = latest.seq;
@@ -137,20 +143,23 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
     settle();
     const told = shown.textContent;
     for (let waited; waited !== asking; await waited) waited = asking;
-    const stands = preview === null || previewed === JSON.stringify(now);
+    const stands = !previews || previewed === JSON.stringify(now);
     if (off || !stands || shown.textContent !== told) {
       busy = false;
       if (!off && stands) fault.textContent = "What this would do has changed. Look at it, and confirm it again.";
       settle();
       return;
     }
-    const names = second ? { [second.field]: second.read() } : {};
-    const answer = await ask("POST", path, { ...(path === "/api/orders" ? { order } : {}), ...now, ...names });
+    const names = Object.fromEntries(people.filter(({ given }) => given()).map(({ field, read: sign }) => [field, sign()]));
+    const answer = await ask("POST", path, { ...(previews ? { order } : {}), ...now, ...names });
     busy = false;
-    if (answer.status === 200 && answer.body.accepted) {
+    if (answer.status === 202) {
       dialog.close();
-      say(`${ORDERS[order]}: done`);
-    } else if (answer.status === 401 && second === null) {
+      waitForApproval(order, answer.body.waiting);
+    } else if (answer.status === 200 && answer.body.accepted) {
+      dialog.close();
+      say(`${labelOf(order)}: done`);
+    } else if (answer.status === 401 && Object.keys(names).length === 0) {
       goToSignOn("ended");
     } else {
       fault.textContent = reasonOf(answer);
@@ -162,10 +171,12 @@ export function askOrder({ order, view, title = ORDERS[order], text, parts = [],
   return { dialog, check };
 }
 
+const AT_SESSION = "A second person approves it at a session of their own, on any page of this table.";
+const AT_PAGE = "A second person approves it at a session of their own, or signs below.";
 const APPROVAL = {
   field: "approval",
   title: "Second person's approval",
-  hint: "Another supervisor signs this order here, with their own name and password.",
+  hint: "Or the second person signs here, with their own name and password.",
 };
 const SIGNATURE = {
   field: "by",
@@ -173,9 +184,35 @@ const SIGNATURE = {
   hint: "A supervisor gives this order here, with their own name and password. It is on the record in their name.",
 };
 
-function secondPerson({ field, title, hint }) {
-  const name = element("input", { name: "approval-name", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
-  const password = element("input", { name: "approval-password", type: "password", autocomplete: "off", required: true });
+const TOLD_MILLISECONDS = 2500; // a view comes every second
+
+/** Wait until a second person has approved or declined an order of one's own. */
+function waitForApproval(order, number) {
+  const left = element("p", { role: "status" }, "Waiting for a second person.");
+  const take = () => ask("DELETE", `/api/approvals/${number}`);
+  let seen = Date.now();
+  const dialog = open(`${labelOf(order)}: waiting`, element("div", { class: "reading" },
+    element("p", {}, "Nothing has happened yet. A second person approves this order at a session of their own."),
+    left,
+    element("div", { class: "choices" }, button("Take the order back", take, { class: "cancel" }))), () => unfollow(watch));
+  function watch({ waiting }) {
+    const found = waiting.find((each) => each.number === number);
+    if (found !== undefined) seen = Date.now();
+    else if (Date.now() - seen < TOLD_MILLISECONDS) return; // a view from before the order, or from while it is carried out
+    if (found?.outcome === null) {
+      left.textContent = `Waiting for a second person: ${found.seconds} s left.`;
+      return;
+    }
+    dialog.close();
+    say(`${labelOf(order)}: ${found?.outcome ?? "nobody approved it in time"}`, !found?.accepted);
+  }
+  follow(watch);
+}
+
+function person({ field, title, hint }) {
+  const required = field === "by"; // a second person need not sign here
+  const name = element("input", { name: `${field}-name`, autocomplete: "off", autocapitalize: "none", spellcheck: "false", required });
+  const password = element("input", { name: `${field}-password`, type: "password", autocomplete: "off", required });
   const node = element(
     "fieldset",
     { class: "second" },
@@ -185,7 +222,8 @@ function secondPerson({ field, title, hint }) {
     element("label", {}, "Password", password),
   );
   node.addEventListener("input", (event) => event.stopPropagation()); // a signature changes nothing of the order
-  return { node, field, read: () => ({ name: name.value.trim(), password: password.value }) };
+  const given = () => node.isConnected && name.value.trim() !== "";
+  return { node, field, given, read: () => ({ name: name.value.trim(), password: password.value }) };
 }
 
 /** Reasons to touch, and words of one's own; every one is on the record. */

@@ -1,6 +1,7 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
-import { LABELS, askPassword, awardOrders, awardShown } from "./award.js";
+import { askPassword, awardOrders, awardShown } from "./award.js";
+import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { live } from "./service.js";
@@ -88,7 +89,7 @@ function nextOrder(view) {
     return { order: "start_game", label: progressive.start_label, again, refused: progressive.orders.start_game };
   }
   const order = ENDS[progressive.procedure];
-  return { order, label: LABELS[order], again: `Press again: ${LABELS[order]}`, refused: progressive.orders[order] };
+  return { order, label: labelOf(order), again: `Press again: ${labelOf(order)}`, refused: progressive.orders[order] };
 }
 
 /** What pressing a seat means now, and why it cannot be pressed. */

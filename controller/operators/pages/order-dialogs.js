@@ -2,6 +2,7 @@
 
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
+import { orderOf } from "./catalogue.js";
 import { askOrder, reasonField } from "./dialogs.js";
 import { element } from "./elements.js";
 import { differences } from "./rounds.js";
@@ -10,22 +11,31 @@ import { SIDES, headline, sentence } from "./words.js";
 const MISDEALS = ["Misdeal", "Card exposed", "Wrong hand dealt", "Cards disturbed"];
 const MISREADS = ["Misread by the shoe", "Keyed wrongly", "Seen on surveillance"];
 
-export const ORDER_DIALOGS = {
-  sign_on: (view) => askOrder({ order: "sign_on", view, title: "Unlock the table", text: "You become the table's operator." }),
-  sign_off: (view) => askOrder({ order: "sign_off", view, text: "Nothing can be played until an operator signs on again." }),
-  open_betting: (view) => askOrder({ order: "open_betting", view, text: "Seats may make wagers for the next hand." }),
-  close_betting: (view) => askOrder({ order: "close_betting", view, text: "No more wagers for this hand; the first card may be drawn." }),
-  close_table: (view) => askOrder({ order: "close_table", view, text: `Play stops. Wagers that stand go back: ${standing(view)}.` }),
-  reveal: (view) => askOrder({ order: "reveal", view, text: "Both hands are shown and every wager is settled." }),
-  key_card: keyCard,
-  change_shoe: (view) => askOrder({ order: "change_shoe", view, text: changeWords(view), confirm: "Change the shoe" }),
-  accept_shoe: acceptShoe,
-  resume_play: resumePlay,
-  void_coup: voidCoup,
-  correct_card: correctCard,
-  correct_round: correctRound,
-  void_round: voidRound,
+// What an order says besides its sentence, where the table as it stands has something to say.
+const TEXTS = {
+  close_table: (view) => `Play stops. Wagers that stand go back: ${standing(view)}.`,
+  change_shoe: changeWords,
+  resume_play: stopWords,
 };
+const REASONS = {
+  resume_play: ["Checked: the cards are right", "Lid closed, cards undisturbed", "Card taken out of play", "Seen on surveillance"],
+};
+const DIALOGS = { key_card: keyCard, accept_shoe: acceptShoe, void_coup: voidCoup, correct_card: correctCard, correct_round: correctRound, void_round: voidRound };
+
+/** Ask for an order: in a dialog of its own, or by its sentence, and a reason where it takes one. */
+export function askFor(order, view) {
+  if (DIALOGS[order] !== undefined) return DIALOGS[order](view);
+  const { sentence: what, fields } = orderOf(order);
+  const reason = fields.includes("reason") ? reasonField(REASONS[order] ?? []) : null;
+  return askOrder({
+    order,
+    view,
+    text: TEXTS[order]?.(view) ?? `${sentence(what)}.`,
+    parts: reason === null ? [] : [reason.node],
+    read: () => (reason === null ? {} : { reason: reason.read() }),
+    preview: ({ round }) => [element("p", { class: "good" }, round === null ? "It can be done now." : `The hand ends: ${headline(round)}.`)],
+  });
+}
 
 const standing = ({ seats }) => (seats.length === 0 ? "none stand" : `of ${seats.length} ${seats.length === 1 ? "seat" : "seats"}`);
 
@@ -73,19 +83,9 @@ function acceptShoe(view) {
   });
 }
 
-function resumePlay(view) {
-  const reason = reasonField(["Checked: the cards are right", "Lid closed, cards undisturbed", "Card taken out of play", "Seen on surveillance"]);
-  askOrder({
-    order: "resume_play",
-    view,
-    text: stopWords(view),
-    parts: [reason.node],
-    read: () => ({ reason: reason.read() }),
-    preview: ({ round }) => [round === null ? element("p", { class: "good" }, "Play goes on from here.") : element("p", { class: "good" }, `The hand ends: ${headline(round)}.`)],
-  });
+function stopWords({ stops }) {
+  return stops.map(({ text }) => `${sentence(text)}.`).join(" ");
 }
-
-const stopWords = ({ stops }) => stops.map(({ text }) => `${sentence(text)}.`).join(" ");
 
 function voidCoup(view) {
   const reason = reasonField(MISDEALS);

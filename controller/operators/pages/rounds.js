@@ -43,7 +43,7 @@ export function wholeRound({ ts, round }, state) {
   }
   const notes = [...remarks(round), ...round.corrections.map((each) => corrected(each))];
   if (round.hidden) notes.push("The cards were never shown");
-  if (round.who) notes.push(`By ${round.who}${round.approved_by ? `, approved by ${round.approved_by}` : ""}: ${round.reason}`);
+  if (round.who) notes.push(byWhom(round));
   for (const note of notes) said.append(element("p", { class: "note" }, note));
   if (round.settlements.length === 0) {
     said.append(element("p", { class: "quiet" }, correction ? "No seat's pay changes." : "No wagers."));
@@ -69,6 +69,9 @@ export function wholeRound({ ts, round }, state) {
   }
   return said;
 }
+
+/** Who voided or corrected a round, and why. */
+export const byWhom = ({ who, approved_by, reason }) => `By ${who}${approved_by ? `, approved by ${approved_by}` : ""}: ${reason}`;
 
 function corrected({ position, side, before, after, who, reason }) {
   return element("span", {}, `Card ${position}, ${SIDES[side]}, corrected from `, smallCard(before), " to ", smallCard(after), ` by ${who}: ${reason}`);

@@ -8,17 +8,23 @@ const AGAIN_MILLISECONDS = 1000;
 const ANSWER_MILLISECONDS = 10_000;
 const ACTIVITY_MILLISECONDS = 20_000;
 const WARNING_SECONDS = 60;
+const OTHER_PAGES_MILLISECONDS = 250;
 const NO_SERVICE = "No connection to the table's service";
 
-let csrf = null;
+// The session's token is told once, at sign-on. It stays in this tab, and goes to other tabs of this very service alone: a
+// browser gives the cookie to whatever listens on this host, and storage and channels only to pages of the same port too.
+const TOKEN = "csrf";
+const TOKEN_WANTED = "token wanted";
+const pages = new BroadcastChannel("punto session");
+let csrf = sessionStorage.getItem(TOKEN);
 let idleSeconds = Infinity;
 let lastActive = Date.now(); // as the service knows it
 
 /** Ask the service. An answer always has a status and a body, a Blob if it is a PDF; status 0 means that none came. */
-export async function ask(method, path, body) {
+export async function ask(method, path, body, token = csrf) {
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  if (csrf !== null && method !== "GET") headers["X-CSRF-Token"] = csrf;
+  if (token !== null) headers["X-CSRF-Token"] = token;
   try {
     const answer = await fetch(path, {
       method,
@@ -28,7 +34,9 @@ export async function ask(method, path, body) {
     });
     if (answer.headers.get("Content-Type") === "application/pdf") return { status: answer.status, body: await answer.blob() };
     const text = await answer.text();
-    return { status: answer.status, body: text ? JSON.parse(text) : null };
+    const found = { status: answer.status, body: text ? JSON.parse(text) : null };
+    if (method === "POST" && found.body?.code === "csrf") goToSignOn("ended"); // another has signed on in this browser
+    return found;
   } catch {
     return { status: 0, body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` } };
   }
@@ -48,12 +56,48 @@ export function goToSignOn(why = "") {
   location.replace(`/${back}${why && `#${why}`}`);
 }
 
+/** Keep the token of the session that has begun. */
+export function keepToken(token) {
+  csrf = token;
+  sessionStorage.setItem(TOKEN, token);
+}
+
+pages.addEventListener("message", ({ data }) => {
+  if (data === TOKEN_WANTED && csrf !== null) pages.postMessage({ csrf });
+});
+
+async function tokensOfOtherPages() {
+  const told = new Set();
+  const listen = ({ data }) => data.csrf && told.add(data.csrf);
+  pages.addEventListener("message", listen);
+  pages.postMessage(TOKEN_WANTED);
+  await new Promise((go) => setTimeout(go, OTHER_PAGES_MILLISECONDS));
+  pages.removeEventListener("message", listen);
+  return told;
+}
+
+async function* tokens() {
+  if (csrf !== null) yield csrf;
+  yield* await tokensOfOtherPages();
+}
+
+/** The answer to who is signed on, if a page of this browser has the session's token; otherwise it is as if nobody were. */
+export async function session() {
+  for await (const token of tokens()) {
+    const answer = await ask("GET", "/api/session", undefined, token);
+    if (answer.status === 403) continue; // that of an earlier session
+    if (answer.status === 200) keepToken(token);
+    return answer;
+  }
+  return { status: 401, body: null };
+}
+
 /** Who is signed on; goes to the sign-on page if nobody is, and then never comes back. */
 export async function whoIsThere() {
   for (;;) {
-    const { status, body } = await ask("GET", "/api/session");
+    const { status, body } = await session();
     if (status === 200) {
-      remember(body);
+      idleSeconds = body.idle_seconds;
       watchActivity();
       return body;
     }
@@ -64,11 +108,6 @@ export async function whoIsThere() {
     put("not-live-reason", NO_SERVICE);
     await new Promise((go) => setTimeout(go, AGAIN_MILLISECONDS));
   }
-}
-
-function remember(session) {
-  csrf = session.csrf;
-  idleSeconds = session.idle_seconds;
 }
 
 export async function signOff(why) {
@@ -98,7 +137,7 @@ export async function active() {
   if (Date.now() - lastActive < ACTIVITY_MILLISECONDS) return;
   lastActive = Date.now();
   const { status } = await ask("GET", "/api/session");
-  if (status === 401) goToSignOn("ended");
+  if (status === 401 || status === 403) goToSignOn("ended");
 }
 
 // --- the stream: opened, and opened again whenever it ends, fails or falls silent

@@ -1,7 +1,7 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "./elements.js";
-import { ask, reasonOf } from "./service.js";
+import { ask, keepToken, reasonOf, session } from "./service.js";
 
 const WHY = {
   "#ended": "Your session has ended: you were inactive too long, signed on elsewhere, or your account was changed. Sign on again.",
@@ -24,6 +24,7 @@ byId("form").addEventListener("submit", async (event) => {
   const answer = await ask("POST", "/api/session", { name: byId("name").value.trim(), password: byId("password").value });
   byId("go").disabled = false;
   if (answer.status === 200) {
+    keepToken(answer.body.csrf);
     go(answer.body);
     return;
   }
@@ -33,5 +34,5 @@ byId("form").addEventListener("submit", async (event) => {
 });
 
 if (location.hash in WHY) put("why", WHY[location.hash]);
-const { status, body } = await ask("GET", "/api/session");
+const { status, body } = await session();
 if (status === 200) go(body);

@@ -1,16 +1,17 @@
 // The supervisor's page: four parts, of which one is shown.
 
 import { awardOrders, awardShown } from "./award.js";
+import { groupOf } from "./catalogue.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
-import { ORDER_DIALOGS, acknowledge } from "./order-dialogs.js";
+import { acknowledge, askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { hand, titlesOf } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, showTop } from "./top.js";
-import { ORDERS, moneyIn, sentence } from "./words.js";
+import { dayAndClock, moneyIn, sentence } from "./words.js";
 
 const READS_REPORTS = ["supervisor", "executive", "auditor"];
 
@@ -24,18 +25,14 @@ let view;
 
 // --- orders
 
-const GROUPS = {
-  Play: ["sign_on", "open_betting", "close_betting", "reveal", "key_card", "close_table", "sign_off"],
-  Shoe: ["change_shoe", "accept_shoe", "resume_play"],
-  Mistakes: ["correct_card", "void_coup", "correct_round", "void_round"],
-};
+const GROUPS = { play: "Play", shoe: "Shoe", mistakes: "Mistakes" };
 const keys = new Map();
-byId("orders").append(...Object.entries(GROUPS).map(([title, orders]) => element(
+byId("orders").append(...Object.entries(GROUPS).map(([group, title]) => element(
   "div",
   { class: "group", role: "group", "aria-label": title },
   element("h2", {}, title),
-  ...orders.map((order) => {
-    const made = button(order === "sign_on" ? "Unlock the table" : ORDERS[order], () => ORDER_DIALOGS[order](view), { "data-order": order, disabled: true });
+  ...groupOf(group).map(({ order, label }) => {
+    const made = button(label, () => askFor(order, view), { "data-order": order, disabled: true });
     keys.set(order, made);
     return made;
   }),
@@ -68,17 +65,21 @@ function showProgressive() {
 
 function showTrouble() {
   const may = live() && view.orders.includes("acknowledge_alarm");
-  refresh(byId("trouble-list"), [view.stops, view.alarms, may], () => [
+  const away = view.devices.some(({ warning }) => warning !== null);
+  refresh(byId("trouble-list"), [view.stops, view.alarms, away, may], () => [
     ...view.stops.map(({ text }) => element("div", { class: "stop" }, element("strong", {}, "Stopped"), element("p", {}, sentence(text)))),
     ...view.alarms.map((alarm) => element(
       "div",
       { class: "alarm", "data-alarm": alarm.number },
       element("p", {}, alarm.text, alarm.times > 1 ? ` (${alarm.times} times)` : ""),
+      element("small", {}, raisedBy(alarm)),
       button("Acknowledge", () => acknowledge(view, alarm), { disabled: !may }),
     )),
-    ...(view.stops.length + view.alarms.length === 0 ? [element("p", { class: "quiet" }, "Nothing stops play, and no alarm stands.")] : []),
+    ...(view.stops.length + view.alarms.length === 0 ? [element("p", { class: "quiet" }, away ? "No alarm stands." : "Nothing stops play, and no alarm stands.")] : []),
   ]);
 }
+
+const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && `called by ${who}`].filter(Boolean).join(", ");
 
 function showCoup() {
   const { state } = view;

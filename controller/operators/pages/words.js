@@ -11,42 +11,6 @@ export const PHASES = {
   reveal: "No more wagers",
   settled: "Hand settled",
 };
-export const ORDERS = {
-  sign_on: "Sign on",
-  sign_off: "Lock the table",
-  change_shoe: "Change the shoe",
-  open_betting: "Open betting",
-  close_betting: "Close betting",
-  close_table: "Close the table",
-  reveal: "Reveal",
-  void_coup: "Void the hand",
-  correct_card: "Correct a card",
-  correct_round: "Correct the last round",
-  void_round: "Void the last round",
-  key_card: "Key a card",
-  resume_play: "Resume play",
-  accept_shoe: "Accept the shoe",
-  change_game: "Change game or limits",
-  call_supervisor: "Call a supervisor",
-  acknowledge_alarm: "Acknowledge",
-  wager_placed: "Progressive wager",
-  wager_lifted: "Progressive wager",
-  start_game: "START GAME",
-  hand_button: "Hand button",
-  turn_key: "Turn the key",
-  jpot: "J-POT",
-  game_over: "GAME OVER",
-  confirm: "CONFIRM",
-  swipe_card: "Swipe card",
-  end_game: "END GAME",
-  open_meter: "Open the meter",
-  adjust: "Adjust the meter",
-  back_out: "Back out the award",
-  change_settings: "Change the settings",
-  retire: "Retire the progressive",
-  count_coins: "Enter the coins counted",
-};
-
 /** Text of the service as a sentence begins. */
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 

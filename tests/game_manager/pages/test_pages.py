@@ -72,6 +72,7 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await expect(dialog).to_contain_text("starts at its seed of 10,000.00")
         await expect(dialog).to_contain_text("Nothing goes to the reserve")
         await expect(dialog).to_contain_text("The meter will show 10,000.00")
+        await approve(page, ANOTHER_EXECUTIVE)
         await confirm(page, "Open the meter")
         await expect(page.locator("#shown")).to_have_text("USD 10,000.00")
 
@@ -87,7 +88,7 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await expect(dialog).to_contain_text("The meter will show 11,234.50")
         await approve(page, EXECUTIVE)
         await page.locator("dialog .go").click()
-        await expect(dialog.locator(".fault").first).to_contain_text("another one sign it")
+        await expect(dialog.locator(".fault").first).to_contain_text("let another person sign it")
         await approve(page)
         await confirm(page, "Adjust the meter")
         await expect(page.locator("#shown")).to_have_text("USD 11,234.50")
@@ -99,6 +100,7 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await form.get_by_role("button").click()
         await expect(dialog.locator("tbody tr")).to_have_text(["seed10,000.00500.00", "reserve0%1%"])
         await expect(dialog).to_contain_text("the seed amount to be at least as large as the largest")
+        await approve(page, ANOTHER_EXECUTIVE)
         await confirm(page, "Change the settings")
 
     (reserve,) = rows(here.record, "SELECT json_extract(record, '$.after.reserve') FROM progressive_log")
@@ -125,6 +127,8 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         words = await printed(page, first)
         assert "USD 10,126.05" in words
         assert "Ten thousand one hundred twenty-six and 05/100" in words
+        assert "Confirmed by omar (key switch)" in words  # who prints the original signs for the key
+        assert "Player 2D 3D 4D = 9, wins" in words
         assert "COPY" not in words
         await expect(first).to_contain_text(re.compile(r"Printed .*, omar$"))
         assert "COPY" in await printed(page, first)

@@ -1,6 +1,7 @@
 """The consoles as people meet them: a real record, engine and console service, and whoever is at the table."""
 
 import asyncio
+import re
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -13,12 +14,13 @@ from typing import Any
 from playwright.async_api import Browser, Page, expect
 
 from controller.baccarat.cards import Card
-from controller.config import ConsoleConfig
+from controller.config import AccountsConfig, ConsoleConfig
 from controller.messages.building import timestamp
 from controller.operators.accounts import Accounts
 from controller.operators.console import Console
 from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
 from controller.operators.roles import Role
+from controller.supervisor import gate_of
 from controller.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
 from controller.table.settings import Settings
 from controller.table.state import Phase
@@ -50,6 +52,7 @@ class TableWithConsoles:
     record: Path
     port: int
     fitted: Fitted = NOTHING_FITTED
+    at_page: bool = True
     serving: asyncio.Task[None] | None = None
 
     def phase(self) -> Phase:
@@ -62,10 +65,11 @@ class TableWithConsoles:
 
     async def open(self) -> None:
         """Serve the consoles."""
-        config = ConsoleConfig(accounts=self.accounts, port=self.port)
+        config = ConsoleConfig(port=self.port)
         folder = self.record.parent
-        desk = Desk(self.table.engine, folder, self.fitted)
-        console = Console(config, self.table.engine, desk, self.record, folder)
+        gate = gate_of(AccountsConfig(path=self.accounts), config, self.table.engine)
+        desk = Desk(self.table.engine, folder, self.fitted, gate, at_page=self.at_page)
+        console = Console(config, self.table.engine, desk, gate, self.record, folder)
         self.serving = asyncio.create_task(console.serve())
         await listening(self.port)
 
@@ -122,14 +126,18 @@ def known_people() -> bytes:
 
 @asynccontextmanager
 async def consoles(
-    folder: Path, own: Settings | None = None, fitted: Fitted = NOTHING_FITTED
+    folder: Path,
+    own: Settings | None = None,
+    fitted: Fitted = NOTHING_FITTED,
+    *,
+    at_page: bool = True,
 ) -> AsyncIterator[TableWithConsoles]:
     """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
     record = folder / "record.db"
     accounts = folder / "accounts.db"
     accounts.write_bytes(known_people())
     async with table(record, own) as here:
-        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted)
+        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted, at_page)
         await all_of_it.open()
         try:
             yield all_of_it
@@ -176,6 +184,6 @@ async def at_work(page: Page, here: TableWithConsoles, name: str) -> None:
     await page.wait_for_selector("body.live")
 
 
-async def headline(page: Page, words: str) -> None:
+async def headline(page: Page, words: str | re.Pattern[str]) -> None:
     """Wait until the large words are these."""
     await expect(page.locator("#headline")).to_have_text(words)

@@ -81,7 +81,7 @@ async def make_win(folder: Path, procedure: str) -> None:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
         async with console_of(browser) as page:
             await here.load()
-            await here.table.order(OpenMeter("ida"))
+            await here.table.order(OpenMeter("ida", "omar"))
             await here.table.order(Adjust(Cause.INCREASE, 4_218_760, "carried over", "ida", "omar"))
             await here.wager((2, "player", 2500), (5, "player", 10_000), (6, "banker", 5000))
             await at_work(page, here, "mei")

@@ -1,14 +1,19 @@
 """The dealer's day at the dealer's page, as docs/consoles.md tells it."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from time import time
 from typing import Any
 
 import pytest
 from playwright.async_api import expect
 
-from controller.table.events import CorrectRound
+from controller.baccarat.cards import Card
+from controller.operators.desk import Fitted
+from controller.table.events import CorrectRound, OpenBetting, ShoeLost, VoidCoup, VoidRound
 from controller.table.state import Phase
+from drivers.base import LinkHealth
 from tests.operators.pages.parts import (
     NOTE_CHANGES,
     PLAYER_NATURAL,
@@ -18,9 +23,27 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
+from tests.operators.pages.test_reach import hold_up
 from tests.service.table_in_this_process import eventually, rows
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+SAY = """
+import("/static/dialogs.js").then(({ say }) => say("START GAME: " + "the sensors do not answer: ".repeat(4), true))
+"""
+# Where every button is, by its words.
+PLACES = """
+Object.fromEntries([...document.querySelectorAll("button, a")].filter(each => each.checkVisibility())
+  .map(each => [each.textContent, each.getBoundingClientRect()]).map(([name, { x, y }]) => [name, `${x} ${y}`]))
+"""
+# Buttons of which something else is met where they are.
+COVERED = """
+[...document.querySelectorAll("button, a")].filter(each => each.checkVisibility()).filter(each => {
+  const { left, right, top, bottom, x, y, width, height } = each.getBoundingClientRect();
+  const edges = [[left + 4, y + height / 2], [right - 4, y + height / 2], [x + width / 2, top + 4], [x + width / 2, bottom - 4]];
+  return bottom < innerHeight && edges.some(at => !each.contains(document.elementFromPoint(...at)));
+}).map(each => each.textContent)
+"""
 
 
 async def press_twice(page, key="F2"):
@@ -29,6 +52,13 @@ async def press_twice(page, key="F2"):
     await page.wait_for_selector("#main-order.armed")
     await page.wait_for_timeout(400)  # sooner, the second press is taken for half of a double tap
     await page.keyboard.press(key)
+
+
+async def owed(page, seat, wagers, total):
+    """What is to be done for a seat: with each wager, and in all."""
+    its = page.locator(f'[data-seat="{seat}"] .owed')
+    await expect(its.locator("li")).to_have_text(wagers)
+    await expect(its.locator("p")).to_have_text(total)
 
 
 async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_each_step(browser, tmp_path):
@@ -61,10 +91,11 @@ async def test_a_shoe_from_the_first_card_to_the_first_coup_says_what_to_do_at_e
         await headline(page, "Place your wagers")
 
 
-async def test_a_hand_that_is_over_says_what_each_wager_pays_and_each_seat_is_owed(page, here):
+async def test_a_hand_that_is_over_says_what_each_wager_pays_and_what_is_paid_beside_the_stakes(page, here):
     await here.load()
     await at_work(page, here, "mei")
     await here.wager((1, "player", 2500), (3, "banker", 10_000), (3, "tie", 500))
+    await here.wager((4, "player", 5000), (4, "dragon_bonus_player", 5500))
     await expect(page.locator('[data-seat="1"] .wagers')).to_have_text("Player $25")
     await expect(page.locator('[data-seat="3"] .wagers li')).to_have_text(["Banker $100", "Tie $5"])
 
@@ -78,10 +109,9 @@ async def test_a_hand_that_is_over_says_what_each_wager_pays_and_each_seat_is_ow
         "Banker Loses",
         "Tie Loses",
     ]
-    await expect(page.locator('[data-seat="1"] .owed li')).to_have_text("Player Pay $25")
-    await expect(page.locator('[data-seat="1"] .owed p')).to_have_text("Owed $50")
-    await expect(page.locator('[data-seat="3"] .owed li')).to_have_text(["Banker Take $100", "Tie Take $5"])
-    await expect(page.locator('[data-seat="3"] .owed p')).to_have_text("Owed nothing")
+    await owed(page, 1, ["Player Pay $25.00"], "stake stays Pay $25.00")
+    await owed(page, 3, ["Banker Take", "Tie Take"], "Nothing to pay")
+    await owed(page, 4, ["Player Pay $50.00", "Dragon Bonus, Player Pay $55.00"], "stake stays Pay $105.00")
     for side, cards, total in (("player", ["KS", "9H"], "9"), ("banker", ["2S", "3S"], "5")):
         shown = page.locator(f"#coup .{side}")
         await expect(shown.locator(".total")).to_have_text(total)
@@ -96,10 +126,10 @@ async def test_no_more_wagers_is_said_by_pressing_twice_and_a_double_tap_says_no
         await here.load()
         await at_work(page, here, "mei")
         order = page.locator("#main-order")
-        await expect(order).to_contain_text("No more wagers")
+        await expect(order).to_contain_text("Close betting")
 
         await order.evaluate("button => { button.click(); button.click(); }")
-        await expect(order).to_contain_text("Press again: no more wagers")
+        await expect(order).to_contain_text("Press again: close betting")
         assert here.phase() is Phase.BETTING
 
         await page.wait_for_timeout(400)
@@ -237,7 +267,14 @@ async def test_a_supervisor_is_called_with_a_reason_and_sees_the_alarm(page, her
         await call.get_by_role("button", name="A dispute at the table").click()
         await call.get_by_role("button", name="Call", exact=True).click()
 
-        await expect(other.locator("#trouble-list")).to_contain_text("A dispute at the table")
+        await expect(other.locator("#trouble-list .alarm p")).to_have_text("A dispute at the table")
+        await expect(other.locator("#trouble-list .alarm small")).to_have_text(
+            re.compile(r"^\d+ \w+ 20\d\d, \d\d:\d\d:\d\d, called by mei$")
+        )
+        trouble, seats = other.locator("#trouble"), other.locator("#seats")
+        assert await trouble.evaluate("each => each.getBoundingClientRect().bottom") <= await seats.evaluate(
+            "each => each.getBoundingClientRect().top"
+        )
     assert [each.code for each in here.table.state.alarms] == ["supervisor_called"]
 
 
@@ -276,23 +313,156 @@ async def test_the_pace_is_shown_in_hands_an_hour(page, here):
     await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}")
 
 
-async def test_a_correction_is_what_the_dealer_sees_of_the_last_hand(page, here):
+async def test_a_push_leaves_the_wager_where_it_lies(page, here):
     await here.load()
     await here.wager((1, "player", 2500))
-    await here.draw(PLAYER_NATURAL)
+    await here.draw("KS 2S 9H 7D")
     await at_work(page, here, "mei")
-    await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
 
-    cards = here.table.state.last
-    assert cards is not None
-    await here.table.order(
-        CorrectRound(
-            "omar", cards.round, cards.player, (cards.banker[0], type(cards.banker[0])("7D")), "misread"
+    await owed(page, 1, ["Player Leave the wager"], "Nothing to pay")
+
+
+@pytest.mark.parametrize("next_coup", ["order", "automatic"])
+async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(browser, tmp_path, next_coup):
+    async with consoles(tmp_path, house(next_coup=next_coup)) as here, console_of(browser) as page:
+        await here.load()
+        await here.wager(
+            (1, "player", 5000), (2, "tie", 500), (4, "banker", 500), (4, "dragon_bonus_banker", 500)
         )
-    )
+        await here.draw(PLAYER_NATURAL)
+        await at_work(page, here, "mei")
+        await expect(page.locator("#result")).to_have_text("Player wins, 9 to 5 · Natural")
+        await expect(page.locator("#why")).to_be_empty()
 
-    await expect(page.locator("#result")).to_have_text("Tie, 9 all · Natural")
-    await expect(page.locator('[data-seat="1"] .owed li')).to_have_text("Player Push")
+        last = here.table.state.last
+        assert last is not None
+        banker = (last.banker[0], Card("7D"))
+        await here.table.order(CorrectRound("omar", 1, last.player, banker, "misread", "ana"))
+
+        await expect(page.locator("#result")).to_have_text("Round 1 corrected: Tie, 9 all · Natural")
+        await expect(page.locator("#why")).to_have_text("By omar, approved by ana: misread")
+        await owed(page, 1, ["Player Take back $50.00"], "Take back $50.00")
+        await owed(page, 2, ["Tie Pay $45.00"], "Pay $45.00")
+        await owed(page, 4, ["Banker Pay $5.00", "Dragon Bonus, Banker Pay $5.00"], "Pay $10.00")
+
+        await here.table.order(VoidRound("omar", 1, "wrong shoe"))
+
+        await expect(page.locator("#result")).to_have_text("Round 1 voided")
+        await expect(page.locator("#why")).to_have_text("By omar: wrong shoe")
+        await owed(page, 1, [], "No change")
+        await owed(page, 2, ["Tie Take back $40.00"], "Take back $40.00")
+        if next_coup == "order":
+            await headline(page, "Round 1 voided")
+            await expect(page.locator("#detail")).to_have_text(
+                "Pay and take back the differences, then open betting"
+            )
+            await here.table.order(OpenBetting("mei"))
+        await here.wager((1, "player", 5000))
+        await here.draw(PLAYER_NATURAL)
+        await owed(page, 1, ["Player Pay $50.00"], "stake stays Pay $50.00")
+
+
+async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp_path):
+    async with consoles(tmp_path, house(next_coup="order")) as here, console_of(browser) as page:
+        await here.load()
+        await here.wager((1, "player", 2500))
+        await here.draw("KS 2S")
+        await here.table.order(VoidCoup("omar", "misdeal"))
+        await at_work(page, here, "mei")
+
+        await headline(page, "Return all wagers")
+        await expect(page.locator("#detail")).to_have_text("Then open betting")
+        await expect(page.locator("#result")).to_have_text("Void: return all wagers")
+        await owed(page, 1, ["Player Return"], "Nothing to pay")
+
+
+async def test_corrections_and_voids_have_marks_and_words_of_their_own_among_the_last_hands(page, here):
+    await here.load()
+    await here.draw(PLAYER_NATURAL)
+    last = here.table.state.last
+    assert last is not None
+    banker = (last.banker[0], Card("7D"))
+    await here.table.order(CorrectRound("omar", 1, last.player, banker, "misread"))
+    await here.table.order(VoidRound("omar", 1, "wrong shoe"))
+    await here.draw("KS 2S")
+    await here.table.order(VoidCoup("omar", "misdeal"))
+    await at_work(page, here, "mei")
+
+    marks = page.locator("#hand-strip button")
+    await expect(marks.locator("b")).to_have_text(["V", "V", "C", "P"])
+    for mark, words in zip(
+        await marks.all(),
+        ("4: Void", "3: Round 1 voided", "2: Round 1 corrected: Tie, 9 all", "1: Player wins"),
+        strict=True,
+    ):
+        await expect(mark).to_have_accessible_name(re.compile(f"^Round {words}"))
+
+
+AWAY = LinkHealth("127.0.0.1:1883", False, "Connection refused", datetime.now(UTC), None, {})
+HERE = LinkHealth("/dev/serial/by-id/keypad", True, "", datetime.now(UTC), "KP-000123", {})
+
+
+@pytest.mark.parametrize("name", ["mei", "omar"])
+async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser, tmp_path, name):
+    links = {"keypad": HERE, "broker": AWAY}
+    async with consoles(tmp_path, fitted=Fitted(links=lambda: links)) as here, console_of(browser) as page:
+        await here.load()
+        await here.table.shoe(ShoeLost("no sign of life"))
+        await at_work(page, here, name)
+
+        await headline(page, "The shoe is offline")
+        await expect(page.locator("#away p")).to_have_text(
+            [re.compile("^The shoe is offline"), re.compile("^The message broker is away: the displays")]
+        )
+        await expect(page.locator("body")).not_to_contain_text("Nothing stops play")
+
+        await page.get_by_role("button", name="Devices").click()
+        lines = page.get_by_role("dialog").locator("tbody tr")
+        await expect(lines).to_have_count(3)
+        for line, words in zip(
+            await lines.all(),
+            (
+                "Shoe offline .* no sign of life serial IS-1",
+                "Keypad online .* serial KP-000123",
+                "Message broker offline .* Connection refused 127.0.0.1:1883",
+            ),
+            strict=True,
+        ):
+            assert re.match(words, " ".join((await line.inner_text()).split()))
+        await hold_up(page)
+
+        links["broker"] = replace(AWAY, connected=True)
+        await here.table.hello()
+        await expect(page.locator("#away p")).to_have_count(0)
+        await expect(lines.nth(2)).to_contain_text("online")  # a view later, in the dialog too
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (1024, 768)])
+@pytest.mark.parametrize("name", ["mei", "omar"])
+async def test_a_message_covers_no_button_and_moves_none(browser, tmp_path, name, width, height):
+    async with consoles(tmp_path) as here, console_of(browser, width, height) as page:
+        await here.load()
+        await here.table.play(10)
+        await at_work(page, here, name)
+        if name == "mei":
+            await expect(page.locator("#hand-strip button")).to_have_count(10)
+        before = await page.evaluate(PLACES)
+        await page.evaluate(SAY)
+        await expect(page.locator("#said")).to_be_visible()
+
+        assert {key: each for key, each in (await page.evaluate(PLACES)).items() if key != "OK"} == before
+        assert await page.evaluate(COVERED) == []
+
+
+@pytest.mark.parametrize("name", ["mei", "omar"])
+async def test_a_phone_shows_sign_off_and_a_touch_screen_no_keys(browser, tmp_path, name):
+    async with consoles(tmp_path) as here, console_of(browser, 390, 844, touch=True) as page:
+        await here.load()
+        await at_work(page, here, name)
+
+        await expect(page.get_by_role("button", name="Sign off")).to_be_in_viewport(ratio=1)
+        await hold_up(page, axe=False)
+        assert await page.locator("kbd:visible").count() == 0
 
 
 @pytest.mark.punctual

@@ -7,17 +7,35 @@ import pytest
 from playwright.async_api import Page, expect
 
 from controller.operators.desk import Fitted
+from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from controller.progressive.events import OpenMeter
-from controller.progressive.procedure import StartGame, WagerPlaced, WagerVoided
+from controller.progressive.nexus import Confirm
+from controller.progressive.procedure import HandButton, StartGame, WagerPlaced, WagerVoided
 from controller.progressive.state import State as Books
 from controller.table.settings import Settings
 from drivers.base import CardAnswer
-from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles
+from tests.operators.pages.parts import (
+    PASSWORD,
+    TableWithConsoles,
+    at_work,
+    console_of,
+    consoles,
+    headline,
+)
 from tests.operators.pages.test_reach import hold_up
 from tests.table.croupier import settings as table_settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+# The first two sections, from the top; and the gold buttons.
+FIRST = """
+[...document.querySelectorAll("main > *")].filter(each => each.checkVisibility())
+  .sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top).slice(0, 2).map(each => each.id)
+"""
+GOLD = """
+[...document.querySelectorAll("main button")].filter(each => each.checkVisibility())
+  .filter(each => getComputedStyle(each).backgroundColor === "rgb(240, 189, 106)").map(each => each.firstChild.textContent)
+"""
 SUITED = "2H KC 3H JC 4H KD"  # 9 over 0 with 2-3-4 of hearts: 25% of the meter
 
 
@@ -33,7 +51,7 @@ def progressive_house(procedure: str, **meter: Any) -> Settings:
 async def at_wagers(here: TableWithConsoles) -> None:
     """Betting is open, the meter in service, and seats 2, 5 and 6 have base wagers."""
     await here.load()
-    await here.table.order(OpenMeter("ida"))
+    await here.table.order(OpenMeter("ida", "omar"))
     await here.wager((2, "player", 500), (5, "player", 500), (6, "banker", 500))
 
 
@@ -112,32 +130,27 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         await here.draw(SUITED)
         await todo(page, "25% of the meter: press the hand button of seats 2 and 5")
         await page.keyboard.press("6")
-        await said(page, "the hand of seat 6 won nothing of the meter")
+        await said(page, "the hand of seat 6 won no award")
         await page.keyboard.press("2")
         await seat(page, 2, "Selected $1,250.08")
         await page.locator('[data-hand="5"]').click()
-        await todo(page, "turns the key to JPH and presses J-POT")
+        await todo(page, "presses J-POT")
         await expect(page.locator("#award strong")).to_have_text("$2,500.15")
-        await expect(page.locator('[data-seat="2"] .owed li')).to_have_text(["Player Pay $5"])
+        await expect(page.locator('[data-seat="2"] .owed li')).to_have_text(["Player Pay $5.00"])
         await page.keyboard.press("F6")
         await said(page, "is not confirmed: a supervisor must confirm it")
         await page.locator("#said-away").click()
         await hold_up(page)
 
-        await page.locator('[data-order="jpot"]').click(force=True)
-        await said(page, "J-POT: the key is in RUN")
-        await sign(page, "turn_key", "mei")
+        await sign(page, "jpot", "mei")
         await expect(page.get_by_role("dialog").get_by_role("alert").first).to_contain_text(
             "roles of mei do not allow"
         )
         await page.keyboard.press("Escape")
-        await sign(page, "turn_key", "omar")
-        await todo(page, "The key is in JPH: the supervisor presses J-POT")
-        await sign(page, "jpot", "omar")
-        await todo(page, "The award is logged: turn the key to RUN")
-        await expect(page.locator("#meter")).to_have_text("$10,000.60")
-        await sign(page, "turn_key", "omar")
-        await todo(page, "Pay seat 2 1,250.08 and seat 5 1,250.07, in this order; then press GAME OVER")
+        assert books(here).awards == ()
+        await sign(page, "jpot", "omar")  # there is no key switch, so the key turns with it
+        await todo(page, "Pay seats 2 and 5, in this order; then press GAME OVER")
+        await headline(page, "Pay seat 2 $1,250.08, then seat 5 $1,250.07")
         await expect(page.locator("#meter")).to_have_text("$7,500.45")
         await press_twice(page)
         await todo(page, "The next game can be started once betting is open")
@@ -145,7 +158,80 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         assert [(each.who, each.amount) for each in books(here).awards] == [("omar", 250_015)]
 
 
-async def test_a_game_with_nexus_is_confirmed_at_the_supervisors_page_and_swiped_at_the_dealers(
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tmp_path, width, height):
+    async with (
+        consoles(tmp_path, progressive_house("aquarius")) as here,
+        console_of(browser, width, height) as page,
+    ):
+        await at_wagers(here)
+        for number in (2, 5):
+            await here.table.order(WagerPlaced(number))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await at_work(page, here, "mei")
+        await here.draw(SUITED)
+
+        await headline(page, "25% of the meter: press the hand button of seats 2 and 5")
+        await expect(page.locator("#phase")).to_have_text("Hand settled · Award of the progressive")
+        assert await page.evaluate(FIRST) == ["now", "progressive"]
+        assert await page.evaluate(GOLD) == []
+        await page.keyboard.press("F2")
+        await expect(page.locator("#main-order")).not_to_have_class(re.compile("armed"))
+        for number in (2, 5):
+            await here.table.order(HandButton(number, "mei"))
+        await headline(
+            page, "Call a supervisor, who verifies the hand, turns the key to JPH and presses J-POT"
+        )
+        assert await page.evaluate(GOLD) == ["J-POT"]
+        await here.table.order(TurnKey(Key.JPH, "omar"))
+        await headline(page, "The key is in JPH: the supervisor presses J-POT")
+        assert await page.evaluate(GOLD) == ["J-POT"]
+        await here.table.order(Jpot("omar"))
+        await headline(page, "The award is logged: turn the key to RUN, which takes it off the meter")
+        assert await page.evaluate(GOLD) == ["Key to RUN"]
+        await here.table.order(TurnKey(Key.RUN, "omar"))
+
+        await headline(page, "Pay seat 2 $1,250.05, then seat 5 $1,250.05")
+        assert await page.evaluate(GOLD) == ["GAME OVER"]
+        await hold_up(page, axe=width == 1280)
+        await here.table.order(GameOver("mei"))
+        await headline(page, "Player wins, 9 to 0")
+        await expect(page.locator("#main-order")).to_contain_text("Open betting")
+
+
+async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_nobody_won(browser, tmp_path):
+    own = progressive_house("aquarius", base_wagers="unseen")
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await here.load()
+        await here.table.order(OpenMeter("ida", "omar"))
+        await here.table.order(WagerPlaced(2))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await at_work(page, here, "mei")
+        await here.draw(SUITED)
+
+        await headline(page, re.compile("press the hand button of seat 2, if its Player or Banker wager won"))
+        assert await page.evaluate(GOLD) == []
+        await page.keyboard.press("F6")
+        await said(page, "GAME OVER: ")
+        await expect(page.locator("#said")).to_have_class("refused")
+        await page.locator("#said-away").click()
+        await page.locator('.award-orders [data-order="nobody_won"]').click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Reason").fill("No base wager won")
+        await dialog.get_by_label("Name").fill("omar")
+        await dialog.get_by_label("Password").fill(PASSWORD)
+        await hold_up(page)
+        await dialog.locator("button.go").click()
+
+        await headline(page, "Player wins, 9 to 0")
+        await todo(page, "press GAME OVER")
+        assert await page.evaluate(GOLD) == ["Open betting", "GAME OVER"]
+        await press_twice(page)
+        await todo(page, "The next game can be started once betting is open")
+        assert books(here).awards == ()
+
+
+async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_of_their_own(
     browser, tmp_path
 ):
     async with (
@@ -173,7 +259,8 @@ async def test_a_game_with_nexus_is_confirmed_at_the_supervisors_page_and_swiped
         await hold_up(desk)
         await desk.locator('[data-order="confirm"]').click()
         dialog = desk.get_by_role("dialog")
-        await expect(dialog.get_by_label("Password")).to_have_count(0)
+        await expect(dialog.locator("button.go")).to_be_enabled()
+        await expect(dialog.get_by_label("Password").filter(visible=True)).to_have_count(0)
         await hold_up(desk)
         await page.keyboard.press("5")  # taken back at the table, while the supervisor reads
         await expect(dialog).to_contain_text("The table has gone on since")
@@ -184,16 +271,35 @@ async def test_a_game_with_nexus_is_confirmed_at_the_supervisors_page_and_swiped
         await desk.locator('[data-order="confirm"]').click()
         await dialog.locator("button.go").click()
 
-        await todo(page, "swipe a Supervisor card")
-        await page.locator('[data-order="swipe_card"]').click()
-        await expect(page.get_by_role("dialog")).to_contain_text("stand for a Supervisor card")
+        await todo(page, "Pay seats 2 and 5, in this order; then press END GAME")
+        await headline(page, "Pay seat 2 $1,250.05, then seat 5 $1,250.05")
+        await page.locator('[data-order="sign_award"]').click(force=True)
+        await expect(page.locator("#said")).to_have_class("refused")
+        await said(page, "Sign the award: ")
+        assert [(each.who, each.by) for each in books(here).awards] == [("omar", "signature")]
+
+
+async def test_a_confirmed_award_whose_card_reader_is_away_is_signed_at_the_dealers_page(browser, tmp_path):
+    async with consoles(tmp_path, progressive_house("nexus")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        for number in (2, 5):
+            await here.table.order(WagerPlaced(number))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await here.draw(SUITED)
+        for number in (2, 5):
+            await here.table.order(HandButton(number, "mei"))
+        await here.table.order(Confirm("omar"))
+        await at_work(page, here, "mei")
+
+        await todo(page, "swipe a Supervisor card to complete it, or sign")
+        assert await page.evaluate(GOLD) == ["Sign the award"]
+        await page.locator('[data-order="sign_award"]').click()
+        await expect(page.get_by_role("dialog")).to_contain_text("stands for a Supervisor card")
         await hold_up(page)
         await page.keyboard.press("Escape")
-        await sign(page, "swipe_card", "ana")
-        await todo(page, "Pay seat 2 1,250.05 and seat 5 1,250.05, in this order; then press END GAME")
-        await page.locator('[data-order="swipe_card"]').click(force=True)
-        await said(page, "this award is confirmed and logged")
-        assert [(each.who, each.card) for each in books(here).awards] == [("ana", "supervisor")]
+        await sign(page, "sign_award", "ana")
+        await todo(page, "Pay seats 2 and 5, in this order; then press END GAME")
+        assert [(each.who, each.by) for each in books(here).awards] == [("ana", "signature")]
 
 
 async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
@@ -222,7 +328,9 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await seat(page, 4, "Lay anew")
         await page.keyboard.press("3")
         await said(page, "the sensor before this seat sees its wager")
-        await expect(page.locator(".award-orders button")).to_have_text(["CONFIRM"])
+        await expect(page.locator(".award-orders button")).to_have_text(
+            ["CONFIRM", "Sign the award", "NOBODY WON"]
+        )
         await press_twice(page)
         await here.draw(SUITED)
         await todo(page, "press the hand button of seat 2")

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_after_it(browser, tmp_path):
     port = free_port()
     address = f"http://127.0.0.1:{port}"
-    accounts = tmp_path / "accounts.db"
-    table = Table(tmp_path, None, sections=f'[console]\naccounts = "{accounts}"\nport = {port}\n')
+    accounts = tmp_path / "operators.db"
+    table = Table(tmp_path, None, sections=f"[console]\nport = {port}\n")
     subprocess.run(  # noqa: ASYNC221 - nothing else runs yet
         [
             sys.executable,

@@ -1,5 +1,7 @@
 """Coming in and going out, as people do it at a console."""
 
+import asyncio
+from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 import pytest
@@ -124,6 +126,113 @@ async def test_whoever_is_signed_on_already_need_not_sign_on_again(page, here):
     await page.goto(here.address)
 
     await page.wait_for_url(f"{here.address}/dealer")
+
+
+async def gives_an_order(page, here):
+    """Call a supervisor at this page, which the table has on its record."""
+    before = here.table.journal.last_seq
+    answer = await page.evaluate(
+        "import('/static/service.js').then(({ ask }) => ask('POST', '/api/orders', {order: 'call_supervisor', reason: 'x'}))"
+    )
+    assert (answer["status"], here.table.journal.last_seq > before) == (200, True)
+
+
+async def test_a_page_that_is_loaded_again_stays_signed_on_and_gives_orders(page, here):
+    await at_work(page, here, "mei")
+
+    await page.reload()
+    await page.wait_for_selector("body.live")
+    await gives_an_order(page, here)
+
+
+async def test_another_tab_has_the_session_from_one_that_is_open(page, here):
+    await at_work(page, here, "omar")
+    another = await page.context.new_page()
+
+    await another.goto(f"{here.address}/supervisor")
+    await another.wait_for_selector("body.live")
+    await page.close()
+    await another.reload()
+    await another.wait_for_selector("body.live")
+    await gives_an_order(another, here)
+
+
+async def test_a_tab_that_no_open_page_tells_the_token_has_its_user_sign_on(page, here):
+    await at_work(page, here, "omar")
+    another = await page.context.new_page()
+    await page.close()
+
+    await another.goto(f"{here.address}/supervisor")
+    await another.wait_for_url(f"{here.address}/?to=*")
+    await signs_on_here(another, "omar")
+    await gives_an_order(another, here)
+
+
+async def test_a_tab_with_the_token_of_an_earlier_session_has_that_of_the_one_that_is_open(page, here):
+    await at_work(page, here, "omar")
+    another = await page.context.new_page()
+    await another.goto(f"{here.address}/supervisor")
+    await another.wait_for_selector("body.live")
+
+    await another.evaluate("sessionStorage.setItem('csrf', 'of an earlier session')")
+    await another.reload()
+    await another.wait_for_selector("body.live")
+    await gives_an_order(another, here)
+
+
+async def test_a_page_whose_token_is_of_an_earlier_session_gives_no_order_and_has_its_user_sign_on(
+    page, here
+):
+    await at_work(page, here, "omar")
+    before = here.table.journal.last_seq
+    await page.evaluate("sessionStorage.clear()")
+
+    await page.evaluate(
+        "void import('/static/service.js').then(({ ask }) => "
+        "ask('POST', '/api/orders', {order: 'call_supervisor', reason: 'x'}, 'of an earlier session'))"
+    )
+
+    await page.wait_for_url(f"{here.address}/?to=*#ended")
+    await expect(page.get_by_label("Name")).to_be_focused()
+    assert here.table.journal.last_seq == before
+
+
+async def test_a_page_of_another_port_learns_no_token(page, here):
+    await at_work(page, here, "omar")
+    other = await page.context.new_page()
+    async with other_port() as address:
+        await other.goto(address)
+        told = await other.evaluate(
+            """async () => {
+              const pages = new BroadcastChannel("punto session");
+              const told = [...Object.values(sessionStorage)];
+              pages.onmessage = ({ data }) => told.push(data);
+              pages.postMessage("token wanted");
+              await new Promise((go) => setTimeout(go, 1000));
+              return told;
+            }"""
+        )
+
+    assert told == []
+
+
+@asynccontextmanager
+async def other_port():
+    """A page of nobody's, on this host."""
+
+    async def answer(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+        )
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    finally:
+        server.close()
 
 
 async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page, here):

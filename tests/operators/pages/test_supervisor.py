@@ -264,7 +264,7 @@ async def test_play_is_resumed_by_somebody_who_says_what_they_saw(page, here):
     await expect(page.locator(".stop")).to_contain_text("lid")
     dialog = await order(page, "Resume play")
     await dialog.get_by_role("button", name="Lid closed, cards undisturbed").click()
-    await expect(dialog).to_contain_text("Play goes on from here.")
+    await expect(dialog).to_contain_text("It can be done now.")
 
     await confirm(dialog, "Resume play")
 

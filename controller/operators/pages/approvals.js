@@ -1,0 +1,29 @@
+// Orders of others that wait for a second person: approved or declined here, at one's own session.
+
+import { say } from "./dialogs.js";
+import { button, element, refresh } from "./elements.js";
+import { ask, live, reasonOf } from "./service.js";
+import { plain, sentence } from "./words.js";
+
+const box = element("section", { id: "waiting", "aria-label": "Orders that wait for you", "aria-live": "polite", hidden: true });
+
+/** Draw them under the page's bar. */
+export function showWaiting({ waiting }) {
+  if (!box.isConnected) document.querySelector("header.bar").after(box);
+  const mine = waiting.filter(({ may }) => may);
+  box.hidden = mine.length === 0;
+  refresh(box, [mine.map(({ number }) => number), live()], () => mine.map(({ number, label, giver, why, fields }) => element(
+    "div",
+    { class: "waits", "data-waiting": number },
+    element("p", {}, element("strong", {}, `${giver}: ${label}`), ` ${sentence(why)}.`),
+    element("dl", {}, ...Object.entries(fields).map(([name, value]) => element("div", {}, element("dt", {}, plain(name)), element("dd", {}, value)))),
+    element("div", { class: "decide" },
+      button("Decline", () => decide("DELETE", number), { disabled: !live() }),
+      button("Approve", () => decide("POST", number), { class: "go", disabled: !live() })),
+  )));
+}
+
+async function decide(method, number) {
+  const answer = await ask(method, `/api/approvals/${number}`);
+  if (![200, 204].includes(answer.status)) say(reasonOf(answer), true);
+}

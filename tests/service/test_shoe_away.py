@@ -1,0 +1,65 @@
+"""The virtual shoe's cable is cut in mid-hand, two cards are keyed, and the cable comes back: nothing is dealt twice."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from controller.journal.recovery import replay
+from controller.table.events import ChangeShoe, KeyCard, SignOn
+from drivers.ishoe.transport import Shoe
+from simulators.shoe import ShoeOptions, VirtualShoe
+from tests.service.table_in_this_process import eventually, rows, settings, table
+from tests.table.croupier import LONG, cards
+
+pytestmark = pytest.mark.disk
+BURNED = "AS 2S"
+NEXT = "KS 2S 9H 3S QD QH QC QS"
+
+
+async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_path):
+    record = tmp_path / "table.db"
+    dealt = cards(f"{BURNED} {LONG} {NEXT}")
+    shoe = VirtualShoe(
+        ShoeOptions(
+            store=tmp_path / "store",
+            link=tmp_path / "shoe",
+            shoes=(dealt,),
+            cut=0,
+            pace=0.3,
+            between=30,
+            window=3,
+        )
+    )
+    async with table(record, settings("mini-baccarat", burn="first_card")) as here:
+        driver = Shoe(str(tmp_path / "shoe"))
+        here.engine.direct_shoe = driver.direct
+        running = asyncio.create_task(shoe.run())
+        await shoe.ready()
+        reading = asyncio.create_task(driver.run(here.engine.submit_from_shoe))
+        try:
+            await here.order(SignOn("mei"))
+            await eventually(lambda: here.state.link.online, "the shoe is heard")
+            await here.order(ChangeShoe("mei"))
+            await eventually(lambda: len(here.state.coup.cards if here.state.coup else ()) == 2, "two cards")
+            shoe.unplug()
+            await eventually(lambda: not here.state.link.online, "the shoe is lost")
+            await eventually(lambda: shoe.inside.out >= 6, "two cards more are out", 20)
+            assert here.state.coup is not None
+            assert len(here.state.coup.cards) == 2
+            for position in (3, 4):
+                await here.order(KeyCard("mei", dealt[1 + position], position))
+            shoe.plug()
+            await eventually(lambda: here.state.last is not None, "the hand is over")
+        finally:
+            for task in (reading, running):
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+        assert here.state.last is not None
+        assert (here.state.last.player, here.state.last.banker) == (cards("KS 5S 4D"), cards("2S 3S 9D"))
+        assert (here.state.stops, here.state.keyed_away, len(here.state.drawn)) == ((), (), 8)
+        keyed = rows(record, "SELECT payload FROM inputs WHERE payload LIKE '%key_card%'")
+        assert len(keyed) == 2
+    assert replay(record).difference is None
