@@ -96,7 +96,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
 def _overlays(state: TableState) -> tuple[Overlay, ...]:
     shown: dict[Overlay, bool] = {
         "shoe_offline": state.settings.cards == "shoe" and not state.link.online,
-        "shoe_error": any(stop.code != "overdraw" for stop in state.stops),
+        "shoe_error": any(stop.of_the_shoe for stop in state.stops),
         "needs_supervisor": bool(state.stops)
         or (state.doubt is not None and state.doubt.code == "surplus_copy"),
         "card_awaited": state.doubt is not None,

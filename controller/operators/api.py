@@ -66,6 +66,7 @@ class OrderOnOffer(BaseModel):
     signed: bool
     twice: bool
     of_this_hand: bool
+    usual: tuple[str, ...]
     fields: tuple[str, ...]
 
     @classmethod

@@ -176,7 +176,8 @@ def _done(meant: KeyedOrder, after: TableState) -> str:
     if meant.kind == "start_game" and progressive is not None:
         seats = " ".join(map(str, progressive.procedure.hand.wagers)) or "none"
         return f"{START_GAME}: wagers of {seats}"
-    return _DONE.get(meant.kind, f"{meant.card} is keyed")
+    label = CATALOGUE[meant.kind].label.lower()
+    return _DONE.get(meant.kind, f"{label}: done" if meant.card is None else f"{meant.card} is keyed")
 
 
 def _means_nothing(state: TableState, order: Event) -> str | None:

@@ -127,6 +127,7 @@ order(
     group="award",
     dealers=_confirms,
     signed=True,
+    usual=("Nobody wagered on the hand that won", "Seen on surveillance"),
 )(procedure.NobodyWon)
 order(
     label="Reopen the game",
@@ -134,6 +135,7 @@ order(
     roles=SUPERVISORS,
     group="award",
     signed=True,
+    usual=("Seen on surveillance", "Wrong seats confirmed"),
 )(procedure.ReopenGame)
 order(
     label="Swipe card",
@@ -169,6 +171,7 @@ order(
     sentence="put a booked award back on the meter",
     roles=SUPERVISORS,
     group="meter",
+    usual=("Wrong seats confirmed", "Wrong hand confirmed", "Confirmed twice"),
 )(events.BackOut)
 order(
     label="Change the settings",
@@ -185,6 +188,7 @@ order(
     sentence="retire the progressive for good, with all that its meter holds",
     roles=EXECUTIVES,
     group="meter",
+    usual=("The game is taken off the floor", "Another progressive takes its place"),
 )(events.Retire)
 order(
     label="Enter the coins counted",

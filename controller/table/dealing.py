@@ -405,6 +405,7 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
             code="overdraw",
             text="a card left the shoe that was not called for: a supervisor must see it and resume play",
             overdrawn=draw,
+            of_the_shoe=False,
         )
     )
 

@@ -97,7 +97,7 @@ _NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})
 
 # --- what an order is
 
-Group = Literal["play", "shoe", "mistakes", "games", "alarms", "game", "award", "meter"]
+Group = Literal["play", "shoe", "mistakes", "games", "help", "alarms", "game", "award", "meter"]
 """Where consoles show an order."""
 
 
@@ -118,6 +118,7 @@ class Definition:
     - `key`: a key of the dealer's keypad may give it.
     - `seen`: only a device gives it, for it says what was seen; nobody can say that in its place.
     - `report`: what a shift's report calls it, None where the report need not name it unless it was refused.
+    - `usual`: reasons that consoles offer.
     - `takes`: the request's own fields where they are other than the event's.
     """
 
@@ -134,6 +135,7 @@ class Definition:
     key: bool = False
     seen: bool = False
     report: str | None = None
+    usual: tuple[str, ...] = ()
     takes: dict[str, Field] | None = None
 
     @property

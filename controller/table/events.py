@@ -152,6 +152,10 @@ ShoeRecord = CardDrawn | CardUnread | CardOverdrawn | CutCardSeen | LidMoved | R
 ShoeEvent = ShoeHello | ShoeLost | RecordsLost | LinkNoise | ShoeRecord
 
 
+_MISDEALS = ("Misdeal", "Card exposed", "Wrong hand dealt", "Cards disturbed")
+_MISREADS = ("Misread by the shoe", "Keyed wrongly", "Seen on surveillance")
+
+
 # --- what people order. `who` is the operator's name, `reason` theirs, and `approved_by` a second person's, where one is
 # needed (`approval`).
 
@@ -310,6 +314,12 @@ class AcceptShoe:
     group="shoe",
     report="resumed play: {reason}",
     anywhere=True,
+    usual=(
+        "Checked: the cards are right",
+        "Lid closed, cards undisturbed",
+        "Card taken out of play",
+        "Seen on surveillance",
+    ),
 )
 @dataclass(frozen=True, slots=True)
 class ResumePlay:
@@ -327,6 +337,7 @@ class ResumePlay:
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
+    usual=_MISREADS,
 )
 @dataclass(frozen=True, slots=True)
 class CorrectCard:
@@ -346,6 +357,7 @@ class CorrectCard:
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
+    usual=_MISDEALS,
 )
 @dataclass(frozen=True, slots=True)
 class VoidCoup:
@@ -366,6 +378,7 @@ class VoidCoup:
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
+    usual=_MISREADS,
 )
 @dataclass(frozen=True, slots=True)
 class CorrectRound:
@@ -386,6 +399,7 @@ class CorrectRound:
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
+    usual=_MISDEALS,
 )
 @dataclass(frozen=True, slots=True)
 class VoidRound:
@@ -419,10 +433,17 @@ class ChangeGame:
     label="Call supervisor",
     sentence="ask for a supervisor at the table: an alarm stands until one has seen to it",
     roles=DEALERS,
-    group="alarms",
+    group="help",
     key=True,
     report="called a supervisor: {reason}",
     anywhere=True,
+    usual=(
+        "A card is not known",
+        "A dispute at the table",
+        "A mistake was made",
+        "Fill or credit",
+        "Help at the table",
+    ),
 )
 @dataclass(frozen=True, slots=True)
 class CallSupervisor:

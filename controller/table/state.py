@@ -97,11 +97,12 @@ class Stop:
     """Why nothing more leaves the shoe until a supervisor resumes play.
 
     `overdrawn` holds the card too many, to be dealt with by the house's policy; `resume_at` the record from which
-    the shoe can still be heard, when some are lost.
+    the shoe can still be heard, when some are lost. `of_the_shoe` says whether something is wrong with the shoe.
     """
 
     code: str
     text: str
+    of_the_shoe: bool = True
     overdrawn: CardOverdrawn | CardDrawn | CardUnread | None = None
     resume_at: int | None = None
 

@@ -72,7 +72,7 @@ function openMeter() {
 }
 
 function retire() {
-  const reason = reasonField(["The game is taken off the floor", "Another progressive takes its place"]);
+  const reason = reasonField("retire");
   const mine = overview.meters.find(({ progressive }) => progressive === own().progressive);
   const nothing = "0.00000000"; // of a meter that has moved no money yet
   const { primary, reserve, overflow } = mine?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
@@ -288,7 +288,7 @@ async function printSlip(award) {
 }
 
 function backOut(award) {
-  const reason = reasonField(["Wrong seats confirmed", "Wrong hand confirmed", "Confirmed twice"]);
+  const reason = reasonField("back_out");
   const units = Number(award.amount.replace(".", ""));
   const { dialog } = askOrder({
     order: "back_out",

@@ -123,6 +123,7 @@ async def test_the_orders_on_offer_are_those_of_the_catalogue_as_pages_show_them
                     "signed": each.signed,
                     "twice": each.twice,
                     "of_this_hand": each.of_this_hand,
+                    "usual": list(each.usual),
                     "fields": list(each.fields),
                 }
                 for kind, each in CATALOGUE.items()
@@ -137,6 +138,7 @@ async def test_the_orders_on_offer_are_those_of_the_catalogue_as_pages_show_them
             "signed": False,
             "twice": True,
             "of_this_hand": False,
+            "usual": [],
             "fields": [],
         }
         assert (found["jpot"]["group"], found["jpot"]["signed"]) == ("award", True)

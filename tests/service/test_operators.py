@@ -638,7 +638,10 @@ async def test_every_order_of_the_table_can_be_given(tmp_path):
         await give("void_round", round=last.round, reason="misdeal")
         await own.shoe(ShoeHello("IS-2", 5, 1, 1, 8))
         await give("accept_shoe", serial="IS-2")
-        await give("call_supervisor", reason="a dispute at seat 3")
+        for kind in [kind for kind, each in CATALOGUE.items() if each.group == "help"]:
+            await give(kind, reason="a dispute at seat 3")
+        if own.state.stops:
+            await give("resume_play", reason="settled")
         await give("acknowledge_alarm", number=own.state.alarms[0].number)
         await give("close_table")
         await give("change_game", game="mini-baccarat", limits={"player": {"minimum": 500}})

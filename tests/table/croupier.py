@@ -22,6 +22,7 @@ from controller.progressive.procedure import (
 )
 from controller.progressive.settings import LinkedTable
 from controller.progressive.settings import Settings as ProgressiveSettings
+from controller.table.catalogue import event_of
 from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
 from controller.table.events import (
     AcceptShoe,
@@ -287,6 +288,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],
     "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
+    "order": lambda _, words: [event_of(words[0], {"reason": " ".join(words[1:])}, "ann")],
     "acknowledge": _acknowledge,
     "alone": _alone,
     "wager": _wager,

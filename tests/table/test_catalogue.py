@@ -9,13 +9,11 @@ import pytest
 
 from controller.baccarat.cards import RANKS, SUITS, Card
 from controller.progressive.aquarius import Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter, Retire
+from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins
 from controller.progressive.ledger import Cause
 from controller.progressive.nexus import SignAward, SwipeCard
 from controller.progressive.procedure import (
     HandButton,
-    NobodyWon,
-    ReopenGame,
     StartGame,
     WagerLifted,
     WagerPlaced,
@@ -27,7 +25,6 @@ from controller.table.events import (
     AcceptShoe,
     AcknowledgeAlarm,
     BooksOrder,
-    CallSupervisor,
     ChangeGame,
     CloseBetting,
     CorrectCard,
@@ -35,7 +32,6 @@ from controller.table.events import (
     GameOrder,
     KeyCard,
     Order,
-    ResumePlay,
     ServiceStarted,
     SignOn,
     VoidCoup,
@@ -220,8 +216,6 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
     own: dict[type, Iterator[Any]] = {
         SwipeCard: (SwipeCard("eve", level) for level in ("supervisor", "executive")),
         SignAward: (SignAward("eve", level) for level in ("supervisor", "executive")),
-        NobodyWon: iter([NobodyWon("ann", "r")]),
-        ReopenGame: iter([ReopenGame("ann", "r", "bob")]),
         TurnKey: (TurnKey(to, "ann") for to in Key),
         KeyCard: (KeyCard("ann", card, at) for card in CARDS for at in (None, *range(7))),
         CorrectCard: (CorrectCard("ann", at, card, "r", "bob") for at in range(7) for card in CARDS),
@@ -245,14 +239,15 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
             CountCoins("2026-01-02", 1, "ann", name) for name in (None, "dragon", *state.retired_progressives)
         ),
         ChangeSettings: _changes(state),
-        VoidCoup: iter([VoidCoup("ann", "r", "bob")]),
-        ResumePlay: iter([ResumePlay("ann", "r", "bob")]),
-        CallSupervisor: iter([CallSupervisor("ann", "r")]),
-        Retire: iter([Retire("r", "ann", "bob")]),
-        OpenMeter: iter([OpenMeter("ann", "bob")]),
     }
-    bare = {each.event for each in CATALOGUE.values()} - own.keys()
-    return own | {kind: iter([kind("ann")]) for kind in bare}
+    written = {"who": "ann", "reason": "r", "approved_by": "bob"}  # of all others
+    others = {each.event for each in CATALOGUE.values()} - own.keys()
+    return own | {
+        event: iter(
+            [event(**{each.name: written[each.name] for each in fields(event) if each.name != "kind"})]
+        )
+        for event in others
+    }
 
 
 def _rounds(state: TableState) -> Iterator[CorrectRound]:

@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 
 from controller.progressive.procedure import StartGame
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import (
     Access,
     BooksOrder,
@@ -43,6 +44,9 @@ OVERDRAWN: list[str] = ["overdraw KD", "resume"]
 # Play is stopped and the last card of the coup has come; then the shoe is exchanged as well.
 STOPPED: list[str] = ["lid open", "draw 3S"]
 EXCHANGED: list[str] = ["hello B", "resume"]
+
+# What whoever deals may say at any time.
+ASKED: list[str] = [f"order {kind} a question" for kind, each in CATALOGUE.items() if each.group == "help"]
 
 # How a table comes into each phase.
 IN_PHASE: dict[str, tuple[House, list[str]]] = {
@@ -221,7 +225,7 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     *(
         (house, [*so_far, "noise"], command, phase, phase)
         for phase, (house, so_far) in IN_PHASE.items()
-        for command in ("sign on", "call a question", "acknowledge link_noise", "come in", "plug keypad")
+        for command in ("sign on", "acknowledge link_noise", "come in", "plug keypad", *ASKED)
         if phase != "locked" or command in {"come in", "plug keypad"}
     ),
 ]
@@ -285,7 +289,7 @@ WHEN = {
 PERSONAL = [
     "sign on", "sign off", "change shoe", "open", "no more bets", "close table", "reveal", "void", "correct 1 QS",
     "key QS", "resume", "accept A", "wager 1 player 500", "start", "correct round QS 9H over 2S 3S", "void round",
-    "game canberra", "call a question", "acknowledge link_noise",
+    "game canberra", "acknowledge link_noise", *ASKED,
 ]  # fmt: skip
 OF_THE_SHOE = [
     "draw 7C", "unsure 7C", "unread", "overdraw 7C", "overdraw ?", "cut card", "lid open", "lid closed", "push back",

@@ -91,7 +91,7 @@ export function askPassword(view) {
 function askAbout(view, order) {
   const { award } = view.progressive;
   const { fields, sentence: what } = orderOf(order);
-  const reason = fields.includes("reason") ? reasonField(["Nobody wagered on the hand that won", "Seen on surveillance", "Wrong seats confirmed"]) : null;
+  const reason = fields.includes("reason") ? reasonField(order) : null;
   const to = fields.includes("to") ? { to: otherWay(view.progressive) } : {};
   askOrder({
     order,

@@ -2,9 +2,10 @@
 
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { groupOf } from "./catalogue.js";
-import { askOrder, give, reasonField, say, show } from "./dialogs.js";
+import { give, say, show } from "./dialogs.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { gameSection } from "./game.js";
+import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { byWhom, hand, titlesOf, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
@@ -21,10 +22,12 @@ let view;
 // --- orders
 
 const mainOrder = button("", () => {}, { key: "F2", id: "main-order", class: "go", disabled: true });
-const callOrder = button("Call supervisor", callSupervisor, { key: "F8", id: "call", disabled: true });
 const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
 const handsButton = button("Ten hands", () => showHands(), { key: "F9", id: "show-hands" });
-byId("orders").append(mainOrder, askKeys, callOrder, handsButton);
+// What a dealer may say at any time, with a reason.
+const HELP_KEYS = ["F8", "F7"];
+const help = new Map(groupOf("help").map(({ order, label }, at) => [order, button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true })]));
+byId("orders").append(mainOrder, askKeys, ...help.values(), handsButton);
 
 const main = pressedTwice(mainOrder, () => {
   const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
@@ -33,20 +36,11 @@ const main = pressedTwice(mainOrder, () => {
 
 function showOrders() {
   main.show();
-  callOrder.disabled = !live() || !view.orders.includes("call_supervisor");
+  for (const [order, key] of help) key.disabled = !live() || !view.orders.includes(order);
 }
 
-function callSupervisor() {
-  if (callOrder.disabled) return;
-  const reason = reasonField(["A card is not known", "A dispute at the table", "A mistake was made", "Fill or credit", "Help at the table"]);
-  askOrder({
-    order: "call_supervisor",
-    view,
-    text: "Raises an alarm that stands until a supervisor has seen to it.",
-    parts: [reason.node],
-    read: () => ({ reason: reason.read() }),
-    confirm: "Call",
-  });
+function askHelp(order) {
+  if (!help.get(order).disabled) askFor(order, view);
 }
 
 // --- keying a card: rank, suit, and then the key that says which card it is
@@ -228,7 +222,7 @@ const SHORTCUTS = {
   F2: main.press,
   F4: askForKeys,
   F6: game.pressOrder,
-  F8: callSupervisor,
+  ...Object.fromEntries([...help.keys()].map((order, at) => [HELP_KEYS[at], () => askHelp(order)])),
   F9: () => showHands(),
 };
 

@@ -226,10 +226,10 @@ function person({ field, title, hint }) {
   return { node, field, given, read: () => ({ name: name.value.trim(), password: password.value }) };
 }
 
-/** Reasons to touch, and words of one's own; every one is on the record. */
-export function reasonField(usual) {
+/** An order's usual reasons to touch, and words of one's own; every one is on the record. */
+export function reasonField(order) {
   const words = element("input", { name: "reason", maxlength: 200, autocomplete: "off" });
-  const keys = usual.map((text) =>
+  const keys = orderOf(order).usual.map((text) =>
     button(text, () => {
       words.value = text;
       words.dispatchEvent(new Event("input", { bubbles: true }));

@@ -1,4 +1,4 @@
-// What each of a supervisor's orders asks and says before it is given.
+// What each order asks and says before it is given.
 
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
@@ -8,17 +8,11 @@ import { element } from "./elements.js";
 import { differences } from "./rounds.js";
 import { SIDES, headline, sentence } from "./words.js";
 
-const MISDEALS = ["Misdeal", "Card exposed", "Wrong hand dealt", "Cards disturbed"];
-const MISREADS = ["Misread by the shoe", "Keyed wrongly", "Seen on surveillance"];
-
 // What an order says besides its sentence, where the table as it stands has something to say.
 const TEXTS = {
   close_table: (view) => `Play stops. Wagers that stand go back: ${standing(view)}.`,
   change_shoe: changeWords,
   resume_play: stopWords,
-};
-const REASONS = {
-  resume_play: ["Checked: the cards are right", "Lid closed, cards undisturbed", "Card taken out of play", "Seen on surveillance"],
 };
 const DIALOGS = { key_card: keyCard, accept_shoe: acceptShoe, void_coup: voidCoup, correct_card: correctCard, correct_round: correctRound, void_round: voidRound };
 
@@ -26,7 +20,7 @@ const DIALOGS = { key_card: keyCard, accept_shoe: acceptShoe, void_coup: voidCou
 export function askFor(order, view) {
   if (DIALOGS[order] !== undefined) return DIALOGS[order](view);
   const { sentence: what, fields } = orderOf(order);
-  const reason = fields.includes("reason") ? reasonField(REASONS[order] ?? []) : null;
+  const reason = fields.includes("reason") ? reasonField(order) : null;
   return askOrder({
     order,
     view,
@@ -88,7 +82,7 @@ function stopWords({ stops }) {
 }
 
 function voidCoup(view) {
-  const reason = reasonField(MISDEALS);
+  const reason = reasonField("void_coup");
   askOrder({
     order: "void_coup",
     view,
@@ -101,7 +95,7 @@ function voidCoup(view) {
 
 function voidRound(view) {
   const { round } = view.last;
-  const reason = reasonField(MISDEALS);
+  const reason = reasonField("void_round");
   askOrder({
     order: "void_round",
     view,
@@ -116,7 +110,7 @@ function voidRound(view) {
 /** A misread found before settlement: one card of the hand. */
 function correctCard(view) {
   const { hands, shoe } = view.state;
-  const reason = reasonField(MISREADS);
+  const reason = reasonField("correct_card");
   const picks = handPicks(hands, { many: false });
   const { check } = askOrder({
     order: "correct_card",
@@ -140,7 +134,7 @@ function correctCard(view) {
 /** A misread found after settlement: any cards of the last round. */
 function correctRound(view) {
   const { round } = view.last;
-  const reason = reasonField(MISREADS);
+  const reason = reasonField("correct_round");
   const picks = handPicks(round, { many: true });
   const { check } = askOrder({
     order: "correct_round",

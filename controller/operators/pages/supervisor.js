@@ -25,7 +25,7 @@ let view;
 
 // --- orders
 
-const GROUPS = { play: "Play", shoe: "Shoe", mistakes: "Mistakes" };
+const GROUPS = { play: "Play", shoe: "Shoe", help: "Help", mistakes: "Mistakes" };
 const keys = new Map();
 byId("orders").append(...Object.entries(GROUPS).map(([group, title]) => element(
   "div",
