@@ -455,6 +455,24 @@ class CallSupervisor:
 
 
 @order(
+    label="Hold play",
+    sentence="stop play where it is: no card is dealt and no betting opens until a supervisor resumes it",
+    roles=DEALERS,
+    group="help",
+    report="held play: {reason}",
+    anywhere=True,
+    usual=("The last hand is disputed", "A mistake was made", "A break", "Help at the table"),
+)
+@dataclass(frozen=True, slots=True)
+class HoldPlay:
+    """Play is held where it is, so that there is time to look at the last hand and to correct it."""
+
+    who: str
+    reason: str
+    kind: Literal["hold_play"] = "hold_play"
+
+
+@order(
     label="Acknowledge",
     sentence="acknowledge an alarm that has been seen to",
     roles=OF_DEVICES,
@@ -503,6 +521,7 @@ Order = (
     | AcceptShoe
     | ChangeGame
     | CallSupervisor
+    | HoldPlay
     | AcknowledgeAlarm
 )
 

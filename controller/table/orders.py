@@ -33,6 +33,7 @@ from controller.table.events import (
     ConfigurationKeypad,
     CorrectCard,
     CorrectRound,
+    HoldPlay,
     KeyCard,
     OfTheRecord,
     OpenBetting,
@@ -49,7 +50,7 @@ from controller.table.events import (
     VoidRound,
 )
 from controller.table.shoe_events import OFFERED, hear, let_in, put_aside
-from controller.table.state import Correction, KeyedAway, Phase, TableState
+from controller.table.state import Correction, KeyedAway, Phase, Stop, TableState
 from controller.table.turn import RefusedError, Turn
 from controller.wagers.definition import Game
 from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
@@ -100,6 +101,8 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
             _change_game(turn, game)
         case CallSupervisor(reason=reason):
             turn.alarm("supervisor_called", reason)
+        case HoldPlay(reason=reason):
+            _hold(turn, reason)
         case AcknowledgeAlarm(number=number):
             _acknowledge(turn, number)
         case _:
@@ -273,6 +276,12 @@ def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
 
 
 # --- the supervisor
+
+
+def _hold(turn: Turn, reason: str) -> None:
+    if any(stop.code == "held" for stop in turn.state.stops):
+        raise RefusedError("held", "play is held already, until a supervisor resumes it")
+    turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
 
 
 def _resume(turn: Turn, reason: str) -> None:
