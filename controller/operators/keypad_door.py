@@ -28,6 +28,7 @@ SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
 
 START_GAME: Final = "START GAME"
+REASON: Final = "pressed at the keypad"
 
 StartsGame = Callable[[StartGame, str], Awaitable[Handled]]
 """Starts a game of the progressive, given the order and its source."""
@@ -159,7 +160,7 @@ def _order(meant: KeyedOrder, state: TableState) -> Any:
     lets the dealer confirm alone.
     """
     fields: dict[str, Any] = {"card": meant.card, "seat": meant.seat}
-    fields |= {"round": state.round, "reason": "called from the keypad"}
+    fields |= {"round": state.round, "reason": REASON}
     takes = {name for name, each in CATALOGUE[meant.kind].fields.items() if each.required}
     procedure = None if state.progressive is None else state.progressive.procedure
     turned = procedure is not None and procedure.kind == "aquarius" and procedure.key is Key.JPH

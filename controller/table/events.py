@@ -459,6 +459,7 @@ class CallSupervisor:
     sentence="stop play where it is: no card is dealt and no betting opens until a supervisor resumes it",
     roles=DEALERS,
     group="help",
+    key=True,
     report="held play: {reason}",
     anywhere=True,
     usual=("The last hand is disputed", "A mistake was made", "A break", "Help at the table"),

@@ -36,6 +36,7 @@ DEFAULT: Final[Mapping[str, str]] = {
     "F2": "close_betting",
     "ENTER": "reveal",
     "KPENTER": "reveal",
+    "F11": "hold_play",
     "F12": "call_supervisor",
     "ESC": CLEAR,
     **{rank: f"rank {rank}" for rank in RANKS},

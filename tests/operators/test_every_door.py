@@ -25,7 +25,7 @@ from controller.operators import socket_door
 from controller.operators.countersigning import APPROVAL_SECONDS
 from controller.operators.desk import Desk
 from controller.operators.gate import SOURCE
-from controller.operators.keypad_door import KeypadDoor
+from controller.operators.keypad_door import REASON, KeypadDoor
 from controller.operators.one_signature import refusals_at_a_desk
 from controller.operators.roles import Role, card_level, orders_of
 from controller.progressive.aquarius import KEY_SWITCH, Key, TurnKey
@@ -458,8 +458,8 @@ async def test_a_key_does_in_the_operators_name_what_the_machine_says(tmp_path):
                 if who is None:
                     assert pressed.text.startswith("nobody is signed on at this table"), (step, order.kind)
                     continue
-                if order.kind == "call_supervisor":
-                    order.fields["reason"] = "called from the keypad"
+                if "reason" in order.fields:
+                    order.fields["reason"] = REASON
                 said = table_says(order, KEY_SWITCH if order.kind == "jpot" else who, alone=True)
 
                 assert pressed == Said(said.accepted, None, said.text), (step, order.kind)
