@@ -26,16 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
-        ("list", "list the accounts, who has a card, and what is wrong with one"),
+        ("list", "list the accounts, who has a card or a security key, and what is wrong with one"),
         ("log", "show who changed which account when, and the hash of each entry"),
         ("password", "give an account another password; its session ends, and it is locked out no more"),
         ("roles", "give an account these roles in place of those that it has; its session ends"),
         ("card", "give an account a card, in place of one that it has, or take it away; its session ends"),
+        ("key", "take an account's security key away; people add their own at the consoles"),
         ("disable", "let an account in no more; its session ends"),
         ("enable", "let an account in again, also one that is locked out"),
         (
             "restore",
-            "bring an account that does not match the log back to what the log says, with a new password and no card",
+            "bring an account that does not match the log back to what the log says, with a new password, no card and no key",
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)
@@ -49,9 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 choices=[role.value for role in Role],
                 help="several may be given",
             )
-        if name == "card":
+        if name in {"card", "key"}:
             action.add_argument(
-                "--remove", action="store_true", help="take its card away, such as one that is lost"
+                "--remove",
+                required=name == "key",
+                action="store_true",
+                help=f"take its {name} away, such as one that is lost",
             )
 
 
@@ -92,8 +96,8 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
             accounts.set_password(args.name, _asked("New password"))
         case "roles":
             accounts.set_roles(args.name, [Role(role) for role in args.role])
-        case "card" if args.remove:
-            accounts.remove_card(args.name)
+        case "card" | "key" as what if args.remove:
+            (accounts.remove_card if what == "card" else accounts.remove_key)(args.name)
         case "card":
             accounts.enroll(args.name, _asked("The card's number"))
         case "restore":
@@ -108,8 +112,9 @@ def _list(accounts: Accounts) -> None:
     found = accounts.all()
     for each in found:
         state, card = _state(each.disabled), _card(each.has_card)
+        key = "no key" if each.security_key is None else f"key since {each.security_key.added}"
         print(
-            f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {each.last_sign_on or 'never'}\t{card}"
+            f"{each.number}\t{each.name}\t{', '.join(each.roles)}\t{state}\tlast sign-on {each.last_sign_on or 'never'}\t{card}\t{key}"
         )
         for other in found:
             if other.number < each.number and alike(other.name, each.name):

@@ -1,6 +1,7 @@
 """Operators' accounts, in an SQLite file of their own: names, roles, hashes of passwords and of cards, never on the record.
 
-`punto operators` writes it on the table's PC, and the service reads it while that goes on. There is no account that
+`punto operators` writes it on the table's PC, and the service reads it while that goes on. The service writes sign-ons,
+and the security keys that their owners add. There is no account that
 nobody made: every change is an entry in the file's audit log, and an account that does not match the log is not let in.
 """
 
@@ -16,7 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from json import dumps
+from json import dumps, loads
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -27,6 +28,7 @@ from argon2.low_level import ARGON2_VERSION, Type, hash_secret_raw
 from controller.messages.building import timestamp
 from controller.operators.requests import RefusalError
 from controller.operators.roles import Role
+from controller.operators.security_keys import SecurityKey
 from drivers.card_reader.number import card_number
 
 SHORTEST_PASSWORD: Final = 8
@@ -103,6 +105,11 @@ _FORMATS: Final[tuple[tuple[str, ...], ...]] = (
         "CREATE TABLE browsers (hash TEXT, number INTEGER, seen TEXT NOT NULL, PRIMARY KEY (hash, number)) STRICT",
         *_LOG,
     ),
+    # 4: their security keys, and how often each has signed
+    (
+        "ALTER TABLE accounts ADD COLUMN security_key TEXT",
+        "ALTER TABLE accounts ADD COLUMN sign_count INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 """What brings a file to each format from the one before; a new file goes through all of them."""
 _FORMAT: Final = len(_FORMATS)
@@ -120,7 +127,7 @@ class AccountsError(RefusalError):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An operator's account, which has a card or not. Times are UTC.
+    """An operator's account, which has a card or not, and a security key or not. Times are UTC.
 
     `version` counts the changes of password, roles, standing and card. `number` counts from 1 and is never used again. An
     `altered` account does not match the audit log: it has no roles here and is not let in.
@@ -135,13 +142,14 @@ class Account:
     has_card: bool
     number: int
     altered: bool = False
+    security_key: SecurityKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """An entry of the audit log: who changed an account, when (UTC), by which action, and the account after the change.
 
-    `seal` is a hash of the account's whole row, including the hashes of its password and card, so that no column can be
+    `seal` is a hash of the account's whole row, including its security key and the hashes of its password and card, so that no column can be
     changed without an entry. `hash` is over the entry before and this one.
     """
 
@@ -164,7 +172,7 @@ class LogEntry:
 
 
 class _Row(NamedTuple):
-    """An account's row, but for its last sign-on."""
+    """An account's row, but for its last sign-on and its key's sign count."""
 
     folded: str
     name: str
@@ -175,9 +183,11 @@ class _Row(NamedTuple):
     version: int
     card: bytes | None
     number: int
+    security_key: str | None = None
 
     def seal(self) -> str:
-        return sha256(dumps(self, default=bytes.hex).encode()).hexdigest()
+        sealed = self[:-1] if self.security_key is None else self  # without one as before there were keys
+        return sha256(dumps(sealed, default=bytes.hex).encode()).hexdigest()
 
 
 class Accounts:
@@ -211,6 +221,14 @@ class Accounts:
             connection.close()
             raise
         return cls(connection, path, card_secret)
+
+    def again(self) -> Self:
+        """The same file opened again, for another thread.
+
+        Raises:
+            AccountsError: it cannot be opened.
+        """
+        return self.open(self._path)
 
     def close(self) -> None:
         """Close the file."""
@@ -398,8 +416,46 @@ class Accounts:
             raise AccountsError(f"{account.name!r} has no card")
         self._change(name, "card --remove", card=None)
 
+    def add_key(self, name: str, key: SecurityKey, sign_count: int, who: str) -> None:
+        """Give an account its security key; `who` is noted in the log.
+
+        Raises:
+            AccountsError: the file cannot be written, there is no such account, or it does not match the audit log.
+        """
+        self._do("UPDATE accounts SET sign_count = ? WHERE folded = ?", sign_count, folded(name))
+        self._change(name, "key", who, security_key=dumps(key))
+
+    def remove_key(self, name: str) -> None:
+        """Take an account's security key from it.
+
+        Raises:
+            AccountsError: there is no such account, it does not match the audit log, or it has no key.
+        """
+        account = self.find(name)
+        if account is not None and account.security_key is None and not account.altered:
+            raise AccountsError(f"{account.name!r} has no security key")
+        self._change(name, "key --remove", security_key=None)
+
+    def counts_up(self, account: Account, sign_count: int) -> bool:
+        """Take the sign count of an account's key; False if it is not above the last one: two keys have the same secret.
+
+        A key that does not count always says 0. In any thread, for it has a connection of its own.
+
+        Raises:
+            AccountsError: the file cannot be written.
+        """
+        try:
+            with closing(sqlite3.connect(self._path)) as connection, connection:
+                taken = connection.execute(
+                    "UPDATE accounts SET sign_count = ?1 WHERE number = ?2 AND (sign_count < ?1 OR sign_count + ?1 = 0)",
+                    (sign_count, account.number),
+                )
+                return taken.rowcount == 1
+        except sqlite3.Error as error:
+            raise _cannot("read or written", self._path, error) from error
+
     def restore(self, name: str, password: str) -> None:
-        """Bring an account that does not match the audit log back to what the log says, with this password and no card.
+        """Bring an account that does not match the audit log back to what the log says, with this password, no card and no key.
 
         Raises:
             AccountsError: the log has no such account, the account matches it, or the password cannot be used.
@@ -454,7 +510,9 @@ class Accounts:
         except sqlite3.Error as error:
             raise _cannot("read or written", self._path, error) from error
 
-    def _change(self, name: str, what: str, **columns: str | int | bytes | None) -> None:
+    def _change(
+        self, name: str, what: str, who: str | None = None, **columns: str | int | bytes | None
+    ) -> None:
         with self._writing():
             account = self.find(name)
             if account is None:
@@ -466,9 +524,11 @@ class Accounts:
                     "then bring the account back with `punto operators restore`"
                 )
             (row,) = _rows(self._connection, "WHERE folded = ?", folded(name))
-            self._put(row._replace(version=row.version + 1, **columns), what)  # type: ignore[arg-type] # four literals
+            # A key lets nobody sign on: it ends no session, and lifts no lock-out.
+            version = row.version + ("security_key" not in columns)
+            self._put(row._replace(version=version, **columns), what, who)  # type: ignore[arg-type] # five literals
 
-    def _put(self, row: _Row, what: str) -> None:
+    def _put(self, row: _Row, what: str, who: str | None = None) -> None:
         """Write an account's row and its entry in the log, within `_writing`."""
         columns = ", ".join(_Row._fields)
         held = ", ".join("?" * len(_Row._fields))
@@ -477,7 +537,7 @@ class Accounts:
             f"INSERT INTO accounts ({columns}) VALUES ({held}) ON CONFLICT (folded) DO UPDATE SET {others}",  # noqa: S608 - the fields above
             *row,
         )
-        _note(self._connection, row, what)
+        _note(self._connection, row, what, who)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -639,6 +699,7 @@ def _account(row: _Row, last_sign_on: str | None, seal: str | None) -> Account:
         row.card is not None,
         row.number or 0,
         altered,
+        None if altered or row.security_key is None else SecurityKey(*loads(row.security_key)),
     )
 
 
@@ -649,14 +710,14 @@ def _log(connection: sqlite3.Connection) -> list[LogEntry]:
     return [LogEntry(*row) for row in connection.execute("SELECT * FROM audit_log ORDER BY entry")]
 
 
-def _note(connection: sqlite3.Connection, row: _Row, what: str) -> None:
-    """Add an entry with this row of an account."""
+def _note(connection: sqlite3.Connection, row: _Row, what: str, who: str | None = None) -> None:
+    """Add an entry with this row of an account, as changed by `who`, or by whoever runs this program."""
     last = connection.execute("SELECT entry, hash FROM audit_log ORDER BY entry DESC LIMIT 1").fetchone()
     entry, before = last or (0, "")
     new = LogEntry(
         entry + 1,
         timestamp(datetime.now(UTC)),
-        _who(),
+        who or _who(),
         what,
         row.number,
         row.name,

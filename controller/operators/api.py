@@ -13,11 +13,31 @@ from controller.table.definition import Definition, Group
 
 
 class Password(BaseModel):
-    """The password of whoever swiped a card."""
+    """The password of whoever swiped a card, or is signed on."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     password: Annotated[str, Field(max_length=2000)]
+
+
+class Name(BaseModel):
+    """The name of a second person."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    name: Annotated[str, Field(max_length=200)]
+
+
+class Credential(BaseModel):
+    """What a security key answered: a `PublicKeyCredential` as browsers write it in JSON."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    credential: dict[str, Any]
+
+
+class NamedCredential(Name, Credential):
+    """What the security key of the person of this name answered."""
 
 
 class SessionAnswer(BaseModel):
@@ -107,6 +127,10 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
         "/api/orders": orders,
         "/api/preview": orders,
         "/api/card-password": Password.model_json_schema(),
+        "/api/session/key-options": Password.model_json_schema(),
+        "/api/session/key": Credential.model_json_schema(),
+        "/api/approvals/{number}/key-options": Name.model_json_schema(),
+        "/api/approvals/{number}/key": NamedCredential.model_json_schema(),
     }.items():
         document["paths"][path]["post"]["requestBody"] = {
             "required": True,

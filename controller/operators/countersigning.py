@@ -1,12 +1,14 @@
-"""Orders that wait for a second person, who approves them at a session of their own.
+"""Orders that wait for a second person, who approves them at a session of their own, or with a security key where they wait.
 
 They wait in memory, for a short time, and nothing of them is on the record before they are given: an order that nobody
 approved has not happened.
 """
 
+import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Final
 
 from controller.operators.requests import RefusalError
@@ -23,6 +25,7 @@ class Waiting:
     """An order of `giver` that came from `source` and needs a second person, because of `why`.
 
     `hand` is the shoe and round that it was ordered in. `outcome` says what became of it, for a few seconds after its end.
+    `nonce` is new after each attempt to approve it with a key.
     """
 
     number: int
@@ -35,6 +38,16 @@ class Waiting:
     until: float
     outcome: str | None = None
     accepted: bool = False
+    being_given: bool = False
+    nonce: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    def concerns(self, name: str) -> bool:
+        """Whether this person gave it, or it was signed at their page."""
+        return name in {self.giver, self.source.name}
+
+    def challenge(self, name: str) -> bytes:
+        """What the key of the person of this name signs to approve this very order."""
+        return sha256(self.nonce + f"{self.number} {self.order!r} {name}".encode()).digest()
 
 
 class Countersigning:
@@ -44,6 +57,7 @@ class Countersigning:
         self._clock = clock
         self._number = 0
         self._waiting: dict[int, Waiting] = {}
+        self._taken: dict[int, Waiting] = {}
         self._ended: dict[str, Waiting] = {}
 
     def add(self, kind: str, order: Any, giver: str, source: Any, why: str, state: TableState) -> Waiting:
@@ -75,31 +89,46 @@ class Countersigning:
         }
         return tuple(self._waiting.values())
 
-    def take(self, number: int, state: TableState) -> Waiting:
-        """Take one out, to be given or dropped.
+    def shown(self, name: str, state: TableState) -> tuple[Waiting, ...]:
+        """Those that wait, and of this person's also what is carried out now, and the last that ended, while that is news."""
+        last = self._ended.get(name)
+        taken = [each for each in self._taken.values() if each.concerns(name)]
+        return (
+            *self.all(state),
+            *taken,
+            *([last] if last is not None and last.until > self._clock() else []),
+        )
+
+    def find(self, number: int, state: TableState) -> Waiting:
+        """The order of this number.
 
         Raises:
             RefusalError: it does not wait any more.
         """
         self.all(state)
-        found = self._waiting.pop(number, None)
-        if found is None:
+        if number not in self._waiting:
             raise RefusalError(
                 404,
                 "not_waiting",
                 "this order does not wait any more: the time was up, the table has gone on, or it is done",
             )
-        return found
+        return self._waiting[number]
+
+    def spend(self, waiting: Waiting) -> None:
+        """Have what was signed to approve it be good for nothing more."""
+        self._waiting[waiting.number] = replace(waiting, nonce=secrets.token_bytes(32))
+
+    def take(self, waiting: Waiting) -> None:
+        """Take one out, to be given; it is shown until it has `ended`."""
+        self._taken[waiting.number] = replace(self._waiting.pop(waiting.number), being_given=True)
 
     def ended(self, waiting: Waiting, outcome: str, *, accepted: bool = False) -> None:
         """Have whoever gave it be told what became of it."""
+        self._waiting.pop(waiting.number, None)
+        self._taken.pop(waiting.number, None)
         until = self._clock() + _TOLD_SECONDS
-        self._ended[waiting.giver] = replace(waiting, outcome=outcome, accepted=accepted, until=until)
-
-    def last_of(self, giver: str) -> Waiting | None:
-        """The last order of this person that ended, while that is news."""
-        found = self._ended.get(giver)
-        return found if found is not None and found.until > self._clock() else None
+        for name in (waiting.giver, waiting.source.name):
+            self._ended[name] = replace(waiting, outcome=outcome, accepted=accepted, until=until)
 
     def seconds_left(self, waiting: Waiting) -> int:
         """How long it still waits."""

@@ -18,7 +18,7 @@ from controller.engine import Engine, Handled
 from controller.games import load_game
 from controller.messages.building import public_round, state_message
 from controller.messages.models import State
-from controller.operators.countersigning import APPROVAL_SECONDS, Countersigning
+from controller.operators.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
 from controller.operators.games import game_names
 from controller.operators.one_signature import refusals_at_a_desk, signed_together
 from controller.operators.requests import (
@@ -26,12 +26,14 @@ from controller.operators.requests import (
     NotLetInError,
     RefusalError,
     UnreadableError,
+    let_in,
     nearest,
     read_fields,
     read_request,
     sayable,
 )
 from controller.operators.roles import Role, card_level, orders_of
+from controller.operators.security_keys import Signed
 from controller.problems import ConfigError
 from controller.progressive.events import ChangeSettings
 from controller.progressive.nexus import Confirm
@@ -72,6 +74,9 @@ class Accounts(Protocol):
 
     async def check(self, name: str, password: str, where: str, what: str) -> Person:
         """The account of this name and password; raises NotLetInError."""
+
+    async def check_key(self, name: str, given: Signed, where: str, what: str) -> Person:
+        """The account of this name, whose security key signed this; raises NotLetInError."""
 
     async def refuse_role(self, who: str, what: str, where: str) -> None:
         """Put on the record that somebody's roles do not allow what they wanted."""
@@ -139,6 +144,14 @@ class Fitted:
 
 
 NOTHING_FITTED: Final = Fitted()
+
+
+class _AtPage(NamedTuple):
+    """A second person who has identified themselves at the first person's page: a `Caller`."""
+
+    name: str
+    roles: tuple[Role, ...]
+    where: str
 
 
 class _Confirmed(NamedTuple):
@@ -338,12 +351,9 @@ class Desk:
         if self.accounts is None:
             raise RefusalError(403, refused, f"{noun}: this table has no accounts that could {verb} an order")
         what = f"{verb} {kind}"
-        try:
-            person = await self.accounts.check(given.name, given.password, caller.where, what)
-        except NotLetInError as error:
-            if error.retry_after is not None:
-                raise RefusalError(429, error.code, f"{noun}: {error}", error.retry_after) from None
-            raise RefusalError(403, refused, f"{noun}: {error}") from None
+        person = await let_in(
+            self.accounts.check(given.name, given.password, caller.where, what), refused, noun
+        )
         if kind not in orders_of(person.roles, self._engine.state):
             await self._against(person, what, caller.where)
             raise RefusalError(403, refused, f"{noun}: the roles of {person.name} do not allow {kind}")
@@ -428,16 +438,50 @@ class Desk:
             RefusalError: it does not wait any more, it is their own, or their roles do not allow it.
             RecordError: it, or a refusal, could not be put on the record.
         """
-        found = next((each for each in self.waiting.all(self._engine.state) if each.number == number), None)
-        if found is not None and found.kind not in orders_of(second.roles, self._engine.state):
+        found = self.waiting.find(number, self._engine.state)
+        if found.kind not in orders_of(second.roles, self._engine.state):
             await self._refuse_role(second, found.kind)
-        if found is not None and second.name == found.giver:
+        if second.name == found.giver:
             raise RefusalError(403, "not_approved", "your own order needs another person's approval")
-        found = self.waiting.take(number, self._engine.state)
+        self.waiting.take(found)
         answer = await self._carry_out([replace(found.order, approved_by=second.name)], found.source)
         outcome = f"approved by {second.name}" if answer.accepted else f"refused: {answer.reason}"
         self.waiting.ended(found, outcome, accepted=answer.accepted)
         return answer
+
+    def key_challenge(self, number: int, name: str, caller: Caller) -> bytes:
+        """What the key of the person of this name signs to approve an order that waits at `caller`'s page.
+
+        Raises:
+            RefusalError: it does not wait there any more.
+        """
+        return self._at(caller, number).challenge(name)
+
+    async def approve_by_key(self, number: int, name: str, key: tuple[Any, str], caller: Caller) -> Answer:
+        """As `approve`, with the security key of the person of this name, at the page where the order waits.
+
+        `key` is the credential and the origin of that page. What was signed is worth one attempt.
+
+        Raises:
+            RefusalError: as of `approve`, or the key is not accepted.
+            RecordError: it, or a refusal, could not be put on the record.
+        """
+        found = self._at(caller, number)
+        assert self.accounts is not None  # noqa: S101 - without them no order waits
+        self.waiting.spend(found)
+        given = Signed(key[0], found.challenge(name), key[1])
+        what = f"approve {found.kind}"
+        checked = self.accounts.check_key(name, given, caller.where, what)
+        person = await let_in(checked, "not_approved", "approval")
+        return await self.approve(number, _AtPage(person.name, person.roles, caller.where))
+
+    def _at(self, caller: Caller, number: int) -> Waiting:
+        found = self.waiting.find(number, self._engine.state)
+        if not found.concerns(caller.name):
+            raise RefusalError(
+                403, "not_approved", "a key approves an order only at the page where it was given"
+            )
+        return found
 
     async def decline(self, number: int, caller: Caller) -> None:
         """Drop an order that waits: whoever gave it, or may approve it, may.
@@ -446,14 +490,10 @@ class Desk:
             RefusalError: it does not wait any more, or their roles do not allow it.
             RecordError: the refusal could not be put on the record.
         """
-        found = next((each for each in self.waiting.all(self._engine.state) if each.number == number), None)
-        if (
-            found is not None
-            and caller.name != found.giver
-            and found.kind not in orders_of(caller.roles, self._engine.state)
-        ):
+        found = self.waiting.find(number, self._engine.state)
+        if not found.concerns(caller.name) and found.kind not in orders_of(caller.roles, self._engine.state):
             await self._refuse_role(caller, found.kind)
-        self.waiting.ended(self.waiting.take(number, self._engine.state), f"declined by {caller.name}")
+        self.waiting.ended(found, f"declined by {caller.name}")
 
     async def _carry_out(self, orders: Sequence[Any], caller: Caller) -> Answer:
         source = f"operator {caller.name}"

@@ -15,17 +15,19 @@ import math
 import secrets
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from controller.engine import Engine
 from controller.messages.building import timestamp
+from controller.operators import security_keys
 from controller.operators.accounts import Account, Accounts, folded, nobodys_hash, verified
-from controller.operators.requests import NotLetInError
+from controller.operators.requests import NotLetInError, RefusalError
 from controller.operators.roles import AT_THE_TABLE, Role
+from controller.operators.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
 from controller.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
 from controller.table.state import Phase
 
@@ -39,6 +41,8 @@ a longer queue would take seconds."""
 _WAITING_FROM_ONE: Final = 10
 """The same from one origin, so that none takes all the places."""
 _REMEMBERED: Final = 10_000  # addresses, and pairs of a name and where it was given
+_ADDING_SECONDS: Final = 120.0
+"""So long after the password is said a security key can be added."""
 _LONGEST_PAUSE: Final = 60.0
 """Seconds between two guesses at one name, however many addresses they come from."""
 
@@ -62,7 +66,7 @@ class Policy:
 class Session:
     """Somebody signed on. `seen` is when they last did something, by the monotonic clock; `over` once it has ended.
 
-    `streams` are the views that are open, the oldest first.
+    `streams` are the views that are open, the oldest first; `adding` is the challenge for a new security key, and until when.
     """
 
     number: int
@@ -74,6 +78,7 @@ class Session:
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     over: bool = False
     streams: list[object] = field(default_factory=list)
+    adding: tuple[bytes, float] | None = None
 
 
 class SignedOn(NamedTuple):
@@ -93,6 +98,13 @@ class _Origin(NamedTuple):
 
     key: str
     known: bool
+
+
+class _Proof(NamedTuple):
+    """What somebody shows of themselves: `fault` is the record's code for what is wrong with it, None if it is right."""
+
+    noun: str
+    fault: Callable[[Account | None], Awaitable[str | None]]
 
 
 @dataclass(slots=True)
@@ -151,7 +163,7 @@ class Gate:
         origin = _Origin(_place(where), known=False)
         if browser is not None and found is not None and found.number in known_here:
             origin = _Origin(f"browser {_hash(browser)} at {origin.key}", known=True)
-        account = await self._let_in(name, password, where, "sign_on", origin)
+        account = await self._let_in(name, self._by_password(password), where, "sign_on", origin)
         async with self._coming_in:  # of two at once, the later must see the session of the earlier
             token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
             return await self._come_in(account, where, before, token)
@@ -189,11 +201,40 @@ class Gate:
             AccountsError: the accounts cannot be read.
             RecordError: the refusal could not be put on the record.
         """
-        return await self._let_in(
-            name, password, where, what, _Origin(f"signed on at {_place(where)}", known=True)
-        )
+        return await self._check_at_work(name, self._by_password(password), where, what)
 
-    async def _let_in(self, name: str, password: str, where: str, what: str, origin: _Origin) -> Account:
+    async def check_key(self, name: str, given: Signed, where: str, what: str) -> Account:
+        """As `check`, by the account's security key. Wrong ones are counted and locked out with wrong passwords.
+
+        Raises:
+            NotLetInError: it is not accepted; the refusal is on the record.
+            AccountsError: the accounts cannot be read or written.
+            RecordError: the refusal could not be put on the record.
+        """
+
+        async def fault(account: Account | None) -> str | None:
+            if account is None or account.security_key is None:
+                return "wrong_key"
+            try:
+                count = await asyncio.to_thread(security_keys.sign_count, account.security_key, given)
+            except WrongKeyError:
+                return "wrong_key"
+            return None if await asyncio.to_thread(self._accounts.counts_up, account, count) else "cloned_key"
+
+        return await self._check_at_work(name, _Proof("security key", fault), where, what)
+
+    async def _check_at_work(self, name: str, proof: _Proof, where: str, what: str) -> Account:
+        origin = _Origin(f"signed on at {_place(where)}", known=True)
+        return await self._let_in(name, proof, where, what, origin)
+
+    def _by_password(self, password: str) -> _Proof:
+        async def fault(account: Account | None) -> str | None:
+            hash_ = self._nobody if account is None else self._accounts.hash_of(account)
+            return None if await asyncio.to_thread(verified, hash_, password) else "wrong_password"
+
+        return _Proof("password", fault)
+
+    async def _let_in(self, name: str, proof: _Proof, where: str, what: str, origin: _Origin) -> Account:
         waiting = sum(count for each, count in self._waiting.items() if each.known is origin.known)
         if waiting >= _WAITING_AT_MOST or self._waiting[origin] >= _WAITING_FROM_ONE:
             raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
@@ -201,7 +242,7 @@ class Gate:
         self._waiting[origin] += 1
         try:
             async with nullcontext() if origin.known else self._of_all_others, self._one_at_a_time:
-                return await self._check(name, password, where, what, origin, attempt)
+                return await self._check(name, proof, where, what, origin, attempt)
         finally:
             self._waiting[origin] -= 1
             self._waiting += Counter()  # without those that are zero
@@ -248,15 +289,14 @@ class Gate:
         return now
 
     async def _check(
-        self, name: str, password: str, where: str, what: str, origin: _Origin, attempt: float
+        self, name: str, proof: _Proof, where: str, what: str, origin: _Origin, attempt: float
     ) -> Account:
         account = self._accounts.find(name)
         here = self._tries_of(account, name, origin.key)
         tries = [here] if origin.known else [here, self._tries_of(account, name, "all others")]
         await self._refuse_for_now(account, tries, what, where)
-        hash_ = self._nobody if account is None else self._accounts.hash_of(account)
-        right = await asyncio.to_thread(verified, hash_, password)
-        if right and account is not None and not account.disabled and not account.altered:
+        fault = await proof.fault(account)
+        if fault is None and account is not None and not account.disabled and not account.altered:
             for each in tries:
                 each.failures = 0
             with suppress(
@@ -281,10 +321,9 @@ class Gate:
         if account is None:
             who, code = None, "unknown_name"
         else:
-            why_not = "altered" if account.altered else "disabled"
-            who, code = account.name, why_not if right else "wrong_password"
+            who, code = account.name, fault or ("altered" if account.altered else "disabled")
         await self._refuse(who, what, code, where)
-        raise NotLetInError("refused", "the name or the password is wrong, or the account is disabled")
+        raise NotLetInError("refused", f"the name or the {proof.noun} is wrong, or the account is disabled")
 
     async def _refuse_for_now(
         self, account: Account | None, tries: list[_Tries], what: str, where: str
@@ -378,6 +417,43 @@ class Gate:
         """
         await self._engine.submit([AccessRefused(who, what, code, where)], SOURCE)
 
+    async def key_to_add(self, session: Session, password: str, origin: str) -> str:
+        """What a browser asks of a new security key of whoever is signed on, once they have said their password again.
+
+        Raises:
+            NotLetInError: the password is not accepted.
+            RefusalError: they have a key already.
+            RecordError: a refusal could not be put on the record.
+        """
+        account = await self.check(session.name, password, session.where, "add_key")
+        _refuse_another_key(account)
+        challenge = secrets.token_bytes(CHALLENGE_BYTES)
+        session.adding = (challenge, self._clock() + _ADDING_SECONDS)
+        whose = f"{account.number} {account.created}"
+        return await asyncio.to_thread(security_keys.to_add, account.name, whose, challenge, origin)
+
+    async def add_key(self, session: Session, credential: dict[str, Any], origin: str) -> None:
+        """Give whoever is signed on the key that a browser made.
+
+        Raises:
+            RefusalError: their password was not said before, they have a key already, or the credential is not right.
+        """
+        adding, session.adding = session.adding, None
+        if adding is None or self._clock() >= adding[1]:
+            raise RefusalError(409, "not_adding", "give your password first, then touch the key within 2 min")
+        _refuse_another_key(self._accounts.find(session.name))
+        now, given = timestamp(datetime.now(UTC)), Signed(credential, adding[0], origin)
+        try:
+            key, count = await asyncio.to_thread(security_keys.added, given, now)
+        except WrongKeyError as error:
+            raise RefusalError(422, "wrong_key", f"the key was not added: {error}") from error
+
+        def add() -> None:
+            with closing(self._accounts.again()) as accounts:
+                accounts.add_key(session.name, key, count, f"{session.name} at {session.where}")
+
+        await asyncio.to_thread(add)
+
     # --- going out
 
     async def sweep(self) -> None:
@@ -413,6 +489,16 @@ class Gate:
         if why is not None:
             await self.end(session, why)
         return session.over
+
+
+def _refuse_another_key(account: Account | None) -> None:
+    """Refuse a second key: whoever learned a password must not put their own key in the place of its owner's."""
+    if account is not None and account.security_key is not None:
+        raise RefusalError(
+            409,
+            "has_key",
+            "you have a security key: first have a technician remove it (punto operators key --remove)",
+        )
 
 
 def _place(where: str) -> str:

@@ -63,7 +63,7 @@ class Guard:
                 return _said(403, "cross_site", "this was asked by another site's page")
             return None
         origin = headers.get("origin")
-        own = f"{'https' if self._tls else 'http'}://{host}"
+        own = own_origin(headers, tls=self._tls)
         if (
             (origin is None and site is None)
             or origin not in {None, own}
@@ -73,6 +73,11 @@ class Guard:
                 403, "cross_site", f"send this from the consoles' own pages, or with the header Origin: {own}"
             )
         return None
+
+
+def own_origin(headers: Headers, *, tls: bool) -> str:
+    """The origin of this service's own pages, as a request names it."""
+    return f"{'https' if tls else 'http'}://{headers.get('host', '')}"
 
 
 def _said(status: int, code: str, reason: str) -> JSONResponse:

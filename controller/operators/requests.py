@@ -3,10 +3,10 @@
 import difflib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 from pydantic import Field as Bounds
@@ -44,6 +44,23 @@ class NotLetInError(Exception):
         super().__init__(message)
         self.code = code
         self.retry_after = retry_after
+
+
+_Found = TypeVar("_Found")
+
+
+async def let_in(checked: Awaitable[_Found], code: str, noun: str) -> _Found:
+    """What a check finds that is made where someone is signed on, who stays so if it fails.
+
+    Raises:
+        RefusalError: it failed, with this `code`; the message begins with `noun`.
+    """
+    try:
+        return await checked
+    except NotLetInError as error:
+        if error.retry_after is not None:
+            raise RefusalError(429, error.code, f"{noun}: {error}", error.retry_after) from None
+        raise RefusalError(403, code, f"{noun}: {error}") from None
 
 
 class Credentials(BaseModel):

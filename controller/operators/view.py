@@ -157,8 +157,8 @@ class StandingStop(_Part):
 class WaitingOrder(_Part):
     """An order that waits for a second person.
 
-    `fields` are what it orders, in words; `own` whether the reader gave it, `may` whether the reader may approve it.
-    `outcome` says what became of one of the reader's own, for a few seconds.
+    `fields` are what it orders, in words; `own` whether the reader gave it, or it was signed at their page; `may` whether the
+    reader may approve it; `being_given` once it is approved, until its end. `outcome` says what became of one of the reader's own, for a few seconds.
     """
 
     number: int
@@ -170,6 +170,7 @@ class WaitingOrder(_Part):
     seconds: int
     own: bool
     may: bool
+    being_given: bool
     outcome: str | None
     accepted: bool
 
@@ -264,13 +265,17 @@ def waiting_of(waiting: Countersigning, state: TableState, reader: Reader) -> tu
             why=each.why,
             fields=_written(each.order),
             seconds=waiting.seconds_left(each),
-            own=each.giver == reader.name,
-            may=each.kind in allowed and each.giver != reader.name,
+            own=each.concerns(reader.name),
+            may=each.kind in allowed
+            and each.giver != reader.name
+            and not each.being_given
+            and each.outcome is None,
+            being_given=each.being_given,
             outcome=each.outcome,
             accepted=each.accepted,
         )
-        for each in (*waiting.all(state), *filter(None, [waiting.last_of(reader.name)]))
-        if each.kind in allowed or each.giver == reader.name
+        for each in waiting.shown(reader.name, state)
+        if each.kind in allowed or each.concerns(reader.name)
     )
 
 

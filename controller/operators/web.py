@@ -1,6 +1,7 @@
 """The consoles' pages and HTTP API."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +29,10 @@ from controller.messages.models import WagerLimits
 from controller.operators.api import (
     ORDERS_ON_OFFER,
     REFUSAL,
+    Credential,
     GameOnOffer,
+    Name,
+    NamedCredential,
     OrderAnswer,
     OrderOnOffer,
     Password,
@@ -40,16 +44,19 @@ from controller.operators.api import (
 from controller.operators.desk import Answer, Desk, Preview
 from controller.operators.games import games_on_offer
 from controller.operators.gate import Gate, Session
+from controller.operators.guard import own_origin
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
 from controller.operators.requests import (
     Credentials,
     NotLetInError,
     RefusalError,
     UnreadableError,
+    let_in,
     read_request,
     sayable,
 )
 from controller.operators.roles import Read, may_read
+from controller.operators.security_keys import to_approve
 from controller.operators.view import Moments, Reader, View, view_of, waiting_of
 from game_manager.web import House, add_game_manager
 
@@ -66,6 +73,7 @@ keep out the page that comes back; a refusal would.
 _SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
 _Asked = ParamSpec("_Asked")
 _Report = TypeVar("_Report")
+_Given = TypeVar("_Given", bound=BaseModel)
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
 _GAMES: Final = TypeAdapter(tuple[GameOnOffer, ...])
 _ORDERS: Final = TypeAdapter(tuple[OrderOnOffer, ...])
@@ -148,6 +156,7 @@ def application(parts: Parts) -> FastAPI:
     _add_table(app, parts, callers)
     _add_orders(app, parts, callers)
     _add_card_password(app, parts, callers)
+    _add_keys(app, parts, callers)
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app)
@@ -355,6 +364,15 @@ async def _json_body(request: Request) -> bytes:
     return await request.body()
 
 
+async def _given(request: Request, model: type[_Given]) -> _Given:
+    body = await _json_body(request)
+    try:
+        return model.model_validate_json(body)
+    except ValidationError:  # what it says of itself may have a password in it
+        shape = json.dumps(dict.fromkeys(model.model_fields, "..."))
+        raise UnreadableError(f"send the {' and the '.join(model.model_fields)} as JSON: {shape}") from None
+
+
 def _where(request: Request) -> str:
     return "unknown" if request.client is None else request.client.host
 
@@ -429,11 +447,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         # The body and a second person's password may have taken their time.
         if not await parts.gate.holds(session):
             raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
-        return answered(await parts.desk.give(orders, session))
-
-    def answered(answer: Answer) -> Response:
-        status = 200 if answer.accepted else 409 if answer.waiting is None else 202
-        return _json(OrderAnswer.model_validate(answer.model_dump(exclude={"state"})), status)
+        return _answered(await parts.desk.give(orders, session))
 
     @app.post(
         "/api/approvals/{number}",
@@ -446,7 +460,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     async def approve(session: OwnPage, number: Annotated[int, InPath(ge=1, le=_NUMBER)]) -> Response:
         answer = await parts.desk.approve(number, session)
         parts.changes.notify()
-        return answered(answer)
+        return _answered(answer)
 
     @app.delete(
         "/api/approvals/{number}",
@@ -481,6 +495,67 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         return Response(_ORDERS.dump_json(ORDERS_ON_OFFER), media_type="application/json")
 
 
+def _answered(answer: Answer) -> Response:
+    status = 200 if answer.accepted else 409 if answer.waiting is None else 202
+    return _json(OrderAnswer.model_validate(answer.model_dump(exclude={"state"})), status)
+
+
+def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
+    OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
+    Number = Annotated[int, InPath(ge=1, le=_NUMBER)]  # noqa: N806 - a type
+    asked = _answers(dict[str, Any], 401, 403, 409, 413, 415, 422, 429, 503)
+
+    def origin(request: Request) -> str:
+        return own_origin(request.headers, tls=parts.tls)
+
+    @app.post(
+        "/api/session/key-options",
+        summary="Add a security key: what to ask of it (WebAuthn)",
+        responses=asked,
+    )
+    async def key_to_add(session: OwnPage, request: Request) -> Response:
+        given = await _given(request, Password)
+        asking = parts.gate.key_to_add(session, given.password, origin(request))
+        options = await let_in(asking, "not_signed", "password")
+        return Response(options, media_type="application/json")
+
+    @app.post(
+        "/api/session/key",
+        summary="Add a security key: what it answered",
+        status_code=204,
+        responses={status: each for status, each in asked.items() if status != 200},
+    )
+    async def add_key(session: OwnPage, request: Request) -> Response:
+        given = await _given(request, Credential)
+        await parts.gate.add_key(session, given.credential, origin(request))
+        return Response(status_code=204)
+
+    @app.post(
+        "/api/approvals/{number}/key-options",
+        summary="Approve an order with a second person's security key, where it waits: what to ask of the key",
+        responses=_answers(dict[str, Any], 401, 403, 404, 413, 415, 422, 429, 503),
+    )
+    async def key_to_approve(session: OwnPage, request: Request, number: Number) -> Response:
+        challenge = parts.desk.key_challenge(number, (await _given(request, Name)).name, session)
+        options = await asyncio.to_thread(to_approve, challenge, origin(request))
+        return Response(options, media_type="application/json")
+
+    @app.post(
+        "/api/approvals/{number}/key",
+        summary="Approve an order with a second person's security key, where it waits: what the key answered",
+        responses={
+            **_answers(OrderAnswer, 401, 403, 404, 413, 415, 422, 429, 503),
+            409: {"model": OrderAnswer, "description": _WORDS[409]},
+        },
+    )
+    async def approve_by_key(session: OwnPage, request: Request, number: Number) -> Response:
+        given = await _given(request, NamedCredential)
+        key = (given.credential, origin(request))
+        answer = await parts.desk.approve_by_key(number, given.name, key, session)
+        parts.changes.notify()
+        return _answered(answer)
+
+
 def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/card-password",
@@ -493,19 +568,13 @@ def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     async def give_password(
         session: Annotated[Session, Depends(callers.own_page)], request: Request
     ) -> Response:
-        try:
-            given = Password.model_validate_json(await _json_body(request))
-        except ValidationError:  # what it says of itself may have the password in it
-            raise UnreadableError('send the password as JSON: {"password": "..."}') from None
+        given = await _given(request, Password)
         take = parts.desk.fitted.give_password
         if take is None:
             return refused("no_card_reader", "this table has no card reader, so no card waits for a password")
-        try:
-            answer = await take(given.password, session.where, parts.gate.second_factor)
-        except NotLetInError as error:
-            if error.retry_after is not None:
-                raise
-            raise RefusalError(403, "not_signed", f"password: {error}") from None
+        answer = await let_in(
+            take(given.password, session.where, parts.gate.second_factor), "not_signed", "password"
+        )
         if answer.result != "accepted":
             return refused("refused", answer.text)
         return _json(OrderAnswer(accepted=True, seq=parts.engine.seq))

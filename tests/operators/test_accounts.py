@@ -1,6 +1,7 @@
 """Accounts: what the file holds, names, passwords and cards that can be used, and the command that makes them."""
 
 import asyncio
+import json
 import os
 import pty
 import pwd
@@ -647,6 +648,27 @@ def test_a_file_of_before_cards_is_opened_with_all_that_it_has(tmp_path):
         assert accounts.owner_of(CARD) == accounts.find("Mei")
 
 
+def test_a_file_of_before_security_keys_is_opened_with_its_log_as_it_is(tmp_path):
+    path = tmp_path / "operators.db"
+    with closing(Accounts.open(path)) as accounts:
+        accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+        accounts.enroll("Mei", CARD)
+        before = accounts.log()
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for column in ("security_key", "sign_count"):
+            database.execute(f"ALTER TABLE accounts DROP COLUMN {column}")
+        database.execute("PRAGMA user_version = 3")
+        (row,) = database.execute(
+            "SELECT folded, name, roles, hash, disabled, created, version, hex(card), number FROM accounts"
+        )
+
+    with closing(Accounts.open(path)) as accounts:
+        assert accounts.log() == before
+        assert before[-1].seal == sha256(json.dumps([*row[:7], row[7].lower(), row[8]]).encode()).hexdigest()
+        assert accounts.not_as_logged() == []
+        assert [each.security_key for each in accounts.all()] == [None]
+
+
 def test_a_file_of_before_cards_can_be_opened_by_several_at_once(tmp_path):
     path = tmp_path / "operators.db"
     _first_format(path)
@@ -708,7 +730,7 @@ def _later_format(path: Path) -> None:
         (_text, "operators.db", "cannot be opened: file is not a database"),
         (_folder, "operators.db", "cannot be opened: Is a directory"),
         (_other_database, "operators.db", "is an SQLite file and holds no accounts: give another path"),
-        (_later_format, "operators.db", "has accounts in format 9 and this program reads 3"),
+        (_later_format, "operators.db", "has accounts in format 9 and this program reads 4"),
     ],
 )
 def test_a_file_that_holds_no_accounts_is_left_as_it_is(make, name, sentence, tmp_path):
@@ -732,8 +754,8 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
     assert punto(tmp_path, "disable", "ann")[0] == 0
 
     assert punto(tmp_path, "list")[1] == (
-        "2\tAnn\tsupervisor, auditor\tdisabled\tlast sign-on never\tno card\n"
-        "1\tMei\ttechnician\tenabled\tlast sign-on never\tno card\n"
+        "2\tAnn\tsupervisor, auditor\tdisabled\tlast sign-on never\tno card\tno key\n"
+        "1\tMei\ttechnician\tenabled\tlast sign-on never\tno card\tno key\n"
     )
     assert punto(tmp_path, "enable", "Ann")[0] == 0
     assert "disabled" not in punto(tmp_path, "list")[1]
@@ -764,11 +786,15 @@ def test_the_command_tells_of_an_altered_account_and_restores_it(tmp_path):
     with closing(sqlite3.connect(tmp_path / "operators.db", isolation_level=None)) as database:
         database.execute("UPDATE accounts SET roles = 'executive'")
     status, out, err = punto(tmp_path, "list")
-    assert (status, out) == (0, "1\tMei\t\tenabled\tlast sign-on never\tno card\n")
+    assert (status, out) == (0, "1\tMei\t\tenabled\tlast sign-on never\tno card\tno key\n")
     assert err.startswith("punto operators: 'Mei' does not match the log and is not let in")
     assert punto(tmp_path, "restore", "Mei", say=PASSWORD) == (0, "", "")
 
-    assert punto(tmp_path, "list") == (0, "1\tMei\tdealer\tenabled\tlast sign-on never\tno card\n", "")
+    assert punto(tmp_path, "list") == (
+        0,
+        "1\tMei\tdealer\tenabled\tlast sign-on never\tno card\tno key\n",
+        "",
+    )
 
 
 def test_the_command_tells_of_names_in_an_earlier_file_that_look_alike(tmp_path):
@@ -794,11 +820,11 @@ def test_nothing_of_names_and_passwords_is_loaded_but_to_make_accounts():
 def test_the_command_gives_and_takes_cards(tmp_path):
     assert punto(tmp_path, "add", "Mei", "--role", "supervisor", say=PASSWORD)[0] == 0
     assert punto(tmp_path, "card", "Mei", say=f";{CARD}?\n") == (0, "", "")
-    assert punto(tmp_path, "list")[1].endswith("\tcard\n")
+    assert punto(tmp_path, "list")[1].endswith("\tcard\tno key\n")
     with closing(Accounts.open(tmp_path / "operators.db")) as accounts:
         assert accounts.owner_of(CARD) == accounts.find("Mei")
     assert punto(tmp_path, "card", "mei", "--remove") == (0, "", "")
-    assert punto(tmp_path, "list")[1].endswith("\tno card\n")
+    assert punto(tmp_path, "list")[1].endswith("\tno card\tno key\n")
     status, out, err = punto(tmp_path, "card", "Mei", "--remove")
 
     assert (status, out) == (1, "")

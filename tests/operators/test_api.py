@@ -165,6 +165,10 @@ async def test_the_document_says_what_needs_a_session_and_what_its_token_too(tmp
         ("post", "/api/card-password"),
         ("post", "/api/approvals/{number}"),
         ("delete", "/api/approvals/{number}"),
+        ("post", "/api/approvals/{number}/key-options"),
+        ("post", "/api/approvals/{number}/key"),
+        ("post", "/api/session/key-options"),
+        ("post", "/api/session/key"),
     }
     assert {json.dumps(security) for security in needed.values()} == {json.dumps(session), json.dumps(both)}
 

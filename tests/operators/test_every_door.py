@@ -229,7 +229,7 @@ class Doors:
         """Have no order wait for a second person."""
         state, waiting = self.here.table.state, self.here.desk.waiting
         for each in waiting.all(state):
-            waiting.take(each.number, state)
+            waiting.ended(each, "dropped")
 
     async def at_the_console(self, role: Role, order: Order, **people: Any) -> tuple[int, Said]:
         answer = await self.consoles[role].order(order.kind, **order.fields, **people)

@@ -22,6 +22,7 @@ from controller.table.events import CardDrawn, OpenBetting, SetWager
 from drivers.base import CardAnswer
 from drivers.card_reader.serial_line import SerialCardReader
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
+from tests.operators.software_key import SoftwareKey
 from tests.service.table_in_this_process import rows
 from tests.table.croupier import settings as table_settings
 
@@ -323,6 +324,26 @@ async def test_one_signature_is_enough_for_that_nobody_won(procedure, end, compl
         await at.play(f"Ann {end}")
 
         assert at.books.awards == ()
+
+
+async def test_an_order_that_is_signed_at_the_dealers_page_waits_there_for_a_second_person(tmp_path):
+    async with game(tmp_path, "aquarius", base_wagers="unseen") as at:
+        await at.begin(*AQUARIUS_WON)
+        await at.do("Omar", "nobody_won", reason="a wager was on the tie alone")
+        await at.play("Ann game_over")
+        ann, key = at.people["Ann"], SoftwareKey()
+        assert (await key.register(await at.here.signed_on("Eve"))).status == 204
+
+        asked = await at.do("Omar", "reopen_game", reason="seat 5 had a wager")
+        (waits,) = (await ann.view())["waiting"]
+        approved = await key.approve(ann, asked.json["waiting"], "Eve")
+        (told,) = (await ann.view())["waiting"]
+
+        assert (asked.status, approved.status) == (202, 200), approved.text
+        assert (waits["giver"], waits["own"], waits["may"]) == ("Omar", True, False)
+        assert (told["number"], told["outcome"]) == (waits["number"], "approved by Eve")
+        (event,) = at.here.events("reopen_game")
+        assert (event["who"], event["approved_by"]) == ("Omar", "Eve")
 
 
 async def test_a_supervisors_signature_leaves_an_executives_award_to_an_executive(tmp_path):

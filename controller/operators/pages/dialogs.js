@@ -2,6 +2,7 @@
 
 import { byId, button, element } from "./elements.js";
 import { labelOf, orderOf } from "./catalogue.js";
+import { addKey, approveByKey, keysHere } from "./security-keys.js";
 import { sentence } from "./words.js";
 import { ask, follow, goToSignOn, live, reasonOf, unfollow } from "./service.js";
 
@@ -184,29 +185,70 @@ const SIGNATURE = {
   hint: "A supervisor gives this order here, with their own name and password. It is on the record in their name.",
 };
 
-const TOLD_MILLISECONDS = 2500; // a view comes every second
-
-/** Wait until a second person has approved or declined an order of one's own. */
-function waitForApproval(order, number) {
+/** Wait until a second person has approved or declined an order that was given here. */
+async function waitForApproval(order, number) {
   const left = element("p", { role: "status" }, "Waiting for a second person.");
   const take = () => ask("DELETE", `/api/approvals/${number}`);
-  let seen = Date.now();
   const dialog = open(`${labelOf(order)}: waiting`, element("div", { class: "reading" },
-    element("p", {}, "Nothing has happened yet. A second person approves this order at a session of their own."),
+    element("p", {}, `Nothing has happened yet. A second person approves this order at a session of their own${keysHere ? ", or here with their security key" : ""}.`),
     left,
+    ...(keysHere ? [approvalByKey(number)] : []),
     element("div", { class: "choices" }, button("Take the order back", take, { class: "cancel" }))), () => unfollow(watch));
-  function watch({ waiting }) {
+  function watch({ ts, waiting }) {
+    if (ts < now.ts) return; // a view from before the order
     const found = waiting.find((each) => each.number === number);
-    if (found !== undefined) seen = Date.now();
-    else if (Date.now() - seen < TOLD_MILLISECONDS) return; // a view from before the order, or from while it is carried out
     if (found?.outcome === null) {
-      left.textContent = `Waiting for a second person: ${found.seconds} s left.`;
+      left.textContent = found.being_given ? "Approved: it is being carried out." : `Waiting for a second person: ${found.seconds} s left.`;
       return;
     }
     dialog.close();
     say(`${labelOf(order)}: ${found?.outcome ?? "nobody approved it in time"}`, !found?.accepted);
   }
+  const { body: now } = await ask("GET", "/api/table");
   follow(watch);
+}
+
+/** Where a second person approves an order with their security key. */
+function approvalByKey(number) {
+  const name = element("input", { name: "key-name", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
+  return keyForm({
+    title: "Second person's security key",
+    field: element("label", {}, "Name", name),
+    label: "Approve with a security key",
+    act: () => approveByKey(number, name.value.trim()),
+  });
+}
+
+/** Add a security key of whoever is signed on. */
+export function askForKey() {
+  const password = element("input", { name: "key-password", type: "password", autocomplete: "off", required: true });
+  const form = keyForm({
+    title: "Your new key",
+    field: element("label", {}, "Password", password),
+    label: "Add the key",
+    act: () => addKey(password.value),
+    done: () => {
+      dialog.close();
+      say("Your security key is added.");
+    },
+  });
+  const dialog = show("Add a security key", element("p", {}, "With it you approve orders at other people's pages. Give your password again, then use the key when the browser asks for it."), form);
+}
+
+function keyForm({ title, field, label, act, done = () => {} }) {
+  const fault = element("p", { class: "fault", role: "alert" });
+  const go = element("button", { type: "submit", class: "go" }, label);
+  const form = element("form", {}, element("fieldset", { class: "second" }, element("legend", {}, title), field, go), fault);
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    go.disabled = true;
+    fault.textContent = "";
+    const answer = await act();
+    go.disabled = false;
+    if (answer.status === 200 || answer.status === 204) done();
+    else fault.textContent = reasonOf(answer);
+  });
+  return form;
 }
 
 function person({ field, title, hint }) {

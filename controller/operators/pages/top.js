@@ -3,7 +3,8 @@
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { byId, button, element, put, refresh, table } from "./elements.js";
-import { show, wireSaid } from "./dialogs.js";
+import { askForKey, show, wireSaid } from "./dialogs.js";
+import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
 
@@ -13,6 +14,7 @@ export async function begin() {
   byId("sign-off").addEventListener("click", () => signOff("signed-off"));
   document.querySelector(".bar").after(element("div", { id: "away", role: "alert" }));
   byId("you").after(button("Devices", showDevices, { id: "devices" }));
+  if (keysHere) byId("sign-off").before(button("Security key", askForKey, { id: "add-key" }));
   const session = await whoIsThere();
   await fetchOrders();
   put("you", `${session.name}, ${session.roles.join(", ")}`);

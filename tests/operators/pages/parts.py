@@ -53,6 +53,7 @@ class TableWithConsoles:
     port: int
     fitted: Fitted = NOTHING_FITTED
     at_page: bool = True
+    host: str = "127.0.0.1"
     serving: asyncio.Task[None] | None = None
 
     def phase(self) -> Phase:
@@ -61,7 +62,7 @@ class TableWithConsoles:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     async def open(self) -> None:
         """Serve the consoles."""
