@@ -72,21 +72,18 @@ def _at_a_table(game: Game, scored: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asdict(settled).items() if name != "remainder"}
 
 
-@pytest.mark.soak  # each coup reads its game anew: half a minute for each game
 @pytest.mark.parametrize("game", GAMES)
 def test_a_table_settles_every_rule_as_score_does(game):
-    seen: set[object] = set()
-    for codes in _that_differ(load_game(game)):
+    rules, seen = load_game(game), set[object]()
+    for codes in _that_differ(rules):
         wagers, at_the_table = played(game, codes)
         line = json.dumps({"cards": codes.split(), "wagers": [asdict(each) for each in wagers]})
-        ((answer, good),) = score(load_game(game), [line.encode()])
+        ((answer, good),) = score(rules, [line.encode()])
         assert good, answer
 
-        assert at_the_table == [
-            _at_a_table(load_game(game), each) for each in json.loads(answer)["settlements"]
-        ]
+        assert at_the_table == [_at_a_table(rules, each) for each in json.loads(answer)["settlements"]]
         seen |= {(each["wager"], each["rule"]) for each in at_the_table}
-    every = {(wager.name, rule.name) for wager in load_game(game).wagers for rule in wager.rules}
+    every = {(wager.name, rule.name) for wager in rules.wagers for rule in wager.rules}
     assert seen == every
 
 
