@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from drivers.base import CardAnswer
 from drivers.card_reader.frames import STALE_SECONDS, STATUS_SECONDS, Answer
 from drivers.card_reader.link import TOO_LATE, CardReaderLink
 from simulators.card_reader.device import CardReaderDevice, NotTakenError
+
+pytestmark = pytest.mark.by_chance
 
 TURN = 0.05
 

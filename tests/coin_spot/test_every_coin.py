@@ -23,6 +23,8 @@ from simulators.coin_spot.device import BREAKS
 from tests.coin_spot.coin_table import SEATS, Coin, CoinTable
 from tests.coin_spot.virtual_time import VirtualTime
 
+pytestmark = pytest.mark.by_chance
+
 LOST, SUITED_TWO, CORRECTED = "KS 2S 9H 3S", "2H KC 3H JC 5D KD", ("2H", "3H", "5D")
 PAUSES = (0.0, 0.005, 0.02, 0.05, 0.1, 0.3, 1.0)
 DOINGS = 150  # in an evening

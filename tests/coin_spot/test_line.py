@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from drivers.base import WagerPlaced
 from tests.coin_spot.rig import STUCK_SECONDS, Rig
 
+pytestmark = pytest.mark.by_chance
+
 # --- the race for the START
 
 

@@ -31,6 +31,8 @@ from controller.progressive.refusal import RefusedError
 from controller.progressive.state import Award, AwardState, State, TableRound
 from tests.progressive.floor import TIERS, Floor
 
+pytestmark = pytest.mark.by_chance
+
 BOOKS: TypeAdapter[State] = TypeAdapter(State)
 PROCEDURES: Final[dict[str, TypeAdapter[Any]]] = {
     "aquarius": TypeAdapter(AquariusState),

@@ -33,6 +33,8 @@ from controller.wagers.condition import Condition
 from controller.wagers.definition import Rule, Wager
 from tests.progressive.floor import PAY_TABLES, Floor
 
+pytestmark = pytest.mark.by_chance
+
 STAKE: Final = 100
 SURE: Final = 3.5  # standard errors; beyond it once in two thousand times
 

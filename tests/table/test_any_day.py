@@ -57,6 +57,8 @@ from controller.table.table import Table
 from controller.table.turn import RefusedError
 from tests.table.croupier import game, settings
 
+pytestmark = pytest.mark.by_chance
+
 STATE: TypeAdapter[TableState] = TypeAdapter(TableState)
 CARD_CODE = re.compile(r"\b[A2-9TJQK][SHDC]\b")
 PUBLIC_CARDS = {"burn_card_turned", "cards_revealed", "round_corrected"}

@@ -19,6 +19,8 @@ from controller.table.table import Table
 from controller.table.turn import RefusedError
 from tests.table.croupier import COMMANDS, Croupier
 
+pytestmark = pytest.mark.by_chance
+
 STATE: TypeAdapter[TableState] = TypeAdapter(TableState)
 HANDS: Final = (
     "2H KC 3H JC 4H KD",  # 25% of the meter
