@@ -9,6 +9,7 @@ from controller.baccarat.cards import Card
 from controller.operators.desk import Desk
 from controller.operators.roles import Role
 from controller.operators.socket_door import Peer
+from controller.table.catalogue import CATALOGUE
 from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
@@ -60,6 +61,17 @@ async def test_an_order_that_the_table_refuses_is_on_the_record_and_its_reason_i
         }
         assert answer.json["reason"].startswith("not now: the table is closed. You can now: ")
         assert here.events()[-1] == {"who": "Mei", "kind": "reveal"}
+
+
+@pytest.mark.parametrize(("role", "of_supervisors"), [(Role.DEALER, False), (Role.SUPERVISOR, True)])
+async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, of_supervisors, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", role)
+        refused = await (await here.signed_on("Mei")).order("reveal")
+        offered = refused.json["reason"].partition("You can now: ")[2].split(", ")
+
+    assert set(offered) <= {each.label for each in CATALOGUE.values() if role in each.roles}
+    assert (CATALOGUE["change_shoe"].label in offered) is of_supervisors
 
 
 @pytest.mark.parametrize(
