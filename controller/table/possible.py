@@ -22,6 +22,9 @@ from controller.table.turn import RefusedError
 ANYBODY: Final = "anybody"
 """Who gives an order that is only tried. Nobody need approve it."""
 
+_WHATEVER_IT_SAYS: Final = frozenset({"not_now", "award_open"})
+"""The refusals of an order for what the table is in the midst of: said otherwise, it would be refused too."""
+
 
 def refusals(state: TableState) -> dict[str, RefusedError | None]:
     """Each order of the catalogue, with why it cannot be given now; None where it can, by somebody who may.
@@ -45,7 +48,7 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
     tries = _TRIES.get(definition.event) or _combinations(definition.kind)
     for event in tries(state):
         refused = refusal(state, event)
-        if refused is None or refused.code == "not_now":
+        if refused is None or refused.code in _WHATEVER_IT_SAYS:
             return refused
         first = first or refused
     return first or RefusedError(
