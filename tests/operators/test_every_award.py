@@ -851,6 +851,7 @@ def evenings(examples: int) -> type[Evenings]:
             stateful_step_count=40,
             deadline=None,
             database=None,
+            derandomize=examples < 50,
             suppress_health_check=list(HealthCheck),
             phases=(Phase.generate, Phase.shrink) if examples < 50 else (Phase.generate,),
             print_blob=True,
@@ -861,7 +862,8 @@ def evenings(examples: int) -> type[Evenings]:
 
 def test_no_award_is_passed_over_and_none_is_made_by_people_who_may_not():
     seen = evenings(15)
-    assert seen.made > 5
+    assert seen.made
+    assert seen.denied
 
 
 @pytest.mark.soak
