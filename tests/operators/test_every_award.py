@@ -407,6 +407,7 @@ class Doors:
         self.witness = Witness(house)
         self.clock = Clock()
         self.steps = 0
+        self.key = "run"  # of the switch, whatever the service knows of it
         self.interrupted: tuple[int, Callable[[], Awaitable[None]]] | None = None
 
     async def open(self) -> None:
@@ -449,7 +450,7 @@ class Doors:
         if self.sensors is not None:
             await self.sensors.begin()
         if house.key_switch:
-            await self.keypad.turned("run")
+            await self.keypad.turned(self.key)  # type: ignore[arg-type]  # run or jph
 
     def _gives(self) -> frozenset[str]:
         given = {"wager_placed", "wager_lifted"} if self.house.sensors else set()
@@ -548,6 +549,7 @@ class Doors:
         """A supervisor turns the key: at the keypad, where one is fitted, or at a console."""
         await self.step()
         if self.house.key_switch:
+            self.key = to
             await self.keypad.turned(to)  # type: ignore[arg-type]  # run or jph
         else:
             await self.order("sue", "turn_key", to=to)
