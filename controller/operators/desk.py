@@ -235,6 +235,9 @@ class Desk:
                 "a second person approves at a session of their own: give the order without `approval`",
             )
         second = await self._signed(approval, caller, kind, "approve")
+        if second.name == giver.name and second_person_needed(self._engine.state, order) is None:
+            # Where one is needed the table refuses it.
+            raise RefusalError(403, "not_approved", "nobody approves their own order: leave the approval out")
         return self._together(replace(order, approved_by=second.name), giver)
 
     def _together(self, order: Any, giver: Person) -> list[Any]:

@@ -203,6 +203,11 @@ async def test_nobody_approves_their_own_order(tmp_path):
 
         assert (answer.status, answer.json["code"]) == (409, "needs_approval")
 
+        before = here.inputs()
+        answer = await browser.order("resume_play", reason="seen to", approval=own)  # which needs none
+        assert (answer.status, answer.json["code"]) == (403, "not_approved")
+        assert here.inputs() == before
+
 
 @pytest.mark.parametrize(
     ("approval", "status", "code", "recorded"),
