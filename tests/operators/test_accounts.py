@@ -1,8 +1,8 @@
 """Accounts: what the file holds, names, passwords and cards that can be used, and the command that makes them."""
 
 import asyncio
-import json
 import io
+import json
 import os
 import pty
 import pwd
