@@ -13,8 +13,8 @@ import sqlite3
 import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
-from dataclasses import astuple, dataclass, replace
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from json import dumps, loads
@@ -36,9 +36,8 @@ LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 40
 FEWEST_GUESSES: Final = 1_000_000
 """A password that takes fewer guesses, the likeliest first, is refused: zxcvbn calls it "very guessable"."""
-_GUESSED: Final = (
-    72  # characters that are judged, for the time that this takes grows with the square of the length
-)
+_GUESSED: Final = 72
+"""Characters that are judged, for the time that this takes grows with the square of the length."""
 _NOT_DRAWN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -145,8 +144,7 @@ class Account:
     security_key: SecurityKey | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """An entry of the audit log: who changed an account, when (UTC), by which action, and the account after the change.
 
     `seal` is a hash of the account's whole row, including its security key and the hashes of its password and card, so that no column can be
@@ -168,7 +166,7 @@ class LogEntry:
 
     def chained_to(self, before: str) -> str:
         """This entry's hash, given that of the entry before: SHA-256 in hex over both."""
-        return sha256(dumps([before, *astuple(self)[:-1]]).encode()).hexdigest()
+        return sha256(dumps([before, *self[:-1]]).encode()).hexdigest()
 
 
 class _Row(NamedTuple):
@@ -205,21 +203,13 @@ class Accounts:
         Raises:
             AccountsError: it cannot be opened, or is another file.
         """
-        try:
+        with _using(path, "opened"), ExitStack() as unless_opened:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-            connection = sqlite3.connect(path, isolation_level=None)
-        except (OSError, sqlite3.Error) as error:
-            raise _cannot("opened", path, error) from error
-        try:
+            connection = unless_opened.enter_context(closing(sqlite3.connect(path, isolation_level=None)))
             _check_or_upgrade(connection, path)
             _check_log(connection, path)
-            card_secret: bytes = connection.execute("SELECT secret FROM card_secret").fetchone()[0]
-        except sqlite3.Error as error:
-            connection.close()
-            raise _cannot("opened", path, error) from error
-        except AccountsError:
-            connection.close()
-            raise
+            (card_secret,) = connection.execute("SELECT secret FROM card_secret").fetchone()
+            unless_opened.pop_all()
         return cls(connection, path, card_secret)
 
     def again(self) -> Self:
@@ -242,8 +232,7 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be read.
         """
-        found = self._read("WHERE folded = ?", folded(name))
-        return found[0] if found else None
+        return next(iter(self._read("WHERE folded = ?", folded(name))), None)
 
     def all(self) -> list[Account]:
         """Every account, by name.
@@ -259,10 +248,8 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be read.
         """
-        try:
+        with _using(self._path):
             return _log(self._connection)
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
 
     def not_as_logged(self) -> list[str]:
         """The names of accounts that do not match the audit log, or that it has and the file has not.
@@ -271,10 +258,8 @@ class Accounts:
             AccountsError: the file cannot be read.
         """
         found = {each.name: each.altered for each in self.all()}
-        numbers = {each.number: each.name for each in self.log()}
-        return sorted(
-            {name for name, altered in found.items() if altered} | (set(numbers.values()) - found.keys())
-        )
+        gone = {each.name for each in self.log()} - found.keys()
+        return sorted(gone | {name for name, altered in found.items() if altered})
 
     def known_at(self, browser: str) -> frozenset[int]:
         """The numbers of the accounts that have signed on in the browser with this token.
@@ -282,7 +267,7 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be read.
         """
-        rows = self._do("SELECT number FROM browsers WHERE hash = ?", _hash_of_browser(browser))
+        rows = self._do("SELECT number FROM browsers WHERE hash = ?", hash_of_token(browser))
         return frozenset(number for (number,) in rows)
 
     def hash_of(self, account: Account) -> str:
@@ -291,11 +276,9 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be read, or the account is not there any more.
         """
-        rows = self._do("SELECT hash FROM accounts WHERE folded = ?", folded(account.name)).fetchall()
-        if not rows:
-            raise AccountsError(f"there is no account {account.name!r} any more")
-        found: str = rows[0][0]
-        return found
+        for (found,) in self._do("SELECT hash FROM accounts WHERE folded = ?", folded(account.name)):
+            return str(found)
+        raise AccountsError(f"there is no account {account.name!r} any more")
 
     def owner_of(self, number: str) -> Account | None:
         """The account that has the card of this number; None where none has, or one that is disabled.
@@ -307,12 +290,9 @@ class Accounts:
             AccountsError: the file cannot be read.
         """
         hash_ = self._hash_of_card(number)
-        try:
-            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
-                found = _accounts(connection, "WHERE card = ? AND NOT disabled", hash_)
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
-        return found[0] if found and not found[0].altered else None
+        with self._connection_of_its_own() as connection:
+            found = _accounts(connection, "WHERE card = ? AND NOT disabled", hash_)
+        return next((each for each in found if not each.altered), None)
 
     def _hash_of_card(self, number: str) -> bytes:
         # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
@@ -330,10 +310,8 @@ class Accounts:
         )
 
     def _read(self, where: str, *values: str | bytes) -> list[Account]:
-        try:
+        with _using(self._path):
             return _accounts(self._connection, where, *values)
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
 
     # --- changing
 
@@ -343,7 +321,7 @@ class Accounts:
         Raises:
             AccountsError: the name or the password cannot be used, or the name is taken or looks like another.
         """
-        self.add_hashed(checked_name(name), roles, hashed(password, name), now)
+        self.add_hashed(_checked_name(name), roles, hashed(password, name), now)
 
     def add_hashed(self, name: str, roles: Iterable[Role], hash_: str, now: str) -> None:
         """Make an account with a password that is hashed already.
@@ -353,17 +331,15 @@ class Accounts:
         """
         from controller.operators.look_alikes import alike  # noqa: PLC0415 - the service makes no accounts
 
-        name = checked_name(name)
+        name = _checked_name(name)
         with self._writing():
-            entries = self.log()
-            logged = {each.number: each for each in entries}
-            names = {each.name for each in self.all()} | {each.name for each in logged.values()}
-            for other in sorted(names):
+            known: list[LogEntry | Account] = [*self.log(), *self.all()]
+            for other in sorted({each.name for each in known}):
                 if folded(other) == folded(name):
                     raise AccountsError(f"there is an account {other!r} already: take another name")
                 if alike(other, name):
                     raise AccountsError(f"{name!r} looks like the account {other!r}: choose another name")
-            number = 1 + max([*logged, *(each.number for each in self.all())], default=0)
+            number = 1 + max((each.number for each in known), default=0)
             row = _Row(folded(name), name, _written(roles), hash_, 0, now, 1, None, number)
             self._put(row, "add")
 
@@ -411,9 +387,6 @@ class Accounts:
         Raises:
             AccountsError: there is no such account, it does not match the audit log, or it has no card.
         """
-        account = self.find(name)
-        if account is not None and not account.has_card:
-            raise AccountsError(f"{account.name!r} has no card")
         self._change(name, "card --remove", card=None)
 
     def add_key(self, name: str, key: SecurityKey, sign_count: int, who: str) -> None:
@@ -431,9 +404,6 @@ class Accounts:
         Raises:
             AccountsError: there is no such account, it does not match the audit log, or it has no key.
         """
-        account = self.find(name)
-        if account is not None and account.security_key is None and not account.altered:
-            raise AccountsError(f"{account.name!r} has no security key")
         self._change(name, "key --remove", security_key=None)
 
     def counts_up(self, account: Account, sign_count: int) -> bool:
@@ -444,15 +414,12 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be written.
         """
-        try:
-            with closing(sqlite3.connect(self._path)) as connection, connection:
-                taken = connection.execute(
-                    "UPDATE accounts SET sign_count = ?1 WHERE number = ?2 AND (sign_count < ?1 OR sign_count + ?1 = 0)",
-                    (sign_count, account.number),
-                )
-                return taken.rowcount == 1
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
+        with self._connection_of_its_own() as connection:
+            taken = connection.execute(
+                "UPDATE accounts SET sign_count = ?1 WHERE number = ?2 AND (sign_count < ?1 OR sign_count + ?1 = 0)",
+                (sign_count, account.number),
+            )
+            return taken.rowcount == 1
 
     def restore(self, name: str, password: str) -> None:
         """Bring an account that does not match the audit log back to what the log says, with this password, no card and no key.
@@ -493,22 +460,15 @@ class Accounts:
         Raises:
             AccountsError: the file cannot be written.
         """
-        try:
-            with closing(sqlite3.connect(self._path)) as connection, connection:
-                connection.execute(
-                    "UPDATE accounts SET last_sign_on = ? WHERE number = ?", (now, account.number)
-                )
-                connection.execute(
-                    "INSERT OR REPLACE INTO browsers VALUES (?, ?, ?)",
-                    (_hash_of_browser(browser), account.number, now),
-                )
-                connection.execute(
-                    "DELETE FROM browsers WHERE number = ?1 AND hash NOT IN "
-                    "(SELECT hash FROM browsers WHERE number = ?1 ORDER BY seen DESC LIMIT ?2)",
-                    (account.number, _KNOWN_BROWSERS),
-                )
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
+        number, hash_ = account.number, hash_of_token(browser)
+        with self._connection_of_its_own() as connection:
+            connection.execute("UPDATE accounts SET last_sign_on = ? WHERE number = ?", (now, number))
+            connection.execute("INSERT OR REPLACE INTO browsers VALUES (?, ?, ?)", (hash_, number, now))
+            connection.execute(
+                "DELETE FROM browsers WHERE number = ?1 AND hash NOT IN "
+                "(SELECT hash FROM browsers WHERE number = ?1 ORDER BY seen DESC LIMIT ?2)",
+                (number, _KNOWN_BROWSERS),
+            )
 
     def _change(
         self, name: str, what: str, who: str | None = None, **columns: str | int | bytes | None
@@ -524,6 +484,9 @@ class Accounts:
                     "then bring the account back with `punto operators restore`"
                 )
             (row,) = _rows(self._connection, "WHERE folded = ?", folded(name))
+            for column, value in columns.items():
+                if value is None and getattr(row, column) is None:
+                    raise AccountsError(f"{account.name!r} has no {column.replace('_', ' ')}")
             # A key lets nobody sign on: it ends no session, and lifts no lock-out.
             version = row.version + ("security_key" not in columns)
             self._put(row._replace(version=version, **columns), what, who)  # type: ignore[arg-type] # five literals
@@ -551,10 +514,14 @@ class Accounts:
                 self._connection.rollback()
 
     def _do(self, statement: str, *values: str | int | bytes | None) -> sqlite3.Cursor:
-        try:
+        with _using(self._path):
             return self._connection.execute(statement, values)
-        except sqlite3.Error as error:
-            raise _cannot("read or written", self._path, error) from error
+
+    @contextmanager
+    def _connection_of_its_own(self) -> Iterator[sqlite3.Connection]:
+        """A connection for any thread; what is written with it is written together."""
+        with _using(self._path), closing(sqlite3.connect(self._path)) as connection, connection:
+            yield connection
 
 
 # --- names and passwords
@@ -565,12 +532,8 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def checked_name(name: str) -> str:
-    """A new account's name in composed form.
-
-    Raises:
-        AccountsError: it cannot be a name.
-    """
+def _checked_name(name: str) -> str:
+    """A new account's name in composed form."""
     name = unicodedata.normalize("NFC", name)
     drawn = name.isprintable() and not _NOT_DRAWN.search(name)
     if not name or len(name) > LONGEST_NAME or not drawn or name != " ".join(name.split()):
@@ -580,8 +543,8 @@ def checked_name(name: str) -> str:
     return name
 
 
-def checked_password(password: str, name: str = "") -> str:
-    """A new password, of the account of this name.
+def hashed(password: str, name: str = "") -> str:
+    """The Argon2id hash of a new password, of the account of this name.
 
     By NIST SP 800-63B it must be long enough, and neither common nor derived from the name. There are no rules about kinds
     of characters, and no password expires.
@@ -600,16 +563,7 @@ def checked_password(password: str, name: str = "") -> str:
             f"this password is among the first {FEWEST_GUESSES:,} guesses: it is common, a pattern or the account's name. Choose a "
             "longer one, for example four unrelated words"
         )
-    return password
-
-
-def hashed(password: str, name: str = "") -> str:
-    """The Argon2id hash of a new password, of the account of this name.
-
-    Raises:
-        AccountsError: the password cannot be used.
-    """
-    return _HASHER.hash(_composed(checked_password(password, name)))
+    return _HASHER.hash(_composed(password))
 
 
 def nobodys_hash() -> str:
@@ -728,8 +682,8 @@ def _note(connection: sqlite3.Connection, row: _Row, what: str, who: str | None 
         row.seal(),
         "",
     )
-    new = replace(new, hash=new.chained_to(before))
-    connection.execute(f"INSERT INTO audit_log VALUES ({', '.join('?' * len(astuple(new)))})", astuple(new))  # noqa: S608 - marks
+    new = new._replace(hash=new.chained_to(before))
+    connection.execute(f"INSERT INTO audit_log VALUES ({', '.join('?' * len(new))})", new)  # noqa: S608 - marks
 
 
 def _who() -> str:
@@ -774,12 +728,18 @@ def _written(roles: Iterable[Role]) -> str:
     return " ".join(dict.fromkeys(roles))
 
 
-def _hash_of_browser(token: str) -> str:
+def hash_of_token(token: str) -> str:
+    """What is kept of a browser's or a session's random token."""
     return sha256(token.encode()).hexdigest()
 
 
-def _cannot(what: str, path: Path, error: Exception) -> AccountsError:
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return AccountsError(
-        f"the accounts {path} cannot be {what}: {reason}; check the path, its owner and the disk"
-    )
+@contextmanager
+def _using(path: Path, what: str = "read or written") -> Iterator[None]:
+    """Have people told that the file cannot be used so, where it cannot."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise AccountsError(
+            f"the accounts {path} cannot be {what}: {reason}; check the path, its owner and the disk"
+        ) from error

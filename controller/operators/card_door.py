@@ -9,24 +9,20 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 
 import structlog
 
 from controller.engine import Engine
-from controller.messages import topics
-from controller.messages.models import Device
 from controller.operators.accounts import Account, Accounts, AccountsError
-from controller.operators.device import device_message
+from controller.operators.device import DeviceDoor
 from controller.operators.roles import card_level, orders_of
 from controller.outbox import Outbox
 from controller.progressive.events import CardLevel, Won
 from controller.progressive.nexus import SwipeCard
 from controller.progressive.procedure import CONFIRMED
 from controller.table.events import AccessRefused
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from controller.table.possible import refusal
 from drivers.base import CardAnswer, CardReaderDriver
 
 SOURCE: Final = "card reader"
@@ -44,6 +40,9 @@ _PASSWORD: Final = CardAnswer(
 )
 _NOBODY_WAITS: Final = CardAnswer("refused", "no card waits for a password: swipe it, or swipe it again")
 
+_Award = tuple[int, Won | None, tuple[int, ...]]
+"""What a card completes: the game, what its hand won, and whose hands are selected."""
+
 SecondFactor = Callable[[Account, str, str, str], Awaitable[Account]]
 """Checks an owner's password, given at a place for something: `Gate.second_factor`."""
 
@@ -56,14 +55,16 @@ class Pending:
 
     owner: Account
     until: float
-    award: tuple[int, Won | None, tuple[int, ...]]
+    award: _Award | None
 
 
-class CardDoor:
+class CardDoor(DeviceDoor[CardReaderDriver]):
     """Takes the swipes at one table's card reader, and tells how it is: `drivers.base.CardReaderUser`.
 
     The accounts are its own, and are closed when `run` ends.
     """
+
+    device = "card_reader"
 
     def __init__(
         self,
@@ -75,9 +76,7 @@ class CardDoor:
         second_factor: bool,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._engine = engine
-        self._outbox = outbox
-        self._driver = driver
+        super().__init__(engine, outbox, driver)
         self._accounts = accounts
         self._second_factor = second_factor
         self._clock = clock
@@ -96,8 +95,7 @@ class CardDoor:
 
     def awaited(self) -> bool:
         """Whether an award is confirmed and a card is to complete it."""
-        progressive = self._engine.state.progressive
-        return progressive is not None and progressive.procedure.step is CONFIRMED
+        return self._award() is not None
 
     async def swipe(self, number: str) -> CardAnswer:
         """Take one swipe; see `CardReaderUser.swipe`.
@@ -115,24 +113,18 @@ class CardDoor:
         if owner is None or _WHAT not in orders_of(owner.roles):
             code = "unknown_card" if owner is None else "not_of_role"
             who = None if owner is None else owner.name
-            await self._engine.submit([AccessRefused(who, _WHAT, code, SOURCE)], SOURCE)
+            await self._submit(AccessRefused(who, _WHAT, code, SOURCE), SOURCE)
             return _UNKNOWN
         level = card_level(owner.roles)
-        if self._second_factor and level == "executive" and self._needs_executive(owner.name):
-            self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
-            return _PASSWORD
+        if self._second_factor and level == "executive":
+            by_supervisor = refusal(self._engine.state, SwipeCard(owner.name, "supervisor"))
+            if by_supervisor is not None and by_supervisor.code == "executive_needed":
+                self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
+                return _PASSWORD
         return await self._complete(owner, level)
 
-    def _needs_executive(self, who: str) -> bool:
-        """Whether the award that waits is one that a Supervisor card is not enough for."""
-        try:
-            Table(self._engine.state).handle(SwipeCard(who, "supervisor"))
-        except RefusedError as refusal:
-            return refusal.code == "executive_needed"
-        return False
-
     async def _complete(self, owner: Account, level: CardLevel) -> CardAnswer:
-        (handled,) = await self._engine.submit([SwipeCard(owner.name, level)], SOURCE)
+        handled = await self._submit(SwipeCard(owner.name, level), SOURCE)
         return _TAKEN if handled.refusal is None else CardAnswer("refused", str(handled.refusal))
 
     async def unreadable(self) -> None:
@@ -142,17 +134,14 @@ class CardDoor:
     def pending(self) -> Pending | None:
         """The swipe that waits for its owner's password, None where none does."""
         waits = self._pending
-        if waits is not None and (
-            self._clock() >= waits.until or not self.awaited() or waits.award != self._award()
-        ):
+        if waits is not None and (self._clock() >= waits.until or waits.award != self._award()):
             self._pending = None
         return self._pending
 
-    def _award(self) -> tuple[int, Won | None, tuple[int, ...]]:
-        """What a card would complete now: the game, what its hand won, and whose hands are selected."""
+    def _award(self) -> _Award | None:
         progressive = self._engine.state.progressive
-        if progressive is None:
-            return (0, None, ())
+        if progressive is None or progressive.procedure.step is not CONFIRMED:
+            return None
         hand = progressive.procedure.hand
         return (hand.round, hand.won, hand.selected)
 
@@ -176,12 +165,3 @@ class CardDoor:
             return _NOBODY_WAITS
         self._pending = None
         return await self._complete(pending.owner, "executive")
-
-    def link_changed(self) -> None:
-        """Have the reader's state published."""
-        self._outbox.snapshot_due(topics.DEVICE_CARD_READER)
-
-    def message(self, now: datetime) -> Device:
-        """The reader as a device: there or not, and which."""
-        table, health = self._engine.state.settings.table, self._driver.health()
-        return device_message(table, self._engine.seq, "card_reader", health, now)

@@ -8,22 +8,18 @@ by the rules, and is on the record; if it stays where it is, it is in the next g
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Final
 
 import structlog
 
 from controller.engine import Engine, Handled
-from controller.messages import topics
-from controller.messages.models import Device
-from controller.operators.device import device_message
+from controller.operators.device import DeviceDoor
 from controller.outbox import Outbox
 from controller.progressive import procedure
 from controller.progressive.procedure import Hand, StartGame
 from controller.table.events import Event, SensorFault, SensorsLink
+from controller.table.possible import refusal
 from controller.table.state import TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
 from drivers.base import (
     CoinSpotDriver,
     SensorEvent,
@@ -56,19 +52,14 @@ class _Start:
     source: str
     handled: asyncio.Future[Handled | None]
 
-    @property
-    def is_unconfirmed(self) -> bool:
-        """Whether it was given up, and what lay there with it."""
-        return self.handled.done() and self.handled.result() is None
 
-
-class CoinSpotDoor:
+class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
     """Takes what one table's wager sensors tell, and says what is wanted of them: `drivers.base.CoinSpotUser`."""
 
+    device = "coin_spot"
+
     def __init__(self, engine: Engine, outbox: Outbox, driver: CoinSpotDriver) -> None:
-        self._engine = engine
-        self._outbox = outbox
-        self._driver = driver
+        super().__init__(engine, outbox, driver)
         self._news = asyncio.Event()  # the sensors came or went, or a game is over
         self._telling = asyncio.Lock()  # what they see is told in its order
         self._starting = asyncio.Lock()
@@ -118,8 +109,10 @@ class CoinSpotDoor:
             async with self._telling:
                 await self._see_to_the_last_game()
             sensors = self._engine.state.sensors
-            refused_already = waiting is not None and waiting.is_unconfirmed
-            if refused_already or sensors is None or not sensors.online or self._would_refuse(order):
+            given_up = waiting is not None and waiting.handled.done() and waiting.handled.result() is None
+            away = sensors is None or not sensors.online
+            # What would be refused whatever the sensors latch, they need not be told.
+            if given_up or away or refusal(self._engine.state, replace(order, seats=())):
                 return await self._submit(order, source)
             start = self._start = _Start(order, source, asyncio.get_running_loop().create_future())
             await asyncio.wait([start.handled], timeout=CONFIRM_SECONDS)
@@ -127,14 +120,6 @@ class CoinSpotDoor:
                 if self._start is start:
                     await self._unconfirmed(start)
             return await start.handled or await self._submit(order, source)
-
-    def _would_refuse(self, order: StartGame) -> bool:
-        """Whether the game would be refused whatever the sensors latch, so that they need not be told."""
-        try:
-            Table(self._engine.state).handle(replace(order, seats=()))
-        except RefusedError:
-            return True
-        return False
 
     # --- what they tell
 
@@ -225,15 +210,11 @@ class CoinSpotDoor:
     async def _tell(self, event: Event) -> Handled:
         return await self._submit(event, SOURCE)
 
-    async def _submit(self, event: Event, source: str) -> Handled:
-        (handled,) = await self._engine.submit([event], source)
-        return handled
-
     # --- what becomes of them, and of the game
 
     def link_changed(self) -> None:
         """Have the sensors' state published and put on the record."""
-        self._outbox.snapshot_due(topics.DEVICE_COIN_SPOT)
+        super().link_changed()
         self._news.set()
 
     def _see(self, _: TableState, __: int) -> None:
@@ -290,8 +271,3 @@ class CoinSpotDoor:
         self._round = None
         for seat in late:
             await self._placed(seat)
-
-    def message(self, now: datetime) -> Device:
-        """The sensors as a device: there or not, and which."""
-        table, health = self._engine.state.settings.table, self._driver.health()
-        return device_message(table, self._engine.seq, "coin_spot", health, now)

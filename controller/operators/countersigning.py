@@ -60,12 +60,13 @@ class Countersigning:
         self._taken: dict[int, Waiting] = {}
         self._ended: dict[str, Waiting] = {}
 
-    def add(self, kind: str, order: Any, giver: str, source: Any, why: str, state: TableState) -> Waiting:
+    def add(self, order: Any, source: Any, why: str, state: TableState) -> Waiting:
         """Have an order wait. One of the same person and kind takes the place of the one before.
 
         Raises:
             RefusalError: as many wait as may.
         """
+        kind, giver = order.kind, order.who
         own = [each for each in self.all(state) if each.giver == giver]
         for each in own:
             if each.kind == kind:
@@ -75,15 +76,14 @@ class Countersigning:
                 429, "too_many", "too many orders wait for a second person: have them approved first", 5
             )
         self._number += 1
-        waiting = Waiting(
-            self._number, kind, order, giver, source, why, hand_of(state), self._clock() + APPROVAL_SECONDS
-        )
+        hand, until = (state.shoe, state.round), self._clock() + APPROVAL_SECONDS
+        waiting = Waiting(self._number, kind, order, giver, source, why, hand, until)
         self._waiting[self._number] = waiting
         return waiting
 
     def all(self, state: TableState) -> tuple[Waiting, ...]:
         """Those that still wait: not those of another hand, nor those that waited too long."""
-        now, hand = self._clock(), hand_of(state)
+        now, hand = self._clock(), (state.shoe, state.round)
         self._waiting = {
             number: each for number, each in self._waiting.items() if each.until > now and each.hand == hand
         }
@@ -91,13 +91,9 @@ class Countersigning:
 
     def shown(self, name: str, state: TableState) -> tuple[Waiting, ...]:
         """Those that wait, and of this person's also what is carried out now, and the last that ended, while that is news."""
-        last = self._ended.get(name)
         taken = [each for each in self._taken.values() if each.concerns(name)]
-        return (
-            *self.all(state),
-            *taken,
-            *([last] if last is not None and last.until > self._clock() else []),
-        )
+        ended = [last for who, last in self._ended.items() if who == name and last.until > self._clock()]
+        return (*self.all(state), *taken, *ended)
 
     def find(self, number: int, state: TableState) -> Waiting:
         """The order of this number.
@@ -133,8 +129,3 @@ class Countersigning:
     def seconds_left(self, waiting: Waiting) -> int:
         """How long it still waits."""
         return max(0, round(waiting.until - self._clock()))
-
-
-def hand_of(state: TableState) -> tuple[int, int]:
-    """The shoe and the round that an order given now is about."""
-    return (state.shoe, state.round)

@@ -23,7 +23,6 @@ from controller.operators.games import game_names
 from controller.operators.one_signature import refusals_at_a_desk, signed_together
 from controller.operators.requests import (
     Credentials,
-    NotLetInError,
     RefusalError,
     UnreadableError,
     let_in,
@@ -146,19 +145,12 @@ class Fitted:
 NOTHING_FITTED: Final = Fitted()
 
 
-class _AtPage(NamedTuple):
-    """A second person who has identified themselves at the first person's page: a `Caller`."""
+class Peer(NamedTuple):
+    """A `Caller` without a session: a second person at the first person's page, or the user at the other end of the socket."""
 
     name: str
     roles: tuple[Role, ...]
-    where: str
-
-
-class _Confirmed(NamedTuple):
-    """Who last pressed CONFIRM at a desk, in which round's game."""
-
-    round: int
-    who: str
+    where: str = "socket"
 
 
 class Desk:
@@ -183,7 +175,7 @@ class Desk:
         self.accounts = accounts
         self._at_page = at_page
         self.waiting = Countersigning()
-        self._confirmed: _Confirmed | None = None
+        self._confirmed = (-1, "")  # in which round's game who last pressed CONFIRM here
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 
     async def ask(self, request: bytes, caller: Caller) -> Answer:
@@ -265,13 +257,15 @@ class Desk:
     def _read(
         self, kind: str, fields: dict[str, Any]
     ) -> tuple[dict[str, Any], Credentials | None, Credentials | None]:
-        """The fields of an order, and the names and passwords of whoever signs and whoever approves it.
-
-        Raises:
-            UnreadableError: it is not an order.
-        """
+        """The fields of an order, and the names and passwords of whoever signs and whoever approves it."""
         approval, by = fields.pop("approval", None), fields.pop("by", None)
-        self._refuse_unknown(kind)
+        if kind not in CATALOGUE:
+            known = [each for each, definition in CATALOGUE.items() if not definition.seen]
+            raise UnreadableError(
+                f"there is no order {kind!r}{nearest(kind, known)}: {', '.join(known)} or status"
+            )
+        if CATALOGUE[kind].seen or kind in self.fitted.gives():
+            raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
         read = read_fields(kind, fields)
         if approval is not None and not CATALOGUE[kind].approvable:
             raise UnreadableError(f"{kind} takes no approval: leave it out")
@@ -281,28 +275,8 @@ class Desk:
         )
         return read, signature, second
 
-    def _refuse_unknown(self, kind: str) -> None:
-        """Refuse what nobody can order here.
-
-        Raises:
-            UnreadableError: there is no such order, or a device of this table gives it.
-        """
-        if kind not in CATALOGUE:
-            known = [each for each, definition in CATALOGUE.items() if not definition.seen]
-            raise UnreadableError(
-                f"there is no order {kind!r}{nearest(kind, known)}: {', '.join(known)} or status"
-            )
-        if CATALOGUE[kind].seen or kind in self.fitted.gives():
-            raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
-
     async def _refuse_signature(self, kind: str, caller: Caller) -> None:
-        """Refuse an order that nobody signs at this caller's page. At the socket every order is signed.
-
-        Raises:
-            UnreadableError: it is given by whoever is signed on there.
-            RefusalError: whoever is signed on there is not at the table.
-            RecordError: the refusal could not be put on the record.
-        """
+        """Refuse an order that nobody signs at this caller's page. At the socket every order is signed."""
         if self.accounts is None or not caller.roles:
             return
         if not CATALOGUE[kind].signed:
@@ -311,12 +285,6 @@ class Desk:
             await self._refuse_role(caller, kind)
 
     async def _refuse_role(self, caller: Caller, kind: str) -> None:
-        """Refuse an order that is not of the caller's roles.
-
-        Raises:
-            RefusalError: always.
-            RecordError: it could not be put on the record.
-        """
         if self.accounts is None:
             reason = (
                 "this order needs an account, and the table has none: make accounts with `punto operators`, and name their "
@@ -327,29 +295,11 @@ class Desk:
             raise RefusalError(
                 401, "not_signed", "sign the order: give the name and password of an account in `by`"
             )
-        await self._against(caller, kind)
+        await self.accounts.refuse_role(caller.name, kind, caller.where)
         raise RefusalError(403, "not_of_role", f"your roles do not let you order {kind}")
 
-    async def _against(self, person: Person, what: str, where: str = "") -> None:
-        """Put on the record that somebody's roles do not allow what they wanted, as often as that may be.
-
-        Raises:
-            RefusalError: they tried it too often.
-            RecordError: it could not be put on the record.
-        """
-        assert self.accounts is not None  # noqa: S101 - only they know a person
-        try:
-            await self.accounts.refuse_role(person.name, what, where or getattr(person, "where", ""))
-        except NotLetInError as error:
-            raise RefusalError(429, error.code, str(error), error.retry_after) from None
-
     async def _signed(self, given: Credentials, caller: Caller, kind: str, verb: str) -> Person:
-        """Whoever signs or approves an order at somebody's door, who may give such an order too.
-
-        Raises:
-            RefusalError: they are not accepted, or the account's roles do not allow the order.
-            RecordError: the refusal could not be put on the record.
-        """
+        """Whoever signs or approves an order at somebody's door, who may give such an order too."""
         refused, noun = ("not_approved", "approval") if verb == "approve" else ("not_signed", "signature")
         if self.accounts is None:
             raise RefusalError(403, refused, f"{noun}: this table has no accounts that could {verb} an order")
@@ -358,16 +308,11 @@ class Desk:
             self.accounts.check(given.name, given.password, caller.where, what), refused, noun
         )
         if kind not in orders_of(person.roles, self._engine.state):
-            await self._against(person, what, caller.where)
+            await self.accounts.refuse_role(person.name, what, caller.where)
             raise RefusalError(403, refused, f"{noun}: the roles of {person.name} do not allow {kind}")
         return person
 
     def _built(self, kind: str, read: dict[str, Any], giver: Person) -> Any:
-        """The order as the table takes it.
-
-        Raises:
-            UnreadableError: a value in it is not one of this house's.
-        """
         if kind == "change_game":
             return self._change_game(read, giver.name)
         if kind == "change_settings":
@@ -410,21 +355,11 @@ class Desk:
             RefusalError: too many orders wait already.
             RecordError: it could not be put on the record.
         """
-        why = self._second_person(orders[0])
-        if why is not None and self.accounts is not None:
-            return self._await_approval(orders[0], caller, why)
-        return await self._carry_out(orders, caller)
-
-    def _second_person(self, order: Any) -> str | None:
-        """Why a second person must approve an order that would else be carried out, None where nobody need."""
-        state = self._engine.state
-        why = second_person_needed(state, order)
-        if why is None or order.approved_by is not None:
-            return None
-        return why if refusal(state, order) is None else None
-
-    def _await_approval(self, order: Any, caller: Caller, why: str) -> Answer:
-        waiting = self.waiting.add(order.kind, order, order.who, caller, why, self._engine.state)
+        state, order = self._engine.state, orders[0]
+        why = None if self.accounts is None else second_person_needed(state, order)
+        if why is None or order.approved_by is not None or refusal(state, order) is not None:
+            return await self._carry_out(orders, caller)
+        waiting = self.waiting.add(order, caller, why, state)
         reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person, who approves it at a session of their own"
         return Answer(
             accepted=False,
@@ -476,7 +411,7 @@ class Desk:
         what = f"approve {found.kind}"
         checked = self.accounts.check_key(name, given, caller.where, what)
         person = await let_in(checked, "not_approved", "approval")
-        return await self.approve(number, _AtPage(person.name, person.roles, caller.where))
+        return await self.approve(number, Peer(person.name, person.roles, caller.where))
 
     def _at(self, caller: Caller, number: int) -> Waiting:
         found = self.waiting.find(number, self._engine.state)
@@ -509,7 +444,7 @@ class Desk:
                 reason = f"{became.refusal}{self._what_then(became.refusal.code, caller)}"
                 return Answer(accepted=False, seq=became.seq, code=became.refusal.code, reason=reason)
             if isinstance(order, Confirm):
-                self._confirmed = _Confirmed(self._round_of_game, order.who)
+                self._confirmed = (self._round_of_game, order.who)
         return Answer(accepted=True, seq=handled[-1].seq)
 
     def refusals(self) -> dict[str, RefusedError | None]:
@@ -519,20 +454,17 @@ class Desk:
             self._tried = (state, by_device, refusals_at_a_desk(state, by_device))
         return self._tried[2]
 
-    def possible(self, caller: Caller) -> tuple[str, ...]:
-        """The kinds of orders that somebody with these roles can give now, in the catalogue's order."""
-        own = orders_of(caller.roles, self._engine.state) - self.fitted.gives()
-        return tuple(kind for kind, refused in self.refusals().items() if refused is None and kind in own)
-
     def _what_then(self, code: str, caller: Caller) -> str:
         """What else to tell of a refusal: who was first, or what can be ordered in its place."""
         if code == "already_confirmed":
             return self._who_was_first()
         if code != "not_now":
             return ""
-        labels = [
-            CATALOGUE[kind].label for kind in self.possible(caller) if CATALOGUE[kind].group != "alarms"
+        own = orders_of(caller.roles, self._engine.state) - self.fitted.gives()
+        possible = [
+            CATALOGUE[kind] for kind, why_not in self.refusals().items() if not why_not and kind in own
         ]
+        labels = [each.label for each in possible if each.group != "alarms"]
         return f". You can now: {', '.join(dict.fromkeys(labels))}" if labels else ""
 
     def _who_was_first(self) -> str:
@@ -541,12 +473,10 @@ class Desk:
         if progressive is None:
             return ""
         here = (self._engine.state.settings.table, self._round_of_game)
-        logged = [each.who for each in progressive.books.awards if (each.table, each.round) == here]
-        if logged:
-            return f" ({logged[-1]} was first)"
-        if self._confirmed is not None and self._confirmed.round == self._round_of_game:
-            return f" ({self._confirmed.who} was first)"
-        return ""
+        round_, who = self._confirmed
+        found = [who] if round_ == self._round_of_game else []
+        found += [each.who for each in progressive.books.awards if (each.table, each.round) == here]
+        return f" ({found[-1]} was first)" if found else ""
 
     @property
     def _round_of_game(self) -> int:

@@ -2,14 +2,44 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final, Literal
+from typing import ClassVar, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from controller.engine import Engine, Handled
 from controller.messages.building import shoe_message, timestamp
 from controller.messages.models import Device, Timestamp
+from controller.outbox import Outbox
+from controller.table.events import Event
 from controller.table.state import TableState
-from drivers.base import LinkHealth
+from drivers.base import CardReaderDriver, CoinSpotDriver, KeypadDriver, LinkHealth
+
+_Driver = TypeVar("_Driver", CardReaderDriver, CoinSpotDriver, KeypadDriver)
+
+
+class DeviceDoor(Generic[_Driver]):
+    """The door of a device beside the shoe: what it says goes on the record, and how it is linked is published."""
+
+    device: ClassVar[str]
+    """Its name, which its topic `devices/...` has too."""
+
+    def __init__(self, engine: Engine, outbox: Outbox, driver: _Driver) -> None:
+        self._engine = engine
+        self._outbox = outbox
+        self._driver: _Driver = driver
+
+    def link_changed(self) -> None:
+        """Have the device's state published."""
+        self._outbox.snapshot_due(f"devices/{self.device}")
+
+    def message(self, now: datetime) -> Device:
+        """The device: there or not, and which."""
+        table, health = self._engine.state.settings.table, self._driver.health()
+        return device_message(table, self._engine.seq, self.device, health, now)
+
+    async def _submit(self, event: Event, source: str) -> Handled:
+        (handled,) = await self._engine.submit([event], source)
+        return handled
 
 
 class ConsoleDevice(BaseModel):
@@ -68,22 +98,17 @@ def console_devices(
     state: TableState, seq: int, shoe_since: datetime, links: Mapping[str, LinkHealth], now: datetime
 ) -> Iterator[ConsoleDevice]:
     """The shoe, where one deals, and what else is linked, by its name."""
-    if state.settings.cards == "shoe":
-        yield _console_device(shoe_message(state, seq, shoe_since, now), links.get("ishoe"))
-    for name, health in links.items():
-        if name != "ishoe":
-            yield _console_device(device_message(state.settings.table, seq, name, health, now), health)
-
-
-def _console_device(message: Device, health: LinkHealth | None) -> ConsoleDevice:
-    return ConsoleDevice(
-        device=message.device,
-        title=_TITLES[message.device],
-        state=message.state,
-        reason=message.reason,
-        since=message.since,
-        port=None if health is None else health.port,
-        serial=message.serial,
-        versions=tuple(f"{part.name} {part.version}" for part in message.components),
-        warning=_WARNINGS[message.device] if message.state == "offline" else None,
-    )
+    table, others = state.settings.table, {name: link for name, link in links.items() if name != "ishoe"}
+    shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
+    for each in [*shoe, *(device_message(table, seq, name, link, now) for name, link in others.items())]:
+        yield ConsoleDevice(
+            device=each.device,
+            title=_TITLES[each.device],
+            state=each.state,
+            reason=each.reason,
+            since=each.since,
+            port=links[each.device].port if each.device in links else None,
+            serial=each.serial,
+            versions=tuple(f"{part.name} {part.version}" for part in each.components),
+            warning=_WARNINGS[each.device] if each.state == "offline" else None,
+        )

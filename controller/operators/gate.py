@@ -9,7 +9,6 @@ are slowed down together; browsers that are known and people who are signed on a
 """
 
 import asyncio
-import hashlib
 import ipaddress
 import math
 import secrets
@@ -24,7 +23,7 @@ from typing import Any, Final, NamedTuple
 from controller.engine import Engine
 from controller.messages.building import timestamp
 from controller.operators import security_keys
-from controller.operators.accounts import Account, Accounts, folded, nobodys_hash, verified
+from controller.operators.accounts import Account, Accounts, folded, hash_of_token, nobodys_hash, verified
 from controller.operators.requests import NotLetInError, RefusalError
 from controller.operators.roles import AT_THE_TABLE, Role
 from controller.operators.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
@@ -45,6 +44,23 @@ _ADDING_SECONDS: Final = 120.0
 """So long after the password is said a security key can be added."""
 _LONGEST_PAUSE: Final = 60.0
 """Seconds between two guesses at one name, however many addresses they come from."""
+
+_NOT_NOW: Final = (
+    (
+        "locked_out",
+        "locked_out",
+        (
+            "locked out after too many wrong passwords from here: try again in {minutes} min, or let a technician lift it on the "
+            "table's PC (punto operators enable)"
+        ),
+    ),
+    (
+        "slowed_down",
+        "too_many",
+        "too many wrong passwords for this name, from several places: try again in {seconds} s, or where you have signed on before",
+    ),
+)
+"""Of wrong passwords here, and of those from all others: the record's code, the answer's, and its message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,34 +178,29 @@ class Gate:
         found = self._accounts.find(name)
         origin = _Origin(_place(where), known=False)
         if browser is not None and found is not None and found.number in known_here:
-            origin = _Origin(f"browser {_hash(browser)} at {origin.key}", known=True)
+            origin = _Origin(f"browser {hash_of_token(browser)} at {origin.key}", known=True)
         account = await self._let_in(name, self._by_password(password), where, "sign_on", origin)
         async with self._coming_in:  # of two at once, the later must see the session of the earlier
             token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
             return await self._come_in(account, where, before, token)
 
     async def _come_in(self, account: Account, where: str, before: str | None, browser: str) -> SignedOn:
-        replaced = [each for each in self._sessions.values() if each.name == account.name]
-        earlier = self._sessions.get(_hash(before)) if before is not None else None
-        if earlier is not None and earlier not in replaced:
-            replaced.append(earlier)
-        for each in replaced:
-            await self.end(each, "signed on again")
+        own = [each for each in self._sessions.values() if each.name == account.name]
+        for each in [*own, self._sessions.get(hash_of_token(before or ""))]:
+            if each is not None:
+                await self.end(each, "signed on again")
         events: list[Access | SignOn] = [SessionBegun(account.name, account.roles, where)]
-        if self._takes_the_table(account):
+        # A dealer takes the table; another of those who work at it does where nobody has it.
+        locked = self._engine.state.phase is Phase.LOCKED
+        if Role.DEALER in account.roles or (locked and not AT_THE_TABLE.isdisjoint(account.roles)):
             events.append(SignOn(account.name))
         # In a thread: it waits for the disk, and for whoever is writing to the accounts.
         await asyncio.to_thread(self._accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
         await self._engine.submit(events, SOURCE)
         token = secrets.token_urlsafe(32)
         session = Session(account.number, account.name, account.roles, where, account.version, self._clock())
-        self._sessions[_hash(token)] = session
+        self._sessions[hash_of_token(token)] = session
         return SignedOn(token, session, browser)
-
-    def _takes_the_table(self, account: Account) -> bool:
-        if Role.DEALER in account.roles:
-            return True
-        return self._engine.state.phase is Phase.LOCKED and not AT_THE_TABLE.isdisjoint(account.roles)
 
     async def check(self, name: str, password: str, where: str, what: str) -> Account:
         """The account of this name and password, given to do `what` where someone is signed on already.
@@ -201,7 +212,7 @@ class Gate:
             AccountsError: the accounts cannot be read.
             RecordError: the refusal could not be put on the record.
         """
-        return await self._check_at_work(name, self._by_password(password), where, what)
+        return await self._let_in(name, self._by_password(password), where, what)
 
     async def check_key(self, name: str, given: Signed, where: str, what: str) -> Account:
         """As `check`, by the account's security key. Wrong ones are counted and locked out with wrong passwords.
@@ -221,11 +232,7 @@ class Gate:
                 return "wrong_key"
             return None if await asyncio.to_thread(self._accounts.counts_up, account, count) else "cloned_key"
 
-        return await self._check_at_work(name, _Proof("security key", fault), where, what)
-
-    async def _check_at_work(self, name: str, proof: _Proof, where: str, what: str) -> Account:
-        origin = _Origin(f"signed on at {_place(where)}", known=True)
-        return await self._let_in(name, proof, where, what, origin)
+        return await self._let_in(name, _Proof("security key", fault), where, what)
 
     def _by_password(self, password: str) -> _Proof:
         async def fault(account: Account | None) -> str | None:
@@ -234,7 +241,10 @@ class Gate:
 
         return _Proof("password", fault)
 
-    async def _let_in(self, name: str, proof: _Proof, where: str, what: str, origin: _Origin) -> Account:
+    async def _let_in(
+        self, name: str, proof: _Proof, where: str, what: str, origin: _Origin | None = None
+    ) -> Account:
+        origin = origin or _Origin(f"signed on at {_place(where)}", known=True)
         waiting = sum(count for each, count in self._waiting.items() if each.known is origin.known)
         if waiting >= _WAITING_AT_MOST or self._waiting[origin] >= _WAITING_FROM_ONE:
             raise NotLetInError("too_many", "too many people sign on at once: try again in 5 s", 5)
@@ -266,11 +276,7 @@ class Gate:
         return account
 
     async def _count(self, whose: str, where: str, what: str) -> float:
-        """Count an attempt against an address or a person, as a refusal until it is known to be none.
-
-        Raises:
-            NotLetInError: `whose` refusals are as many as they may be.
-        """
+        """Count an attempt against an address or a person, as a refusal until it is known to be none."""
         now = self._clock()
         refusals = self._refusals.pop(whose, None) or deque()
         self._refusals[whose] = refusals  # as the latest
@@ -299,9 +305,8 @@ class Gate:
         if fault is None and account is not None and not account.disabled and not account.altered:
             for each in tries:
                 each.failures = 0
-            with suppress(
-                KeyError, ValueError
-            ):  # it is forgotten already, after a minute or thousands of addresses
+            # It is forgotten already, after a minute or thousands of addresses.
+            with suppress(KeyError, ValueError):
                 self._refusals[origin.key].remove(attempt)
             return account
         now = self._clock()
@@ -318,28 +323,25 @@ class Gate:
             here.failures = 0
             here.locked_until = now + _MINUTE * self._policy.lock_out_minutes
             await self._refuse_for_now(account, [here], what, where)
-        if account is None:
-            who, code = None, "unknown_name"
-        else:
-            who, code = account.name, fault or ("altered" if account.altered else "disabled")
-        await self._refuse(who, what, code, where)
+        disabled = "altered" if account is not None and account.altered else "disabled"
+        await self._refuse_name(account, what, fault or disabled, where)
         raise NotLetInError("refused", f"the name or the {proof.noun} is wrong, or the account is disabled")
 
     async def _refuse_for_now(
         self, account: Account | None, tries: list[_Tries], what: str, where: str
     ) -> None:
-        """Refuse what is locked out here, or comes too soon after what others got wrong.
-
-        Raises:
-            NotLetInError: it is.
-            RecordError: it could not be put on the record.
-        """
+        """Refuse what is locked out here, or comes too soon after what others got wrong."""
         now = self._clock()
-        for each, code in zip(tries, ("locked_out", "slowed_down"), strict=False):
+        for each, (on_record, code, reason) in zip(tries, _NOT_NOW, strict=False):
             if now < each.locked_until:
-                who = None if account is None else account.name
-                await self._refuse(who, what, code if account else "unknown_name", where)
-                raise self._locked_out(each, now) if code == "locked_out" else self._slowed_down(each, now)
+                await self._refuse_name(account, what, on_record, where)
+                seconds = math.ceil(each.locked_until - now)
+                minutes = math.ceil(seconds / _MINUTE)
+                raise NotLetInError(code, reason.format(seconds=seconds, minutes=minutes), seconds)
+
+    async def _refuse_name(self, account: Account | None, what: str, code: str, where: str) -> None:
+        who, code = (None, "unknown_name") if account is None else (account.name, code)
+        await self._refuse(who, what, code, where)
 
     def _tries_of(self, account: Account | None, name: str, where: str) -> _Tries:
         version = 0 if account is None else account.version
@@ -348,30 +350,9 @@ class Gate:
         if tries is None or tries.version != version:
             tries = self._tries[key] = _Tries(version)
         self._tries.move_to_end(key)
-        if (
-            len(self._tries) > _REMEMBERED
-        ):  # accounts and other names alike: what is forgotten first tells nothing
-            self._tries.popitem(last=False)
+        if len(self._tries) > _REMEMBERED:
+            self._tries.popitem(last=False)  # accounts and other names alike: what goes first tells nothing
         return tries
-
-    def _slowed_down(self, tries: _Tries, now: float) -> NotLetInError:
-        seconds = math.ceil(tries.locked_until - now)
-        return NotLetInError(
-            "too_many",
-            f"too many wrong passwords for this name, from several places: try again in {seconds} s, or where you have "
-            "signed on before",
-            seconds,
-        )
-
-    def _locked_out(self, tries: _Tries, now: float) -> NotLetInError:
-        seconds = math.ceil(tries.locked_until - now)
-        minutes = math.ceil(seconds / _MINUTE)
-        return NotLetInError(
-            "locked_out",
-            f"locked out after too many wrong passwords from here: try again in {minutes} min, or let a technician lift it on "
-            "the table's PC (punto operators enable)",
-            seconds,
-        )
 
     # --- while somebody is in
 
@@ -382,20 +363,26 @@ class Gate:
             AccountsError: the accounts cannot be read.
             RecordError: its end could not be put on the record.
         """
-        session = self._sessions.get(_hash(token))
-        if session is None or await self._ended(session):
+        session = self._sessions.get(hash_of_token(token))
+        if session is None or not await self.holds(session):
             return None
         if active:
             session.seen = self._clock()
         return session
 
     async def holds(self, session: Session) -> bool:
-        """Whether a session still is one.
+        """Whether a session still is one, and is not to end now.
 
         Raises:
+            AccountsError: the accounts cannot be read.
             RecordError: its end could not be put on the record.
         """
-        return not await self._ended(session)
+        account = self._accounts.find(session.name)
+        if account is None or account.version != session.version or account.altered:
+            await self.end(session, "the account was changed")
+        elif self._clock() - session.seen >= _MINUTE * self._policy.idle_minutes:
+            await self.end(session, "inactive")
+        return not session.over
 
     async def refuse_role(self, who: str, what: str, where: str) -> None:
         """Put on the record that somebody's roles do not allow what they wanted.
@@ -410,11 +397,6 @@ class Gate:
         await self._refuse(who, what, "not_of_role", where)
 
     async def _refuse(self, who: str | None, what: str, code: str, where: str) -> None:
-        """Put on the record that somebody was refused something.
-
-        Raises:
-            RecordError: it could not be put there.
-        """
         await self._engine.submit([AccessRefused(who, what, code, where)], SOURCE)
 
     async def key_to_add(self, session: Session, password: str, origin: str) -> str:
@@ -464,7 +446,7 @@ class Gate:
             RecordError: an end could not be put on the record.
         """
         for session in list(self._sessions.values()):
-            await self._ended(session)
+            await self.holds(session)
 
     async def end(self, session: Session, why: str) -> None:
         """End a session.
@@ -477,18 +459,6 @@ class Gate:
         session.over = True
         self._sessions = {key: each for key, each in self._sessions.items() if each is not session}
         await self._engine.submit([SessionEnded(session.name, why)], SOURCE)
-
-    async def _ended(self, session: Session) -> bool:
-        """Whether a session is over, or is to end now."""
-        why = None
-        account = self._accounts.find(session.name)
-        if account is None or account.version != session.version or account.altered:
-            why = "the account was changed"
-        elif self._clock() - session.seen >= _MINUTE * self._policy.idle_minutes:
-            why = "inactive"
-        if why is not None:
-            await self.end(session, why)
-        return session.over
 
 
 def _refuse_another_key(account: Account | None) -> None:
@@ -507,14 +477,7 @@ def _place(where: str) -> str:
         address = ipaddress.ip_address(where)
     except ValueError:  # not an address
         return where
-    if isinstance(address, ipaddress.IPv6Address):
-        address = address.ipv4_mapped or address
+    address = getattr(address, "ipv4_mapped", None) or address
     if address.is_loopback:
         return "this machine"
-    if isinstance(address, ipaddress.IPv6Address):
-        return str(ipaddress.ip_network((int(address), 64), strict=False))
-    return str(address)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+    return str(ipaddress.ip_network((int(address), 64 if address.version == 6 else 32), strict=False))

@@ -7,18 +7,14 @@ turned it may press it.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
 from typing import Any, Final
 
 from controller.engine import Engine, Handled
-from controller.messages import topics
-from controller.messages.models import Device
-from controller.operators.device import device_message
+from controller.operators.device import DeviceDoor
 from controller.outbox import Outbox
 from controller.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
 from controller.progressive.procedure import StartGame
 from controller.table.catalogue import CATALOGUE, event_of
-from controller.table.events import Event
 from controller.table.possible import refusal
 from controller.table.state import Phase, TableState
 from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
@@ -30,14 +26,11 @@ SOURCE: Final = "keypad"
 START_GAME: Final = "START GAME"
 REASON: Final = "pressed at the keypad"
 
-StartsGame = Callable[[StartGame, str], Awaitable[Handled]]
-"""Starts a game of the progressive, given the order and its source."""
-
 _KEY_UNKNOWN: Final = KeyAnswer(
     "refused",
     "the key switch has not said where it stands: if it does not, unplug the keypad, and the key is turned at a console",
 )
-# What the table has no use for at all.
+# What the table has no use for at all; any other refusal belongs on the record.
 _NO_USE: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
 _NOBODY: Final = KeyAnswer("refused", "nobody is signed on at this table: sign on at the console first")
 _DONE: Final = {
@@ -50,13 +43,15 @@ _DONE: Final = {
 }
 
 
-class KeypadDoor:
+class KeypadDoor(DeviceDoor[KeypadDriver]):
     """Takes the presses of one keypad, and tells how it is: `drivers.base.KeypadUser`.
 
     `seconds` is how long a sequence of keys waits for its next one. `start_game` starts a game where sensors say with which
     wagers. With a `key_switch` there is no J-POT before it has said where it stands. The key that starts a game is called
     `start_label`.
     """
+
+    device = "keypad"
 
     def __init__(  # noqa: PLR0913 - what a keypad can have
         self,
@@ -66,13 +61,11 @@ class KeypadDoor:
         keys: KeyMap,
         seconds: float,
         *,
-        start_game: StartsGame | None = None,
+        start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None,
         key_switch: bool = False,
         start_label: str = START_GAME,
     ) -> None:
-        self._engine = engine
-        self._outbox = outbox
-        self._driver = driver
+        super().__init__(engine, outbox, driver)
         self._keying = Keying(keys, seconds)
         self._who: str | None = None
         self._start_game = start_game or self._submit
@@ -95,17 +88,14 @@ class KeypadDoor:
         if isinstance(meant, KeyAnswer):
             return meant
         order = _order(meant, state)
-        reason = _means_nothing(state, order)
-        if reason is not None:
-            return KeyAnswer("refused", reason)
-        if isinstance(order, Jpot):
-            if self._key_unknown:
-                return _KEY_UNKNOWN
-            handled = await self._submit(order, f"{SOURCE}, {state.operator} at the table")
-        elif isinstance(order, StartGame):
-            handled = await self._start_game(order, SOURCE)
-        else:
-            handled = await self._submit(order, SOURCE)
+        refused = refusal(state, order)
+        if refused is not None and refused.code in _NO_USE:
+            return KeyAnswer("refused", str(refused))
+        if isinstance(order, Jpot) and self._key_unknown:
+            return _KEY_UNKNOWN
+        source = f"{SOURCE}, {state.operator} at the table" if isinstance(order, Jpot) else SOURCE
+        give = self._start_game if isinstance(order, StartGame) else self._submit
+        handled = await give(order, source)
         if handled.refusal is not None:
             return KeyAnswer("refused", self._labelled(str(handled.refusal)))
         return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
@@ -127,10 +117,6 @@ class KeypadDoor:
         """The text with the name that the key which starts a game has on this keypad."""
         return text.replace(START_GAME, self._start_label)
 
-    async def _submit(self, event: Event, source: str) -> Handled:
-        (handled,) = await self._engine.submit([event], source)
-        return handled
-
     def lamps(self) -> KeypadLamps:
         """What the keypad shows of the table as it is."""
         state = self._engine.state
@@ -145,12 +131,7 @@ class KeypadDoor:
         """Have the keypad's state published. Where its key stands while it is away is not known."""
         if self._key_switch and not self._driver.health().connected:
             self._key_unknown = True
-        self._outbox.snapshot_due(topics.DEVICE_KEYPAD)
-
-    def message(self, now: datetime) -> Device:
-        """The keypad as a device: there or not, and which."""
-        table = self._engine.state.settings.table
-        return device_message(table, self._engine.seq, "keypad", self._driver.health(), now)
+        super().link_changed()
 
 
 def _order(meant: KeyedOrder, state: TableState) -> Any:
@@ -179,9 +160,3 @@ def _done(meant: KeyedOrder, after: TableState) -> str:
         return f"{START_GAME}: wagers of {seats}"
     label = CATALOGUE[meant.kind].label.lower()
     return _DONE.get(meant.kind, f"{label}: done" if meant.card is None else f"{meant.card} is keyed")
-
-
-def _means_nothing(state: TableState, order: Event) -> str | None:
-    """Why the table has no use at all for this order now; None if it is one that belongs on the record."""
-    refused = refusal(state, order)
-    return str(refused) if refused is not None and refused.code in _NO_USE else None

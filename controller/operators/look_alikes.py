@@ -8,9 +8,8 @@ from typing import Final
 
 from confusable_homoglyphs.confusables import confusables_data
 
-_LEFT_TO_RIGHT_MARK: Final = (
-    "\u200e"  # around characters that are written from right to left, in the library's data
-)
+_LEFT_TO_RIGHT_MARK: Final = "\u200e"
+"""Around characters that are written from right to left, in the library's data."""
 
 
 def _pairs() -> dict[str, set[str]]:

@@ -34,16 +34,14 @@ class RefusalError(Exception):
         self.retry_after = retry_after
 
 
-class NotLetInError(Exception):
+class NotLetInError(RefusalError):
     """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
 
     `retry_after` says in how many seconds it makes sense to try again, None where that changes nothing.
     """
 
     def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.retry_after = retry_after
+        super().__init__(401 if retry_after is None else 429, code, message, retry_after)
 
 
 _Found = TypeVar("_Found")
@@ -58,9 +56,8 @@ async def let_in(checked: Awaitable[_Found], code: str, noun: str) -> _Found:
     try:
         return await checked
     except NotLetInError as error:
-        if error.retry_after is not None:
-            raise RefusalError(429, error.code, f"{noun}: {error}", error.retry_after) from None
-        raise RefusalError(403, code, f"{noun}: {error}") from None
+        status, code = (403, code) if error.status == 401 else (error.status, error.code)
+        raise RefusalError(status, code, f"{noun}: {error}", error.retry_after) from None
 
 
 class Credentials(BaseModel):
@@ -169,10 +166,8 @@ def _first(error: ValidationError) -> str:
         case "enum" if {"card", "player", "banker"}.intersection(fault["loc"]):
             try:
                 Card(str(fault["input"])[:20])
-            except (
-                ValueError
-            ) as unknown:  # which says how a card is written; the validation would list all 52
-                what = str(unknown)
+            except ValueError as unknown:
+                what = str(unknown)  # which says how a card is written; the validation would list all 52
         case "string_pattern_mismatch":
             what = "write what happened, for it is all that the record will say"
         case "string_too_long":
@@ -205,19 +200,9 @@ def orders_schema() -> dict[str, Any]:
 
 def _schema(kind: str) -> dict[str, Any]:
     definition, model = CATALOGUE[kind], _model(kind).model_json_schema()
-    own = (
-        {
-            name: {
-                key: value
-                for key, value in _inline(schema, model.get("$defs", {})).items()
-                if key != "default"
-            }
-            for name, schema in model["properties"].items()
-        }
-        if "properties" in model
-        else {}
-    )
+    own = _inline(model.get("properties", {}), model.get("$defs", {}))
     for name, schema in own.items():
+        schema.pop("default", None)
         schema["description"] = definition.fields[name].help
     credentials = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
     people = {"approval": credentials} if definition.approvable else {}

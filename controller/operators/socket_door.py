@@ -6,17 +6,18 @@ tells. Where it has none, that user may give a dealer's orders.
 """
 
 import asyncio
-import grp
 import os
 import pwd
+import shutil
 import socket
 import struct
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import structlog
 
-from controller.operators.desk import Answer, Desk, bad_request
+from controller.operators.desk import Answer, Desk, Peer, bad_request
 from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem
 
@@ -35,21 +36,22 @@ def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
     Raises:
         ConfigError: it cannot be made there, or something else is there.
     """
-    door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        _make_way(path)
-        _bind(door, path)
-        if group is not None:
-            os.chown(path, -1, _number_of(group))
-        path.chmod(mode)
-        door.listen(WAITING_AT_THE_DOOR)
-    except BaseException as error:
-        door.close()
-        if isinstance(error, OSError):
+    with ExitStack() as unless_made:
+        door = unless_made.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        try:
+            _make_way(path)
+            _bind(door, path)
+            if group is not None:
+                shutil.chown(path, group=group)
+            path.chmod(mode)
+            door.listen(WAITING_AT_THE_DOOR)
+        except LookupError:
+            raise _problem(f"there is no group {group!r} on this machine: make it, or name another") from None
+        except OSError as error:
             raise _problem(
                 f"the operators' socket {path} cannot be made: {error.strerror or error}"
             ) from error
-        raise
+        unless_made.pop_all()
     return door
 
 
@@ -77,13 +79,6 @@ def _bind(door: socket.socket, path: Path) -> None:
         door.bind(str(path))
     finally:
         os.umask(before)
-
-
-def _number_of(group: str) -> int:
-    try:
-        return grp.getgrnam(group).gr_gid
-    except KeyError:
-        raise _problem(f"there is no group {group!r} on this machine: make it, or name another") from None
 
 
 def _problem(message: str) -> ConfigError:
@@ -135,15 +130,8 @@ async def serve(door: socket.socket, desk: Desk) -> None:
         path.unlink(missing_ok=True)
 
 
-class Peer(NamedTuple):
-    """The user at the other end of the socket: a dealer where there are no accounts, else nobody until an order is signed."""
-
-    name: str
-    roles: tuple[Role, ...]
-    where: str = "socket"
-
-
 async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, desk: Desk) -> None:
+    # Where there are accounts nobody is known until they sign an order.
     roles = (Role.DEALER,) if desk.accounts is None else ()
     peer = Peer(_user(writer.get_extra_info("socket")), roles)
     while True:

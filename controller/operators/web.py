@@ -48,7 +48,6 @@ from controller.operators.guard import own_origin
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
 from controller.operators.requests import (
     Credentials,
-    NotLetInError,
     RefusalError,
     UnreadableError,
     let_in,
@@ -205,11 +204,6 @@ def _answer_refusals(app: FastAPI) -> None:
         if refusal.retry_after is not None:
             answer.headers["Retry-After"] = str(refusal.retry_after)
         return answer
-
-    @app.exception_handler(NotLetInError)
-    async def not_let_in(request: Request, error: NotLetInError) -> Response:
-        status = 401 if error.retry_after is None else 429
-        return await refused(request, RefusalError(status, error.code, str(error), error.retry_after))
 
     @app.exception_handler(UnreadableError)
     async def unreadable(_: Request, error: UnreadableError) -> Response:

@@ -35,11 +35,10 @@ from controller.journal.journal import Journal
 from controller.operators.accounts import Account, Accounts
 from controller.operators.card_door import CardDoor
 from controller.operators.coin_spot_door import CoinSpotDoor
-from controller.operators.desk import Answer, Desk, Fitted
+from controller.operators.desk import Answer, Desk, Fitted, Peer
 from controller.operators.keypad_door import KeypadDoor
 from controller.operators.requests import RefusalError
 from controller.operators.roles import Role
-from controller.operators.socket_door import Peer
 from controller.outbox import Outbox
 from controller.progressive.aquarius import KEY_SWITCH
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged

@@ -23,7 +23,7 @@ from controller.commands import operator
 from controller.engine import Handled
 from controller.operators import socket_door
 from controller.operators.countersigning import APPROVAL_SECONDS
-from controller.operators.desk import Desk
+from controller.operators.desk import Desk, Peer
 from controller.operators.gate import SOURCE
 from controller.operators.keypad_door import REASON, KeypadDoor
 from controller.operators.one_signature import refusals_at_a_desk
@@ -525,7 +525,7 @@ async def test_a_table_without_accounts_takes_a_dealers_orders_at_its_socket_and
         desk = Desk(here.table.engine, tmp_path)
         (order,) = (each for each in orders(here.table.state) if each.kind == kind)
         request = json.dumps({"order": kind, **order.fields}).encode()
-        answer = await desk.ask(request, socket_door.Peer("mei", (Role.DEALER,)))
+        answer = await desk.ask(request, Peer("mei", (Role.DEALER,)))
         ours = Role.DEALER in CATALOGUE[kind].roles
 
         assert (answer.code == "not_of_role") != ours

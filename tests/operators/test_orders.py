@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from controller.baccarat.cards import Card
-from controller.operators.desk import Desk
+from controller.operators.desk import Desk, Peer
 from controller.operators.roles import Role
-from controller.operators.socket_door import Peer
 from controller.table.catalogue import CATALOGUE
 from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles

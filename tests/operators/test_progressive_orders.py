@@ -9,9 +9,8 @@ import pytest
 from controller.baccarat.cards import Card
 from controller.engine import Handled
 from controller.journal.recovery import replay
-from controller.operators.desk import Desk, Fitted
+from controller.operators.desk import Desk, Fitted, Peer
 from controller.operators.roles import Role
-from controller.operators.socket_door import Peer
 from controller.progressive.events import OpenMeter
 from controller.progressive.money import MOST
 from controller.progressive.procedure import StartGame, WagerPlaced
