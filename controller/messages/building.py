@@ -1,6 +1,6 @@
 """Messages from the table's state: what the public may see of it, and no more."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal, cast
@@ -37,7 +37,7 @@ from controller.table.progressive import what_waits
 from controller.table.sensors import alarm_code, fault_text
 from controller.table.shoe_orders import shoe_orders
 from controller.table.state import Phase, RoundRecord, TablesProgressive, TableState
-from controller.wagers.definition import Rule
+from controller.wagers.definition import Game, Rule
 from controller.wagers.words import words
 
 _title = cache(words)  # a few conditions, and each is put in words at every change of a meter
@@ -80,16 +80,14 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         next=following if following in {"player", "banker"} else None,
         result=None if state.last is None or state.last.shoe != state.shoe else _result(state.last),
         seats=settings.seats,
-        limits=tuple(
-            WagerLimits(
-                wager=wager.name,
-                title=wager.title,
-                minimum=wager.limits.minimum,
-                maximum=wager.limits.maximum,
-                step=wager.limits.step,
-            )
-            for wager in settings.game.wagers
-        ),
+        limits=wager_limits(settings.game),
+    )
+
+
+def wager_limits(game: Game) -> tuple[WagerLimits, ...]:
+    """The limits of each wager of a game."""
+    return tuple(
+        WagerLimits(wager=wager.name, title=wager.title, **asdict(wager.limits)) for wager in game.wagers
     )
 
 

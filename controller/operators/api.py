@@ -12,26 +12,24 @@ from controller.table.catalogue import CATALOGUE
 from controller.table.definition import Definition, Group
 
 
-class Password(BaseModel):
-    """The password of whoever swiped a card, or is signed on."""
-
+class _Body(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class Password(_Body):
+    """The password of whoever swiped a card, or is signed on."""
 
     password: Annotated[str, Field(max_length=2000)]
 
 
-class Name(BaseModel):
+class Name(_Body):
     """The name of a second person."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     name: Annotated[str, Field(max_length=200)]
 
 
-class Credential(BaseModel):
+class Credential(_Body):
     """What a security key answered: a `PublicKeyCredential` as browsers write it in JSON."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     credential: dict[str, Any]
 

@@ -49,26 +49,25 @@ class Console:
         """
         tls = _tls(config)
         self._listener = _listen(config.host, config.port)
-        self._engine = engine
         self._gate = gate
-        self._reports = Reports(record)
-        self._changes = Changes()
         self._pace: float | None = None
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        parts = Parts(
+        self._parts = Parts(
             engine=engine,
             gate=gate,
             desk=desk,
-            reports=self._reports,
+            reports=Reports(record),
             folder=folder,
-            changes=self._changes,
+            changes=Changes(),
             idle_seconds=60 * config.idle_minutes,
             port=self._listener.getsockname()[1],
             tls=tls is not None,
             pace=lambda: self._pace,
             house=_house(engine, record, progressive),
         )
-        self._server = Server(Guard(application(parts), tls=tls is not None, failed=self._fail), tls=tls)
+        self._server = Server(
+            Guard(application(self._parts), tls=tls is not None, failed=self._fail), tls=tls
+        )
 
     async def serve(self) -> None:
         """Serve until cancelled.
@@ -76,7 +75,7 @@ class Console:
         Raises:
             RecordError: an order, or who came in, could not be put on the record.
         """
-        self._engine.watchers.append(lambda *_: self._changes.notify())
+        self._parts.engine.watchers.append(lambda *_: self._parts.changes.notify())
         serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
         tending = asyncio.create_task(self._tend())
         try:
@@ -86,7 +85,7 @@ class Console:
                     ended.result()
         finally:
             # The streams first, so that the server can end in order.
-            self._changes.close()
+            self._parts.changes.close()
             self._server.should_exit = True
             tending.cancel()
             await asyncio.wait([serving, tending])
@@ -97,16 +96,16 @@ class Console:
 
     async def _tend(self) -> None:
         """End what sessions are to end, and keep the pace of the hands."""
-        last_round, looked = -1, 0
+        last_round, looked, engine = -1, 0, self._parts.engine
         while True:
             try:
                 await self._gate.sweep()
             except AccountsError as error:
                 _log.warning("accounts cannot be read", reason=str(error))
             looked += 1
-            if self._engine.state.round != last_round or looked >= _PACE_SECONDS:
-                last_round, looked = self._engine.state.round, 0
-                self._pace = await asyncio.to_thread(self._reports.hands_an_hour, datetime.now(UTC))
+            if engine.state.round != last_round or looked >= _PACE_SECONDS:
+                last_round, looked = engine.state.round, 0
+                self._pace = await asyncio.to_thread(self._parts.reports.hands_an_hour, datetime.now(UTC))
             await asyncio.sleep(_TEND_SECONDS)
 
 
@@ -120,11 +119,10 @@ def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> Ho
         (handled,) = await engine.submit([print_], f"operator {print_.who}")
         return handled.seq
 
+    of = (record, now, engine.written, note)
     if config is None:
-        return House(record, now, engine.written, note, Calendar.of())
-    return House(
-        record, now, engine.written, note, config.calendar, config.slip_printer, config.slip_encoding
-    )
+        return House(*of, Calendar.of())
+    return House(*of, config.calendar, config.slip_printer, config.slip_encoding)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -12,12 +12,10 @@ from pydantic import BaseModel, ConfigDict, computed_field
 
 from controller.messages.models import GameStep
 from controller.operators.desk import Fitted
-from controller.progressive import aquarius, nexus
 from controller.progressive.aquarius import Jpot, Key, TurnKey
 from controller.progressive.events import CardLevel
 from controller.progressive.nexus import Confirm, SwipeCard
 from controller.progressive.procedure import (
-    Hand,
     HandButton,
     NobodyWon,
     StartGame,
@@ -165,130 +163,251 @@ def game_view(state: TableState, fitted: Fitted, tried: Mapping[str, RefusedErro
     `fitted` is what its devices do, `tried` what `possible.refusals` found.
     """
     progressive = state.progressive
-    if progressive is None:
-        return None
-    books, procedure = progressive.books, progressive.procedure
-    expected = _expected(state, progressive)
-    award = _award(state, progressive, expected)
-    orders = {
-        kind: None if refused is None else str(refused)
-        for kind, refused in tried.items()
-        if CATALOGUE[kind].group in {"game", "award"}
-        and (refused is None or refused.code != "other_procedure")
-    }
-    return GameView(
-        id=books.settings.progressive,
-        title=books.settings.wager.title,
-        phase=books.phase.value,
-        settings=_mark(books.settings),
-        meter=books.shown,
-        wager=procedure.hand.stake,
-        stays=books.settings.wager_stays,
-        procedure=procedure.kind,
-        step=procedure.step.value,
-        round=procedure.hand.round,
-        key=procedure.key.value if procedure.kind == "aquarius" else None,
-        seat_one=books.settings.seat_one,
-        sensors=_sensors(state),
-        seats=tuple(_seats(state, progressive, award, fitted)),
-        award=award,
-        todo=_todo(state, progressive, award, expected, orders, fitted.start_label),
-        orders=orders,
-        start_label=fitted.start_label,
-        by_device=tuple(sorted(fitted.gives())),
-        password_of=fitted.password_of(),
-    )
+    return None if progressive is None else _Game(state, progressive, fitted).view(tried)
 
 
-def _why_not(state: TableState, event: Event) -> str | None:
-    refused = refusal(state, event)
-    return None if refused is None else str(refused)
+class _Game:
+    """The game as it stands, and its award: `logged`, the one on the books; `expected`, what would be logged.
 
+    `expected` is the award that would be logged if all were confirmed now, or why none would be; None where nothing is
+    to be.
+    """
 
-def _wager(hand: Hand, seat: int) -> WagerPlaced | WagerLifted:
-    return WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
+    def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
+        self.state = state
+        self.fitted = fitted
+        self.books = progressive.books
+        self.settings = progressive.books.settings
+        self.procedure = progressive.procedure
+        self.hand = progressive.procedure.hand
+        self.end = _END[self.procedure.kind]
+        self.logged = self._logged()
+        self.expected = self._expected()
+        self.award = self._award()
 
+    def view(self, tried: Mapping[str, RefusedError | None]) -> GameView:
+        """What a console shows of it."""
+        settings, procedure, state = self.settings, self.procedure, self.state
+        orders = {
+            kind: None if refused is None else str(refused)
+            for kind, refused in tried.items()
+            if CATALOGUE[kind].group in {"game", "award"}
+            and (refused is None or refused.code != "other_procedure")
+        }
+        code, text = self._todo(orders)
+        return GameView(
+            id=settings.progressive,
+            title=settings.wager.title,
+            phase=self.books.phase.value,
+            settings=_mark(settings),
+            meter=self.books.shown,
+            wager=self.hand.stake,
+            stays=settings.wager_stays,
+            procedure=procedure.kind,
+            step=procedure.step.value,
+            round=self.hand.round,
+            key=procedure.key.value if procedure.kind == "aquarius" else None,
+            seat_one=settings.seat_one,
+            sensors="none" if state.sensors is None else "online" if state.sensors.online else "offline",
+            seats=tuple(self._seats()),
+            award=self.award,
+            todo=Todo(code=code, text=text),
+            orders=orders,
+            start_label=self.fitted.start_label,
+            by_device=tuple(sorted(self.fitted.gives())),
+            password_of=self.fitted.password_of(),
+        )
 
-# --- the award
+    @property
+    def _nobody(self) -> bool:
+        """Whether it is confirmed that nobody won, and a card or a signature is to complete it."""
+        return self.procedure.kind == "nexus" and isinstance(self.procedure.confirmed, NobodyWon)
 
+    # --- the award
 
-def _expected(state: TableState, progressive: TablesProgressive) -> Award | RefusedError | None:
-    """The award that would be logged if all were confirmed now, or why none would be; None where nothing is to be."""
-    procedure = progressive.procedure
-    hand = procedure.hand
-    if procedure.step not in _TO_CONFIRM or _nobody(procedure):
-        return None
-    if hand.won is None or not (hand.won.certain or hand.selected):
-        return None
-    table = Table(state)
-    missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
-    steps: list[Event] = [HandButton(seat, ANYBODY) for seat in missing]
-    if procedure.kind == "aquarius":
-        steps += [Jpot(ANYBODY)] if hand.dealer_confirms else [TurnKey(Key.JPH, ANYBODY), Jpot(ANYBODY)]
-    else:
-        confirmed = procedure.step is Step.CONFIRMED
-        steps += [] if confirmed else [Confirm(ANYBODY)]
-        steps += [] if hand.dealer_confirms else [SwipeCard(_ANOTHER, "executive")]
-    try:
-        for step in steps:
-            table.handle(step)
-    except RefusedError as refusal:
-        return refusal
-    after = table.state.progressive
-    return None if after is None else after.books.awards[-1]
+    def _expected(self) -> Award | RefusedError | None:
+        hand, procedure = self.hand, self.procedure
+        if procedure.step not in _TO_CONFIRM or self._nobody:
+            return None
+        if hand.won is None or not (hand.won.certain or hand.selected):
+            return None
+        table = Table(self.state)
+        missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
+        steps: list[Event] = [HandButton(seat, ANYBODY) for seat in missing]
+        if procedure.kind == "aquarius":
+            steps += [Jpot(ANYBODY)] if hand.dealer_confirms else [TurnKey(Key.JPH, ANYBODY), Jpot(ANYBODY)]
+        else:
+            steps += [] if procedure.step is Step.CONFIRMED else [Confirm(ANYBODY)]
+            steps += [] if hand.dealer_confirms else [SwipeCard(_ANOTHER, "executive")]
+        try:
+            for step in steps:
+                table.handle(step)
+        except RefusedError as refusal:
+            return refusal
+        after = table.state.progressive
+        return None if after is None else after.books.awards[-1]
 
+    def _award(self) -> AwardInGame | None:
+        """The award of the game: the one that is logged, or the one that its hand won."""
+        hand, logged = self.hand, self.logged
+        if logged is not None:
+            name = logged.rule
+        elif self.procedure.step in _TO_CONFIRM and hand.won is not None:
+            name = hand.won.rule
+        else:
+            return None
+        rule = self.settings.tier(name)
+        if rule is None:
+            return None
+        found = logged or (self.expected if isinstance(self.expected, Award) else None)
+        dealer = hand.dealer_confirms if found is None else found.by == "dealer"
+        shares = () if found is None else found.shares
+        return AwardInGame(
+            number=None if logged is None else logged.id,
+            state="to_confirm" if logged is None else _STATES[logged.state],
+            rule=name,
+            title=words(rule.when),
+            pays=rule.pays,
+            amount=None if found is None else found.amount,
+            shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
+            card=None if found is None or dealer else _card(self.settings, found),
+            payer=self.settings.payer(rule),
+            dealer=dealer,
+        )
 
-def _nobody(procedure: aquarius.State | nexus.State) -> bool:
-    """Whether it is confirmed that nobody won, and a card or a signature is to complete it."""
-    return procedure.kind == "nexus" and isinstance(procedure.confirmed, NobodyWon)
+    def _logged(self) -> Award | None:
+        """The award of the game in play that is logged and stands."""
+        if self.procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
+            return None
+        here = (self.state.settings.table, self.hand.round)
+        stand = (each for each in self.books.awards if each.state in _STATES)
+        return next((each for each in stand if (each.table, each.round) == here), None)
 
+    # --- the seats
 
-def _award(
-    state: TableState, progressive: TablesProgressive, expected: Award | RefusedError | None
-) -> AwardInGame | None:
-    """The award of the game: the one that is logged, or the one that its hand won."""
-    settings, hand = progressive.books.settings, progressive.procedure.hand
-    logged = _logged(state, progressive)
-    if logged is not None:
-        name = logged.rule
-    elif progressive.procedure.step in _TO_CONFIRM and hand.won is not None:
-        name = hand.won.rule
-    else:
-        return None
-    rule = settings.tier(name)
-    if rule is None:
-        return None
-    found = logged or (expected if isinstance(expected, Award) else None)
-    dealer = hand.dealer_confirms if found is None else found.by == "dealer"
-    shares = () if found is None else found.shares
-    return AwardInGame(
-        number=None if logged is None else logged.id,
-        state="to_confirm" if logged is None else _STATES[logged.state],
-        rule=name,
-        title=words(rule.when),
-        pays=rule.pays,
-        amount=None if found is None else found.amount,
-        shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
-        card=None if found is None or dealer else _card(settings, found),
-        payer=settings.payer(rule),
-        dealer=dealer,
-    )
+    def _seats(self) -> Iterator[SeatInGame]:
+        hand = self.hand
+        started = self.procedure.step is not Step.BETTING
+        won = () if hand.won is None or not started else hand.won.seats
+        shares = {} if self.award is None else {each.seat: each.amount for each in self.award.shares}
+        late = self.fitted.late()
+        for seat in range(1, self.state.settings.seats + 1):
+            wager = WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
+            refused = refusal(self.state, HandButton(seat, ANYBODY) if started else wager)
+            wagered = started and seat in hand.wagers
+            yield SeatInGame(
+                seat=seat,
+                lit=wagered or seat in hand.sensors,
+                wagered=wagered,
+                late=seat in late,
+                spent=seat in hand.spent and not wagered,
+                won=seat in won,
+                selected=seat in hand.selected,
+                share=shares.get(seat),
+                refused=None if refused is None else str(refused),
+            )
+
+    # --- what to do now, by its code and in words
+
+    def _todo(self, orders: Mapping[str, str | None]) -> tuple[str, str]:
+        match self.procedure.step.value:
+            case "betting":
+                return self._before_the_start(orders["start_game"])
+            case "playing":
+                return "deal", self._deal()
+            case "settling":
+                return self._settle()
+            case "confirmed":
+                refused = refusal(self.state, SwipeCard(_ANOTHER, "supervisor"))
+                executive = refused is not None and refused.code == "executive_needed"
+                card = "an Executive" if executive else "a Supervisor"
+                what = "That nobody won" if self._nobody else "The award"
+                return "swipe_card", f"{what} is confirmed: swipe {card} card to complete it, or sign"
+            case "logged":
+                return "key_to_run", self._logged_words()
+            case _:
+                return self._pay()
+
+    def _logged_words(self) -> str:
+        if self.hand.denied:
+            return "That nobody won is logged: turn the key to RUN"
+        meter = self.award is not None and self.award.payer == "meter"
+        return f"The award is logged: turn the key to RUN{', which takes it off the meter' if meter else ''}"
+
+    def _before_the_start(self, refused: str | None) -> tuple[str, str]:
+        if not leads_to(self.state.phase, StartGame):
+            return "wait", "The next game can be started once betting is open"
+        if refused is not None:
+            return "wait", refused
+        label, seats = self.fitted.start_label, self.hand.sensors
+        if self.state.sensors is None:
+            return "start_game", f"Touch each seat that has a progressive wager, then press {label}"
+        if seats and self.settings.base_wagers == "unseen":
+            return "start_game", f"Check {self._base_wagers_at(seats)}, then press {label}"
+        return "start_game", f"Press {label} once the progressive wagers lie on their sensors"
+
+    def _base_wagers_at(self, seats: Sequence[int]) -> str:
+        """What the dealer is to see at these seats, whose base wagers nobody records (sheet 000, dealing procedure 1)."""
+        has = "has" if len(seats) == 1 else "each have"
+        only = ", not on both" if self.settings.one_side_only else ""
+        return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
+
+    def _deal(self) -> str:
+        hand, settings = self.hand, self.settings
+        lying = [seat for seat in hand.spent if seat not in hand.wagers]
+        back = f"Give back what lies at {_named(lying)}: it is in no game. " if lying else ""
+        if not hand.wagers:
+            return f"{back}No progressive wager is in this game: deal the hand"
+        before = [
+            *([f"check {self._base_wagers_at(hand.wagers)}"] if settings.base_wagers == "unseen" else []),
+            *([] if settings.wager_stays else ["take them"]),
+        ]
+        stay = " and stay on their sensors" if settings.wager_stays else ""
+        return f"{back}The wagers are counted{stay}: {', '.join([*before, 'and deal' if before else 'deal'])} the hand"
+
+    def _settle(self) -> tuple[str, str]:
+        hand, won, kind = self.hand, self.hand.won, self.procedure.kind
+        if won is None:
+            return "end", f"The hand won no award: press {self.end}"
+        if isinstance(self.expected, RefusedError):
+            return self.expected.code, str(self.expected)
+        seats = _named(won.seats)
+        rule = self.settings.tier(won.rule)
+        pays = won.rule if rule is None else rule.pays
+        if not won.certain and not hand.selected:
+            who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
+            none = f"if none did, {_NONE_DID[kind]}"
+            return "hand_buttons", f"{pays}: press the hand button {who} Player or Banker wager won; {none}"
+        if won.certain and hand.selected != won.seats:
+            return "hand_buttons", f"{pays}: press the hand button of {seats}"
+        if hand.dealer_confirms:
+            return "confirm", f"{pays} from the tray: press {_CONFIRM[kind]}"
+        return self._call_supervisor()
+
+    def _call_supervisor(self) -> tuple[str, str]:
+        call = "Call a supervisor, who verifies the hand"
+        if self.procedure.kind == "nexus":
+            return "confirm", f"{call} and presses CONFIRM, then swipes a card or signs"
+        if self.procedure.key is Key.RUN:
+            return "key_to_jph", f"{call}, turns the key to JPH and presses J-POT"
+        return "jpot", "The key is in JPH: the supervisor presses J-POT"
+
+    def _pay(self) -> tuple[str, str]:
+        if self.procedure.kind == "aquarius" and self.procedure.key is Key.JPH:
+            return "key_to_run", "The key is in JPH: turn it to RUN"
+        if self.award is None:
+            return "end", f"Nothing is left to pay: press {self.end}"
+        order = ", in this order" if len(self.award.shares) > 1 else ""
+        tray = " from the tray" if self.award.payer == "tray" else ""
+        # What each gets is in the award: amounts are written with their currency by the pages alone.
+        seats = _named([each.seat for each in self.award.shares])
+        return "pay", f"Pay {seats}{tray}{order}; then press {self.end}"
 
 
 _STATES: Final[dict[AwardState, Literal["locked", "booked"]]] = {
     AwardState.LOCKED: "locked",
     AwardState.BOOKED: "booked",
 }
-
-
-def _logged(state: TableState, progressive: TablesProgressive) -> Award | None:
-    """The award of the game in play that is logged and stands."""
-    procedure = progressive.procedure
-    if procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
-        return None
-    here = (state.settings.table, procedure.hand.round)
-    stand = (each for each in progressive.books.awards if each.state in _STATES)
-    return next((each for each in stand if (each.table, each.round) == here), None)
 
 
 def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:
@@ -298,178 +417,6 @@ def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:
     return "executive" if above else "supervisor"
 
 
-# --- the seats
-
-
-def _sensors(state: TableState) -> Literal["none", "online", "offline"]:
-    if state.sensors is None:
-        return "none"
-    return "online" if state.sensors.online else "offline"
-
-
-def _seats(
-    state: TableState, progressive: TablesProgressive, award: AwardInGame | None, fitted: Fitted
-) -> Iterator[SeatInGame]:
-    procedure = progressive.procedure
-    hand = procedure.hand
-    started = procedure.step is not Step.BETTING
-    won = () if hand.won is None or not started else hand.won.seats
-    shares = {} if award is None else {each.seat: each.amount for each in award.shares}
-    late = fitted.late()
-    for seat in range(1, state.settings.seats + 1):
-        pressed: Event = HandButton(seat, ANYBODY) if started else _wager(hand, seat)
-        wagered = started and seat in hand.wagers
-        yield SeatInGame(
-            seat=seat,
-            lit=wagered or seat in hand.sensors,
-            wagered=wagered,
-            late=seat in late,
-            spent=seat in hand.spent and not wagered,
-            won=seat in won,
-            selected=seat in hand.selected,
-            share=shares.get(seat),
-            refused=_why_not(state, pressed),
-        )
-
-
-# --- what to do now
-
-
-def _todo(
-    state: TableState,
-    progressive: TablesProgressive,
-    award: AwardInGame | None,
-    expected: Award | RefusedError | None,
-    orders: Mapping[str, str | None],
-    start_label: str,
-) -> Todo:
-    procedure = progressive.procedure
-    end = _END[procedure.kind]
-    match procedure.step.value:
-        case "betting":
-            return _before_the_start(state, progressive, orders["start_game"], start_label)
-        case "playing":
-            return Todo(code="deal", text=_deal(progressive))
-        case "settling":
-            return _settle(progressive, expected, end)
-        case "confirmed":
-            card = "an Executive" if _needs_executive(state) else "a Supervisor"
-            what = "That nobody won" if _nobody(procedure) else "The award"
-            text = f"{what} is confirmed: swipe {card} card to complete it, or sign"
-            return Todo(code="swipe_card", text=text)
-        case "logged":
-            return Todo(code="key_to_run", text=_logged_words(procedure, award))
-        case _:
-            return _pay(procedure, award, end)
-
-
-def _needs_executive(state: TableState) -> bool:
-    """Whether what is confirmed is not completed by a Supervisor card."""
-    refused = refusal(state, SwipeCard(_ANOTHER, "supervisor"))
-    return refused is not None and refused.code == "executive_needed"
-
-
-def _logged_words(procedure: aquarius.State | nexus.State, award: AwardInGame | None) -> str:
-    if procedure.hand.denied:
-        return "That nobody won is logged: turn the key to RUN"
-    off = ", which takes it off the meter" if award is not None and award.payer == "meter" else ""
-    return f"The award is logged: turn the key to RUN{off}"
-
-
-def _before_the_start(
-    state: TableState, progressive: TablesProgressive, refused: str | None, label: str
-) -> Todo:
-    if not leads_to(state.phase, StartGame):
-        return Todo(code="wait", text="The next game can be started once betting is open")
-    if refused is not None:
-        return Todo(code="wait", text=refused)
-    if state.sensors is None:
-        return Todo(
-            code="start_game", text=f"Touch each seat that has a progressive wager, then press {label}"
-        )
-    seats = progressive.procedure.hand.sensors
-    if seats and progressive.books.settings.base_wagers == "unseen":
-        return Todo(
-            code="start_game", text=f"Check {_base_wagers_at(progressive, seats)}, then press {label}"
-        )
-    return Todo(code="start_game", text=f"Press {label} once the progressive wagers lie on their sensors")
-
-
-def _base_wagers_at(progressive: TablesProgressive, seats: Sequence[int]) -> str:
-    """What the dealer is to see at these seats, whose base wagers nobody records (sheet 000, dealing procedure 1)."""
-    has = "has" if len(seats) == 1 else "each have"
-    only = ", not on both" if progressive.books.settings.one_side_only else ""
-    return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
-
-
-def _deal(progressive: TablesProgressive) -> str:
-    hand = progressive.procedure.hand
-    lying = [seat for seat in hand.spent if seat not in hand.wagers]
-    back = f"Give back what lies at {_named(lying)}: it is in no game. " if lying else ""
-    if not hand.wagers:
-        return f"{back}No progressive wager is in this game: deal the hand"
-    settings = progressive.books.settings
-    before = [
-        *([f"check {_base_wagers_at(progressive, hand.wagers)}"] if settings.base_wagers == "unseen" else []),
-        *([] if settings.wager_stays else ["take them"]),
-    ]
-    stay = " and stay on their sensors" if settings.wager_stays else ""
-    return f"{back}The wagers are counted{stay}: {', '.join([*before, 'and deal' if before else 'deal'])} the hand"
-
-
-def _settle(progressive: TablesProgressive, expected: Award | RefusedError | None, end: str) -> Todo:
-    procedure = progressive.procedure
-    hand, won = procedure.hand, procedure.hand.won
-    if won is None:
-        return Todo(code="end", text=f"The hand won no award: press {end}")
-    if isinstance(expected, RefusedError):
-        return Todo(code=expected.code, text=str(expected))
-    seats = _named(won.seats)
-    rule = progressive.books.settings.tier(won.rule)
-    pays = won.rule if rule is None else rule.pays
-    if not won.certain and not hand.selected:
-        who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
-        return Todo(
-            code="hand_buttons",
-            text=f"{pays}: press the hand button {who} Player or Banker wager won; if none did, {_NONE_DID[procedure.kind]}",
-        )
-    if won.certain and hand.selected != won.seats:
-        return Todo(code="hand_buttons", text=f"{pays}: press the hand button of {seats}")
-    if hand.dealer_confirms:
-        return Todo(code="confirm", text=f"{pays} from the tray: press {_CONFIRM[procedure.kind]}")
-    return _call_supervisor(procedure)
-
-
-def _call_supervisor(procedure: aquarius.State | nexus.State) -> Todo:
-    if procedure.kind == "nexus":
-        return Todo(
-            code="confirm",
-            text="Call a supervisor, who verifies the hand and presses CONFIRM, then swipes a card or signs",
-        )
-    if procedure.key is Key.RUN:
-        return Todo(
-            code="key_to_jph",
-            text="Call a supervisor, who verifies the hand, turns the key to JPH and presses J-POT",
-        )
-    return Todo(code="jpot", text="The key is in JPH: the supervisor presses J-POT")
-
-
-def _pay(procedure: aquarius.State | nexus.State, award: AwardInGame | None, end: str) -> Todo:
-    if procedure.kind == "aquarius" and procedure.key is Key.JPH:
-        return Todo(code="key_to_run", text="The key is in JPH: turn it to RUN")
-    if award is None:
-        return Todo(code="end", text=f"Nothing is left to pay: press {end}")
-    order = ", in this order" if len(award.shares) > 1 else ""
-    tray = " from the tray" if award.payer == "tray" else ""
-    # What each gets is in the award: amounts are written with their currency by the pages alone.
-    seats = _named([each.seat for each in award.shares])
-    return Todo(code="pay", text=f"Pay {seats}{tray}{order}; then press {end}")
-
-
 def _named(seats: Sequence[int]) -> str:
-    return f"seat{'s' * (len(seats) > 1)} {_listed([str(seat) for seat in seats])}"
-
-
-def _listed(things: Sequence[str]) -> str:
-    *most, last = things
-    return f"{', '.join(most)} and {last}" if most else last
+    *most, last = map(str, seats)
+    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"

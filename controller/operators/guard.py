@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LONGEST_BODY: Final = 16384
+_TOO_LONG: Final = f"the request is longer than {LONGEST_BODY} bytes"
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -62,17 +63,12 @@ class Guard:
             if site in {"cross-site", "same-site"} and headers.get("sec-fetch-mode") != "navigate":
                 return _said(403, "cross_site", "this was asked by another site's page")
             return None
-        origin = headers.get("origin")
-        own = own_origin(headers, tls=self._tls)
-        if (
-            (origin is None and site is None)
-            or origin not in {None, own}
-            or site not in {None, "same-origin"}
-        ):
-            return _said(
-                403, "cross_site", f"send this from the consoles' own pages, or with the header Origin: {own}"
-            )
-        return None
+        origin, own = headers.get("origin"), own_origin(headers, tls=self._tls)
+        if origin in {None, own} and site in {None, "same-origin"} and (origin or site):
+            return None
+        return _said(
+            403, "cross_site", f"send this from the consoles' own pages, or with the header Origin: {own}"
+        )
 
 
 def own_origin(headers: Headers, *, tls: bool) -> str:
@@ -103,7 +99,7 @@ def _too_long(headers: Headers) -> JSONResponse | None:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= LONGEST_BODY:
         return None
-    return _said(413, "too_long", f"the request is longer than {LONGEST_BODY} bytes")
+    return _said(413, "too_long", _TOO_LONG)
 
 
 def _at_most(most: int, receive: Receive, method: str) -> Receive:
@@ -114,12 +110,10 @@ def _at_most(most: int, receive: Receive, method: str) -> Receive:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b""))
-        if (
-            received > most and method in _SAFE
-        ):  # which has no body: nothing waits for it, and an answer may be on its way
+        if received <= most:
+            return message
+        if method in _SAFE:  # which has no body: nothing waits for it, and an answer may be on its way
             return {"type": "http.disconnect"}
-        if received > most:
-            raise HTTPException(413, f"the request is longer than {LONGEST_BODY} bytes")
-        return message
+        raise HTTPException(413, _TOO_LONG)
 
     return bounded

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -222,17 +223,16 @@ class Shift(_Part):
 
 
 class Reports:
-    """Reports from the record at `path`; each is read in one transaction of its own, in a thread if that is wanted."""
+    """Reports from the record at `path`; each is read in one transaction of its own, in a thread if that is wanted.
+
+    Each raises RecordError if the record cannot be read.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def rounds(self, before: int | None, limit: int) -> Rounds:
-        """At most `limit` rounds before the one of this number, or the last ones.
-
-        Raises:
-            RecordError: the record cannot be read.
-        """
+        """At most `limit` rounds before the one of this number, or the last ones."""
         with self._open() as connection:
             rows = connection.execute(
                 "SELECT ts, game, record FROM rounds WHERE round < ? ORDER BY round DESC LIMIT ?",
@@ -247,9 +247,6 @@ class Reports:
         No input tells a card that the round does not show, whatever the game and whoever asks: not one that was burned or
         taken out of play unseen, nor one that was drawn too soon and begins the next hand, where seats may still wager.
         Cards that the shoe read with less than the confidence `sure` are not told either: the round has what was keyed.
-
-        Raises:
-            RecordError: the record cannot be read.
         """
         with self._open() as connection:
             row = connection.execute(
@@ -282,22 +279,14 @@ class Reports:
         )
 
     def hands_an_hour(self, now: datetime) -> float | None:
-        """How fast coups came over the last hour, from the first of them to now; None of fewer than two.
-
-        Raises:
-            RecordError: the record cannot be read.
-        """
+        """How fast coups came over the last hour, from the first of them to now; None of fewer than two."""
         with self._open() as connection:
             first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
     def shift(self, hours: int, now: datetime) -> Shift:
-        """What happened in so many hours until now.
-
-        Raises:
-            RecordError: the record cannot be read.
-        """
+        """What happened in so many hours until now."""
         since = timestamp(now - timedelta(hours=hours))
         with self._open() as connection:
             round_ = _first_since(connection, "rounds", "round", since)
@@ -438,42 +427,23 @@ def _void(past: PastRound) -> VoidCoup:
         round=record.round if record.corrects is None else record.corrects,
         entry=None if record.corrects is None else record.round,
         ts=past.ts,
-        who=record.who,
-        approved_by=record.approved_by,
-        reason=record.reason,
+        **_why(record),
     )
+
+
+def _why(record: RoundRecord) -> dict[str, Any]:
+    return {"who": record.who, "approved_by": record.approved_by, "reason": record.reason}
 
 
 def _corrections(past: PastRound) -> Iterator[Correction]:
     """The entry that a round is, or each card of it that was corrected before settlement."""
     record = past.round
+    made = partial(Correction, round=record.round, ts=past.ts)
     for card in record.corrections:
-        yield Correction(
-            round=record.round,
-            ts=past.ts,
-            corrects=None,
-            voided=False,
-            who=card.who,
-            approved_by=None,
-            reason=card.reason,
-            net=0,
-        )
+        yield made(corrects=None, voided=False, who=card.who, approved_by=None, reason=card.reason, net=0)
     if record.status == "correction":
-        yield _entry(past)
-
-
-def _entry(past: PastRound) -> Correction:
-    record = past.round
-    return Correction(
-        round=record.round,
-        ts=past.ts,
-        corrects=record.corrects,
-        voided=_takes_back(record),
-        who=record.who,
-        approved_by=record.approved_by,
-        reason=record.reason,
-        net=sum(each.net for each in record.settlements),
-    )
+        net = sum(each.net for each in record.settlements)
+        yield made(corrects=record.corrects, voided=_takes_back(record), net=net, **_why(record))
 
 
 def _incidents(given: Input, said: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:

@@ -25,7 +25,7 @@ from starlette.staticfiles import StaticFiles
 
 from controller import __version__
 from controller.engine import Engine
-from controller.messages.models import WagerLimits
+from controller.messages.building import wager_limits
 from controller.operators.api import (
     ORDERS_ON_OFFER,
     REFUSAL,
@@ -74,6 +74,7 @@ _Asked = ParamSpec("_Asked")
 _Report = TypeVar("_Report")
 _Given = TypeVar("_Given", bound=BaseModel)
 _NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_Number = Annotated[int, InPath(ge=1, le=_NUMBER)]
 _GAMES: Final = TypeAdapter(tuple[GameOnOffer, ...])
 _ORDERS: Final = TypeAdapter(tuple[OrderOnOffer, ...])
 
@@ -181,17 +182,23 @@ _WORDS: Final = {
     429: "too many attempts; Retry-After says for how long to wait",
     503: "the accounts cannot be read",
 }
-
-
 _CODES: Final = {404: "not_found", 413: "too_long"}
+_OF_JSON: Final = (413, 415, 422)  # refusals of what takes JSON
 
 
 def _answers(model: Any, *refusals: int) -> dict[int | str, dict[str, Any]]:
-    """What a path answers, for the OpenAPI document."""
-    return {
-        200: {"model": model},
-        **{status: {"content": REFUSAL, "description": _WORDS[status]} for status in refusals},
+    """What a path answers, for the OpenAPI document; all of them ask who is signed on, and `model` is None for no content."""
+    said: dict[int | str, dict[str, Any]] = {
+        status: {"content": REFUSAL, "description": _WORDS[status]}
+        for status in sorted((401, *refusals, 503))
     }
+    return said if model is None else {200: {"model": model}, **said}
+
+
+def _order_answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
+    """The same of what gives an order, which the table too may refuse."""
+    refused = {"model": OrderAnswer, "description": _WORDS[409]}
+    return {**_answers(OrderAnswer, 403, 422, 429, *refusals), 409: refused}
 
 
 def _answer_refusals(app: FastAPI) -> None:
@@ -316,7 +323,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/session",
         summary="Sign on",
-        responses=_answers(SignedOnAnswer, 401, 403, 413, 415, 422, 429, 503),
+        responses=_answers(SignedOnAnswer, 403, *_OF_JSON, 429),
     )
     async def sign_on(request: Request) -> Response:
         given = Credentials.read(await _json_body(request))
@@ -331,7 +338,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/session",
         summary="Who is signed on; 403 if the page sends another session's token",
-        responses=_answers(SessionAnswer, 401, 403, 503),
+        responses=_answers(SessionAnswer, 403),
     )
     async def session(session: Annotated[Session, Depends(callers.whose_page)]) -> Response:
         return _json(SessionAnswer(**about(session)))
@@ -340,7 +347,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/session",
         summary="Sign off",
         status_code=204,
-        responses={status: each for status, each in _answers(None, 401, 403, 503).items() if status != 200},
+        responses=_answers(None, 403),
     )
     async def sign_off(session: Annotated[Session, Depends(callers.own_page)]) -> Response:
         await parts.gate.end(session, "signed off")
@@ -400,7 +407,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             if this in session.streams:
                 session.streams.remove(this)
 
-    @app.get("/api/table", summary="The table as it is", responses=_answers(View, 401, 403, 429, 503))
+    @app.get("/api/table", summary="The table as it is", responses=_answers(View, 403, 429))
     async def table(session: Reading) -> Response:
         return _json(view(session))
 
@@ -409,7 +416,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         summary="The table whenever it changes, and every second: server-sent events `view`, until the session ends",
         response_class=EventSourceResponse,
         responses={
-            **_answers(None, 401, 403, 429, 503),
+            **_answers(None, 403, 429),
             200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
         },
     )
@@ -427,12 +434,11 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/orders",
         summary="Give an order",
         responses={
-            **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
+            **_order_answers(413, 415),
             202: {
                 "model": OrderAnswer,
                 "description": "waits for a second person, at a session of their own",
             },
-            409: {"model": OrderAnswer, "description": _WORDS[409]},
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
@@ -446,12 +452,9 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/approvals/{number}",
         summary="Approve an order that waits for a second person, at one's own session",
-        responses={
-            **_answers(OrderAnswer, 401, 403, 404, 422, 429, 503),
-            409: {"model": OrderAnswer, "description": _WORDS[409]},
-        },
+        responses=_order_answers(404),
     )
-    async def approve(session: OwnPage, number: Annotated[int, InPath(ge=1, le=_NUMBER)]) -> Response:
+    async def approve(session: OwnPage, number: _Number) -> Response:
         answer = await parts.desk.approve(number, session)
         parts.changes.notify()
         return _answered(answer)
@@ -460,13 +463,9 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/approvals/{number}",
         summary="Decline an order that waits, or take one's own back",
         status_code=204,
-        responses={
-            status: each
-            for status, each in _answers(None, 401, 403, 404, 422, 429, 503).items()
-            if status != 200
-        },
+        responses=_answers(None, 403, 404, 422, 429),
     )
-    async def decline(session: OwnPage, number: Annotated[int, InPath(ge=1, le=_NUMBER)]) -> Response:
+    async def decline(session: OwnPage, number: _Number) -> Response:
         await parts.desk.decline(number, session)
         parts.changes.notify()
         return Response(status_code=204)
@@ -474,7 +473,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/preview",
         summary="What an order would do now; it changes nothing, and nobody need approve it",
-        responses=_answers(Preview, 401, 403, 413, 415, 422, 429, 503),
+        responses=_answers(Preview, 403, *_OF_JSON, 429),
     )
     async def preview(session: OwnPage, request: Request) -> Response:
         kind, fields = read_request(await _json_body(request))
@@ -483,7 +482,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/orders",
         summary="The orders that there are: what pages call them, and how they show them",
-        responses=_answers(list[OrderOnOffer], 401, 503),
+        responses=_answers(list[OrderOnOffer]),
     )
     async def on_offer(_: Annotated[Session, Depends(callers.onlooker)]) -> Response:
         return Response(_ORDERS.dump_json(ORDERS_ON_OFFER), media_type="application/json")
@@ -496,8 +495,6 @@ def _answered(answer: Answer) -> Response:
 
 def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     OwnPage = Annotated[Session, Depends(callers.own_page)]  # noqa: N806 - a type
-    Number = Annotated[int, InPath(ge=1, le=_NUMBER)]  # noqa: N806 - a type
-    asked = _answers(dict[str, Any], 401, 403, 409, 413, 415, 422, 429, 503)
 
     def origin(request: Request) -> str:
         return own_origin(request.headers, tls=parts.tls)
@@ -505,7 +502,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/session/key-options",
         summary="Add a security key: what to ask of it (WebAuthn)",
-        responses=asked,
+        responses=_answers(dict[str, Any], 403, 409, *_OF_JSON, 429),
     )
     async def key_to_add(session: OwnPage, request: Request) -> Response:
         given = await _given(request, Password)
@@ -517,7 +514,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/session/key",
         summary="Add a security key: what it answered",
         status_code=204,
-        responses={status: each for status, each in asked.items() if status != 200},
+        responses=_answers(None, 403, 409, *_OF_JSON, 429),
     )
     async def add_key(session: OwnPage, request: Request) -> Response:
         given = await _given(request, Credential)
@@ -527,9 +524,9 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/approvals/{number}/key-options",
         summary="Approve an order with a second person's security key, where it waits: what to ask of the key",
-        responses=_answers(dict[str, Any], 401, 403, 404, 413, 415, 422, 429, 503),
+        responses=_answers(dict[str, Any], 403, 404, *_OF_JSON, 429),
     )
-    async def key_to_approve(session: OwnPage, request: Request, number: Number) -> Response:
+    async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
         challenge = parts.desk.key_challenge(number, (await _given(request, Name)).name, session)
         options = await asyncio.to_thread(to_approve, challenge, origin(request))
         return Response(options, media_type="application/json")
@@ -537,12 +534,9 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/approvals/{number}/key",
         summary="Approve an order with a second person's security key, where it waits: what the key answered",
-        responses={
-            **_answers(OrderAnswer, 401, 403, 404, 413, 415, 422, 429, 503),
-            409: {"model": OrderAnswer, "description": _WORDS[409]},
-        },
+        responses=_order_answers(404, 413, 415),
     )
-    async def approve_by_key(session: OwnPage, request: Request, number: Number) -> Response:
+    async def approve_by_key(session: OwnPage, request: Request, number: _Number) -> Response:
         given = await _given(request, NamedCredential)
         key = (given.credential, origin(request))
         answer = await parts.desk.approve_by_key(number, given.name, key, session)
@@ -554,10 +548,7 @@ def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/card-password",
         summary="The password of whoever swiped an Executive card, where the house asks for both",
-        responses={
-            **_answers(OrderAnswer, 401, 403, 413, 415, 422, 429, 503),
-            409: {"model": OrderAnswer, "description": _WORDS[409]},
-        },
+        responses=_order_answers(413, 415),
     )
     async def give_password(
         session: Annotated[Session, Depends(callers.own_page)], request: Request
@@ -581,9 +572,7 @@ def _add_card_password(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
 
 def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
-    @app.get(
-        "/api/rounds", summary="Rounds, the newest first", responses=_answers(Rounds, 401, 403, 422, 429, 503)
-    )
+    @app.get("/api/rounds", summary="Rounds, the newest first", responses=_answers(Rounds, 403, 422, 429))
     async def rounds(
         _: Annotated[Session, Depends(callers.reader("rounds"))],
         before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
@@ -594,19 +583,16 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/rounds/{number}",
         summary="A round with its inputs",
-        responses=_answers(RoundInputs, 401, 403, 404, 422, 429, 503),
+        responses=_answers(RoundInputs, 403, 404, 422, 429),
     )
-    async def round_(
-        _: Annotated[Session, Depends(callers.reader("inputs"))],
-        number: Annotated[int, InPath(ge=1, le=_NUMBER)],
-    ) -> Response:
+    async def round_(_: Annotated[Session, Depends(callers.reader("inputs"))], number: _Number) -> Response:
         sure = parts.engine.state.settings.minimum_confidence
         found = await _read(parts, parts.reports.round, number, sure=sure)
         if found is None:
             raise RefusalError(404, "no_such_round", f"there is no round {number} on the record")
         return _json(found)
 
-    @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 401, 403, 422, 429, 503))
+    @app.get("/api/shift", summary="The last hours", responses=_answers(Shift, 403, 422, 429))
     async def shift(
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
@@ -616,7 +602,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.get(
         "/api/games",
         summary="The games that the table can be changed to",
-        responses=_answers(list[GameOnOffer], 401, 403, 429, 503),
+        responses=_answers(list[GameOnOffer], 403, 429),
     )
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> Response:
         offered = await asyncio.to_thread(_offered, parts.folder)
@@ -633,21 +619,7 @@ async def _read(
 
 def _offered(folder: Path) -> tuple[GameOnOffer, ...]:
     return tuple(
-        GameOnOffer(
-            name=name,
-            title=game.title,
-            dealt=game.dealt,
-            wagers=tuple(
-                WagerLimits(
-                    wager=wager.name,
-                    title=wager.title,
-                    minimum=wager.limits.minimum,
-                    maximum=wager.limits.maximum,
-                    step=wager.limits.step,
-                )
-                for wager in game.wagers
-            ),
-        )
+        GameOnOffer(name=name, title=game.title, dealt=game.dealt, wagers=wager_limits(game))
         for name, game in games_on_offer(folder).items()
     )
 
@@ -657,16 +629,10 @@ def _offered(folder: Path) -> tuple[GameOnOffer, ...]:
 
 def _add_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
-    async def sign_on() -> Response:
-        return FileResponse(PAGES / "sign-on.html")
-
     @app.get("/dealer", include_in_schema=False)
-    async def dealer() -> Response:
-        return FileResponse(PAGES / "dealer.html")
-
     @app.get("/supervisor", include_in_schema=False)
-    async def supervisor() -> Response:
-        return FileResponse(PAGES / "supervisor.html")
+    async def page(request: Request) -> Response:
+        return FileResponse(PAGES / f"{request.scope['path'][1:] or 'sign-on'}.html")
 
     app.mount("/static", StaticFiles(directory=PAGES))
 

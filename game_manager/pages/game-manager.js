@@ -1,16 +1,17 @@
 // The Game Manager: five parts, of which one is shown.
 
-import { askOrder, reasonField, say } from "/static/dialogs.js";
+import { askOrder, say } from "/static/dialogs.js";
 import { byId, button, element, put, refresh, svg, table } from "/static/elements.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
-import { begin, showTop } from "/static/top.js";
+import { begin, pageLink, showTop } from "/static/top.js";
 import { plain, sentence } from "/static/words.js";
 import { exact, minor, read } from "./money.js";
 import { dayReport, metersTable, reconciliation, verdict, weekReport } from "./reports.js";
 import { dayAndClock, tellTimesBy } from "./times.js";
 
 const READERS = ["supervisor", "executive", "auditor"];
-const session = await begin();
+const session = await begin(pageLink("Supervisor", "/supervisor"));
+document.body.append(byId("said")); // at the foot of this page
 if (!session.roles.some((role) => READERS.includes(role))) location.replace("/supervisor"); // and on from there, if it is a dealer
 
 let view;
@@ -72,7 +73,6 @@ function openMeter() {
 }
 
 function retire() {
-  const reason = reasonField("retire");
   const mine = overview.meters.find(({ progressive }) => progressive === own().progressive);
   const nothing = "0.00000000"; // of a meter that has moved no money yet
   const { primary, reserve, overflow } = mine?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
@@ -80,8 +80,6 @@ function retire() {
     order: "retire",
     view,
     text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. What becomes of the money the rules of the place say. Who approves it is an executive too.`,
-    parts: [reason.node],
-    read: () => ({ reason: reason.read() }),
     preview: () => [element("p", { class: "fault" }, "No round and no award is open: it can be retired.")],
   });
 }
@@ -120,11 +118,12 @@ submitted(byId("adjust-form"), (form) => {
   const amount = read(written(form, "amount", "Amount: say how much."), "Amount");
   const reason = written(form, "reason", "Say why: the reason goes on the record.");
   const cause = field(form, "cause").value;
-  const { dialog } = askOrder({
+  const dialog = askOrder({
     order: "adjust",
     view,
     text: `${minor(amount)} ${WAYS[cause]}. Reason: ${reason}`,
     read: () => ({ cause, amount, reason }),
+    why: false,
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
   });
   dialog.addEventListener("close", clearIfDone(form));
@@ -175,7 +174,7 @@ submitted(byId("settings-form"), async (form) => {
   }
   const { settings } = own();
   const told = (name, setting) => (setting === null ? "none" : MONEY.includes(name) ? minor(setting) : setting);
-  const { dialog } = askOrder({
+  const dialog = askOrder({
     order: "change_settings",
     view,
     text: `In force at once, a seed from the next meter on. Reason: ${reason}`,
@@ -184,7 +183,7 @@ submitted(byId("settings-form"), async (form) => {
       ...(answer.body.advice.length ? [element("h3", {}, "What the sheet advises"), ...answer.body.advice.map(advised)] : [verdict(true, "The sheet advises against nothing of it.")]),
     ],
     read: () => ({ ...found, reason }),
-    preview: () => [],
+    why: false,
   });
   dialog.classList.add("tall");
   dialog.addEventListener("close", () => {
@@ -288,15 +287,13 @@ async function printSlip(award) {
 }
 
 function backOut(award) {
-  const reason = reasonField("back_out");
   const units = Number(award.amount.replace(".", ""));
-  const { dialog } = askOrder({
+  const dialog = askOrder({
     order: "back_out",
     view,
     title: `Back out award ${award.number}`,
     text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. What was paid for it is the house's to recover. A seed that began the next meter is taken back by an adjustment of its own.`,
-    parts: [reason.node],
-    read: () => ({ award: award.number, progressive: award.progressive, reason: reason.read() }),
+    read: () => ({ award: award.number, progressive: award.progressive }),
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
   });
   dialog.addEventListener("close", loadAwards);
@@ -350,12 +347,11 @@ submitted(byId("coins-form"), (form) => {
   const day = field(when, "day").value;
   const amount = read(written(form, "amount", "Amount: say what was counted."), "Amount");
   const progressive = field(form, "progressive").value;
-  const { dialog } = askOrder({
+  const dialog = askOrder({
     order: "count_coins",
     view,
     text: `${minor(amount)} was counted for the gaming day ${day}, of ${progressive}. It moves no money; the last count of a day is the one that counts.`,
     read: () => ({ day, amount, progressive }),
-    preview: () => [],
   });
   dialog.addEventListener("close", () => {
     field(form, "amount").value = "";

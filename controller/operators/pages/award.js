@@ -1,8 +1,8 @@
 // An award of the progressive in words, and a supervisor's orders about it. At a dealer's page a supervisor signs them.
 
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
-import { askOrder, reasonField, say } from "./dialogs.js";
-import { button, element } from "./elements.js";
+import { askOrder, say } from "./dialogs.js";
+import { byId, button, element, put, refresh } from "./elements.js";
 import { live } from "./service.js";
 import { moneyIn, sentence } from "./words.js";
 
@@ -10,7 +10,7 @@ const CARDS = { supervisor: "a Supervisor card", executive: "an Executive card" 
 const STATES = { to_confirm: "to be confirmed", locked: "logged, the meter is not adjusted yet", booked: "logged, the meter is adjusted" };
 
 /** The award of the game: what it comes to, for what, and who gets what, in the order of paying. */
-export function awardShown({ award }, currency) {
+function awardShown({ award }, currency) {
   const money = moneyIn(currency, { whole: false });
   const named = award.number === null ? "Award" : `Award ${award.number}`;
   return element(
@@ -21,6 +21,16 @@ export function awardShown({ award }, currency) {
     element("ol", { class: "shares", "aria-label": "Shares in the order of paying" }, ...award.shares.map(({ seat, amount }) =>
       element("li", {}, element("span", {}, `Seat ${seat}`), " ", element("b", {}, money(amount))))),
   );
+}
+
+/** The progressive's title, what to do now, and its award; returns its amounts in words. */
+export function showProgressive({ progressive, state }) {
+  byId("progressive").hidden = progressive === null;
+  if (progressive === null) return null;
+  put("progressive-title", progressive.title);
+  if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
+  refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
+  return moneyIn(state.currency, { whole: false });
 }
 
 /** Buttons for a supervisor's orders about the award, those that a device of the table gives left out; `show` puts them in order. */
@@ -90,16 +100,14 @@ export function askPassword(view) {
 
 function askAbout(view, order) {
   const { award } = view.progressive;
-  const { fields, sentence: what } = orderOf(order);
-  const reason = fields.includes("reason") ? reasonField(order) : null;
-  const to = fields.includes("to") ? { to: otherWay(view.progressive) } : {};
+  const to = orderOf(order).fields.includes("to") ? { to: otherWay(view.progressive) } : {};
   askOrder({
     order,
     view,
     title: order === "turn_key" ? `Turn the key to ${to.to.toUpperCase()}` : labelOf(order),
-    text: sentence(TEXTS[order]?.(view) ?? `${what}.`),
-    parts: [...(award === null ? [] : [awardShown(view.progressive, view.state.currency)]), ...(reason === null ? [] : [reason.node])],
-    read: () => (reason === null ? to : { reason: reason.read() }),
+    text: TEXTS[order]?.(view),
+    parts: award === null ? [] : [awardShown(view.progressive, view.state.currency)],
+    read: () => to,
     signed: order === "sign_award" || !view.orders.includes(order),
     about: ({ progressive }) => [progressive.round, progressive.step, progressive.key, progressive.award, progressive.seats.map(({ selected }) => selected)],
   });

@@ -1,7 +1,7 @@
 // Keying a card: rank and suit, by touch or by keyboard (A 2–9 T J Q K, and S H D C).
 
 import { RANKS, SUITS, cardWords, rankSign, rankWord, suitSign, suitWord } from "./cards.js";
-import { element } from "./elements.js";
+import { button, element } from "./elements.js";
 
 /** Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not. */
 export function cardKeys(changed) {
@@ -9,10 +9,8 @@ export function cardKeys(changed) {
   let suit = null;
   const keys = new Map();
   const key = (name, sign, words) => {
-    const made = element("button", { type: "button", class: "card-key", "aria-label": words, "aria-pressed": "false", "data-key": name }, sign);
-    made.addEventListener("click", () => choose(name));
-    keys.set(name, made);
-    return made;
+    keys.set(name, button(sign, () => choose(name), { class: "card-key", "aria-label": words, "aria-pressed": "false", "data-key": name }));
+    return keys.get(name);
   };
   const node = element(
     "div",

@@ -7,15 +7,15 @@ import { byId, button, element, put, refresh } from "./elements.js";
 import { gameSection } from "./game.js";
 import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
-import { byWhom, hand, titlesOf, wholeRound } from "./rounds.js";
+import { byWhom, showHands, titlesOf, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
-import { begin, showTop } from "./top.js";
+import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
 import { OUTCOMES, headline, moneyIn, remarks } from "./words.js";
 
 const HANDS_SHOWN = 10;
 
-const session = await begin();
+const session = await begin(pageLink("Supervisor", "/supervisor", "to-supervisor"));
 byId("to-supervisor").hidden = session.roles.every((role) => role === "dealer");
 let view;
 
@@ -23,7 +23,7 @@ let view;
 
 const mainOrder = button("", () => {}, { key: "F2", id: "main-order", class: "go", disabled: true });
 const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
-const handsButton = button("Ten hands", () => showHands(), { key: "F9", id: "show-hands" });
+const handsButton = button("Ten hands", () => showTen(), { key: "F9", id: "show-hands" });
 // What a dealer may say at any time, with a reason.
 const HELP_KEYS = ["F8", "F7"];
 const help = new Map(groupOf("help").map(({ order, label }, at) => [order, button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true })]));
@@ -107,15 +107,9 @@ function askForKeys() {
 
 function showCoup() {
   const { state, last } = view;
-  const shown = state.hands ?? state.result ?? { player: [], banker: [], player_total: null, banker_total: null };
   // While a hand is dealt there is nothing to pay, and so room for larger cards.
   byId("coup").classList.toggle("large", state.hands !== null && byId("keying").hidden);
-  refresh(byId("coup"), [shown, state.hands === null], () => ["player", "banker"].map((side) => {
-    const made = hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null);
-    const lost = state.hands === null && last?.round.winner && last.round.winner !== "tie" && last.round.winner !== side;
-    made.classList.toggle("lost", Boolean(lost));
-    return made;
-  }));
+  showHands(byId("coup"), state, state.hands === null ? last?.round.winner : null);
 }
 
 /** What every wager of the game pays by the last hand, from when it ends until the next is dealt. */
@@ -199,12 +193,12 @@ async function fetchHands() {
       element("b", {}, letter(each)),
       element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
     );
-    made.addEventListener("click", () => showHands(each.round));
+    made.addEventListener("click", () => showTen(each.round));
     return made;
   }));
 }
 
-function showHands(which = null) {
+function showTen(which = null) {
   if (rounds.length === 0) {
     say("No hand has been dealt yet.");
     return;
@@ -223,7 +217,7 @@ const SHORTCUTS = {
   F4: askForKeys,
   F6: game.pressOrder,
   ...Object.fromEntries([...help.keys()].map((order, at) => [HELP_KEYS[at], () => askHelp(order)])),
-  F9: () => showHands(),
+  F9: () => showTen(),
 };
 
 document.addEventListener("keydown", (event) => {

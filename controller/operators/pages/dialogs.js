@@ -1,6 +1,6 @@
 // Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
 
-import { byId, button, element } from "./elements.js";
+import { byId, button, changed, element } from "./elements.js";
 import { labelOf, orderOf } from "./catalogue.js";
 import { addKey, approveByKey, keysHere } from "./security-keys.js";
 import { sentence } from "./words.js";
@@ -31,16 +31,14 @@ export function say(text, refused = false) {
   if (!refused) hush = setTimeout(() => { line.hidden = true; }, 4000);
 }
 
-export function wireSaid() {
-  byId("said-away").addEventListener("click", () => { byId("said").hidden = true; });
-}
-
 const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again.";
 
 /**
  * Ask before an order is given.
  *
+ * - `text`: what it comes to; its sentence, if there is no more to say.
  * - `parts`: what the person fills in; `read` gives the order's fields, or says what is missing by throwing an Error.
+ * - `why`: whether a reason is asked for too.
  * - `preview`: the order can be confirmed only when the service has said what it would do with just these fields, and
  *   whether a second person must approve it; the answer is given to `preview`, which returns elements.
  * - `view`: the table as the person sees it. When it has gone on to another hand, what means this hand is off.
@@ -48,8 +46,9 @@ const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again
  * - `signed`: whether it is given in the name of whoever signs it here.
  * - `path`: where it goes, which takes the order's fields alone if it is not where orders go.
  */
-export function askOrder({ order, view, title = labelOf(order), text, parts = [], read = () => ({}), preview = () => [], confirm = title, about = null, signed = false, path = "/api/orders" }) {
+export function askOrder({ order, view, title = labelOf(order), text = `${sentence(orderOf(order).sentence)}.`, parts = [], read = () => ({}), why = orderOf(order).fields.includes("reason"), preview = () => [], confirm = title, about = null, signed = false, path = "/api/orders" }) {
   const previews = path === "/api/orders";
+  const reason = why ? reasonField(order) : null;
   const signature = signed ? person(SIGNATURE) : null;
   const second = element("p", { class: "hint second-needed" });
   const approval = person(APPROVAL);
@@ -61,7 +60,7 @@ export function askOrder({ order, view, title = labelOf(order), text, parts = []
     "form",
     {},
     element("p", { class: "consequence" }, text),
-    element("div", { class: "asked" }, ...parts),
+    element("div", { class: "asked" }, ...parts, ...(why ? [reason.node] : [])),
     element("div", { class: "told" }, shown, second, ...(signature === null ? [] : [signature.node])),
     fault,
     element("p", { class: "fault not-live-line" }, NOT_LIVE),
@@ -75,7 +74,7 @@ export function askOrder({ order, view, title = labelOf(order), text, parts = []
 
   const fields = () => {
     try {
-      return read();
+      return { ...read(), ...(why && { reason: reason.read() }) };
     } catch (missing) {
       return missing.message;
     }
@@ -169,7 +168,7 @@ export function askOrder({ order, view, title = labelOf(order), text, parts = []
   });
   follow(watch);
   check();
-  return { dialog, check };
+  return dialog;
 }
 
 const AT_SESSION = "A second person approves it at a session of their own, on any page of this table.";
@@ -269,12 +268,12 @@ function person({ field, title, hint }) {
 }
 
 /** An order's usual reasons to touch, and words of one's own; every one is on the record. */
-export function reasonField(order) {
+function reasonField(order) {
   const words = element("input", { name: "reason", maxlength: 200, autocomplete: "off" });
   const keys = orderOf(order).usual.map((text) =>
     button(text, () => {
       words.value = text;
-      words.dispatchEvent(new Event("input", { bubbles: true }));
+      changed(words);
     }, { class: "usual" }),
   );
   const node = element("div", { class: "reason" }, element("label", {}, "Reason", words), element("div", { class: "usuals" }, ...keys));

@@ -23,14 +23,17 @@ function dressed(made, attributes, children) {
   return made;
 }
 
-/** A button that does something, with the key that does it too, if there is one. */
+/** A button that does something: its words, or a drawing, and the key that does it too, if there is one. */
 export function button(label, act, { key = null, ...attributes } = {}) {
-  const made = element("button", { type: "button", ...attributes }, element("span", {}, label));
+  const made = element("button", { type: "button", ...attributes }, typeof label === "string" ? element("span", {}, label) : label);
   if (key) made.append(element("kbd", { "aria-hidden": true }, key));
   if (key) made.setAttribute("aria-keyshortcuts", key);
   made.addEventListener("click", act);
   return made;
 }
+
+/** Say that what is filled in here has changed, as the browser does of its own fields. */
+export const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
 
 /** A table with a heading for each column; rows are arrays of text or elements. A column named ">…" has numbers. */
 export function table(caption, columns, rows) {
@@ -48,6 +51,9 @@ export function table(caption, columns, rows) {
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, at) => cell("td", content, at))))),
   );
 }
+
+/** A box that scrolls by itself where the screen is narrow. */
+export const scrolling = (label, ...content) => element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": label }, ...content);
 
 const shown = new WeakMap();
 

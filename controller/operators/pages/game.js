@@ -1,12 +1,12 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
-import { askPassword, awardOrders, awardShown } from "./award.js";
+import { askPassword, awardOrders, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { live } from "./service.js";
 import { pressedTwice } from "./twice.js";
-import { moneyIn, sentence } from "./words.js";
+import { moneyIn } from "./words.js";
 
 const ENDS = { aquarius: "game_over", nexus: "end_game" };
 const SEEN_BY_SENSOR = "the sensor before this seat sees its wager";
@@ -32,11 +32,9 @@ export function gameSection() {
   function show(latest) {
     view = latest;
     const { progressive, state } = view;
-    byId("progressive").hidden = progressive === null;
     document.body.classList.toggle("with-progressive", progressive !== null);
-    if (progressive === null) return;
-    const money = moneyIn(state.currency, { whole: false });
-    put("progressive-title", progressive.title);
+    const money = showProgressive(view);
+    if (money === null) return;
     put("meter", money(progressive.meter));
     put("meter-facts", [
       `${moneyIn(state.currency)(progressive.wager)} each`,
@@ -44,8 +42,6 @@ export function gameSection() {
       progressive.sensors === "offline" && "Sensors do not answer",
     ].filter(Boolean).join(" · "));
     byId("progressive").dataset.todo = progressive.todo.code;
-    if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
-    refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
     showSeats(progressive, money);
     order.show();
     supervisors.show();

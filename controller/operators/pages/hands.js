@@ -1,7 +1,6 @@
 // The rounds on the record, and any one of them with everything that made it.
 
-import { byId, button, element, table } from "./elements.js";
-
+import { byId, button, element, scrolling, table } from "./elements.js";
 import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
 import { wholeRound } from "./rounds.js";
 import { ask, reasonOf } from "./service.js";
@@ -63,7 +62,7 @@ async function showRound(number) {
     wholeRound(answer.body, view.state),
     element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
     ...(earlier > 0 ? [element("p", { class: "quiet" }, `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`)] : []),
-    element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": "Events" }, table(
+    scrolling("Events", table(
       "Events",
       ["Number", "Time", "From", "What"],
       inputs.map(({ seq, ts: when, source, event }) => [String(seq), clock(when), source, inWords(event)]),

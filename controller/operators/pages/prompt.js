@@ -5,7 +5,6 @@ import { PHASES, SIDES, headline, moneyIn, sentence } from "./words.js";
 const ORDINALS = ["First", "Second", "Third"];
 const LINES = {
   locked: () => "The table is locked",
-  closed: () => "The table is closed",
   load_shoe: () => "Load the shoe",
   turn_first_card: () => "Turn the first card",
   burn: ({ count }) => (count === null ? "Burn" : `Burn ${count} ${count === 1 ? "card" : "cards"}`),

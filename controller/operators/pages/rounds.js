@@ -1,7 +1,7 @@
 // Rounds as they are on the record: hands, result, and what became of every wager.
 
 import { card, smallCard } from "./cards.js";
-import { element, table } from "./elements.js";
+import { element, refresh, table } from "./elements.js";
 import { OUTCOMES, SIDES, clock, headline, moneyIn, plain, remarks } from "./words.js";
 
 /** The titles of a game's wagers by their names; a wager of another game is called by its name. */
@@ -10,7 +10,7 @@ export function titlesOf(state) {
   return (name) => titles.get(name) ?? plain(name);
 }
 
-export function hand(side, cards, total) {
+function hand(side, cards, total) {
   return element(
     "div",
     { class: `hand ${side}` },
@@ -18,6 +18,16 @@ export function hand(side, cards, total) {
     element("span", { class: "total" }, total === null ? "" : String(total)),
     element("div", { class: "cards" }, ...cards.map(card)),
   );
+}
+
+/** The hands on the table, or those of the last hand; with a winner the other one is paler. */
+export function showHands(box, { hands, result }, winner = null) {
+  const shown = hands ?? result ?? { player: [], banker: [], player_total: null, banker_total: null };
+  refresh(box, [shown, hands === null], () => ["player", "banker"].map((side) => {
+    const made = hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null);
+    made.classList.toggle("lost", winner !== null && winner !== "tie" && winner !== side);
+    return made;
+  }));
 }
 
 /** A round in full. */

@@ -1,6 +1,6 @@
 // The report of the shift: the last hours in figures, and everything out of the ordinary with who and why.
 
-import { byId, element, table } from "./elements.js";
+import { byId, button, element, scrolling, table } from "./elements.js";
 import { titlesOf } from "./rounds.js";
 import { ask, reasonOf } from "./service.js";
 import { dayAndClock, moneyIn, plain } from "./words.js";
@@ -12,12 +12,11 @@ let hours = 8;
 let fetched = null; // the number of the round coming when the report was made
 
 const keys = HOURS.map((each) => {
-  const made = element("button", { type: "button", "aria-pressed": String(each === hours) }, `${each} hours`);
-  made.addEventListener("click", () => {
+  const made = button(`${each} hours`, () => {
     hours = each;
     for (const key of keys) key.setAttribute("aria-pressed", String(key === made));
     report();
-  });
+  }, { "aria-pressed": String(each === hours) });
   return made;
 });
 byId("shift-hours").append(...keys);
@@ -77,9 +76,5 @@ const corrected = ({ corrects, voided }) => (corrects === null ? "a card, before
 
 const round = (number) => element("a", { href: `#hands/${number}` }, String(number));
 
-/** A table in a box that scrolls by itself where the screen is narrow. */
-function listed(caption, columns, rows) {
-  const box = element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": caption });
-  box.append(rows.length ? table(caption, columns, rows) : element("p", { class: "quiet" }, `${caption}: none`));
-  return box;
-}
+const listed = (caption, columns, rows) =>
+  scrolling(caption, rows.length ? table(caption, columns, rows) : element("p", { class: "quiet" }, `${caption}: none`));

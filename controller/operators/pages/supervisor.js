@@ -1,21 +1,21 @@
 // The supervisor's page: four parts, of which one is shown.
 
-import { awardOrders, awardShown } from "./award.js";
+import { awardOrders, showProgressive } from "./award.js";
 import { groupOf } from "./catalogue.js";
 import { byId, button, element, put, refresh } from "./elements.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { acknowledge, askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
-import { hand, titlesOf } from "./rounds.js";
+import { showHands, titlesOf } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
-import { begin, showTop } from "./top.js";
+import { begin, pageLink, showTop } from "./top.js";
 import { dayAndClock, moneyIn, sentence } from "./words.js";
 
 const READS_REPORTS = ["supervisor", "executive", "auditor"];
 
-const session = await begin();
+const session = await begin(pageLink("Game Manager", "/game-manager", "to-game-manager"), pageLink("Dealer", "/dealer"));
 if (session.roles.every((role) => role === "dealer")) location.replace("/dealer");
 const readable = session.roles.some((role) => READS_REPORTS.includes(role));
 for (const name of ["shift", "games"]) {
@@ -49,15 +49,12 @@ function showOrders() {
 const awardKeys = awardOrders(() => view);
 byId("progressive").append(awardKeys.node);
 
-function showProgressive() {
-  const { progressive, state } = view;
-  byId("progressive").hidden = progressive === null;
+function showGame() {
+  const { progressive } = view;
   byId("to-game-manager").hidden = progressive === null || !readable;
-  if (progressive === null) return;
-  put("progressive-title", progressive.title);
-  put("meter", `${moneyIn(state.currency, { whole: false })(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);
-  if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
-  refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
+  const money = showProgressive(view);
+  if (money === null) return;
+  put("meter", `${money(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);
   awardKeys.show();
 }
 
@@ -80,12 +77,6 @@ function showTrouble() {
 }
 
 const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && `called by ${who}`].filter(Boolean).join(", ");
-
-function showCoup() {
-  const { state } = view;
-  const shown = state.hands ?? state.result ?? { player: [], banker: [], player_total: null, banker_total: null };
-  refresh(byId("coup"), shown, () => ["player", "banker"].map((side) => hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null)));
-}
 
 function showSeats() {
   const { seats, last, state } = view;
@@ -141,8 +132,8 @@ follow((latest) => {
   showTop(view, "supervisor");
   showPrompt(byId("now"), view);
   showTrouble();
-  showProgressive();
-  showCoup();
+  showGame();
+  showHands(byId("coup"), view.state);
   showOrders();
   showSeats();
   if (first) showPart();

@@ -2,19 +2,36 @@
 
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
-import { byId, button, element, put, refresh, table } from "./elements.js";
-import { askForKey, show, wireSaid } from "./dialogs.js";
+import { byId, button, element, put, refresh, scrolling, table } from "./elements.js";
+import { askForKey, show } from "./dialogs.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
 
-/** Wait for somebody who is signed on, and put their name up. */
-export async function begin() {
-  wireSaid();
-  byId("sign-off").addEventListener("click", () => signOff("signed-off"));
-  document.querySelector(".bar").after(element("div", { id: "away", role: "alert" }));
-  byId("you").after(button("Devices", showDevices, { id: "devices" }));
-  if (keysHere) byId("sign-off").before(button("Security key", askForKey, { id: "add-key" }));
+const FACTS = { "shoe-number": "Shoe", "hand-number": "Hand", "cards-left": "Cards left", "hands-an-hour": "Hands an hour" };
+
+/** A link to another page; one with an id is hidden until the page shows it. */
+export const pageLink = (title, href, id = null) => element("a", { id, class: "button", href, hidden: id !== null }, title);
+
+/** Draw the top of the page, wait for somebody who is signed on, and put their name up. */
+export async function begin(...links) {
+  byId("not-live").after(
+    element("header", { class: "bar" },
+      element("div", { class: "place" }, element("h1", { id: "table-name" }, "Table"), element("p", { id: "game" })),
+      element("dl", { class: "facts" }, ...Object.entries(FACTS).map(([id, title]) => element("div", {}, element("dt", {}, title), element("dd", { id })))),
+      element("div", { class: "person" },
+        element("p", { id: "you" }),
+        button("Devices", showDevices, { id: "devices" }),
+        ...links,
+        ...(keysHere ? [button("Security key", askForKey, { id: "add-key" })] : []),
+        button("Sign off", () => signOff("signed-off"), { id: "sign-off" })),
+      element("p", { id: "said", role: "status", hidden: true },
+        element("span", { id: "said-text" }), " ",
+        button("OK", () => { byId("said").hidden = true; }, { id: "said-away", "aria-label": "Put this message away" }))),
+    element("div", { id: "away", role: "alert" }),
+    element("p", { id: "idle", role: "status", hidden: true },
+      "You will be signed off in ", element("span", { id: "idle-seconds" }), " s. Touch the screen or press a key to stay."),
+  );
   const session = await whoIsThere();
   await fetchOrders();
   put("you", `${session.name}, ${session.roles.join(", ")}`);
@@ -36,7 +53,7 @@ export function showTop(view, page) {
 
 /** Every device with the broker and the record: there or not, since when and why, and which it is. */
 function showDevices() {
-  const box = element("div", { class: "scrolling", tabindex: "0", role: "region", "aria-label": "Devices" });
+  const box = scrolling("Devices");
   const draw = ({ devices }) => refresh(box, devices, () => table("Devices", ["Device", "State", "Since", "Why", "Which"], devices.map((each) => [
     element("b", {}, each.title),
     element("span", { class: each.state === "online" ? "good" : "fault" }, plain(each.state)),
