@@ -81,8 +81,9 @@ def test_a_full_disk_ends_the_process_and_a_start_with_room_goes_on(tmp_path):
             own.start()
             wait_until(lambda: len(shoe_records(own.record)) > held + 50, "play goes on")
 
-        assert rounds(own.record) == expected_rounds("full", 1)[: len(rounds(own.record))]
-        assert shoe_records(own.record) == list(range(1, len(shoe_records(own.record)) + 1))
+        played, records = rounds(own.record), shoe_records(own.record)  # once: the last may still be coming
+        assert played == expected_rounds("full", 1)[: len(played)]
+        assert records == list(range(1, len(records) + 1))
         assert own.stop() == 0
     assert [event.payload["seq"] for event in heard] == list(
         range(heard[0].payload["seq"], heard[0].payload["seq"] + len(heard))
