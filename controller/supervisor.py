@@ -17,6 +17,8 @@ import structlog
 from controller import __version__, health
 from controller.components import own_components, own_version
 from controller.config import AccountsConfig, ConsoleConfig, MqttConfig, ServiceConfig
+from controller.devices.coin_spot_door import CoinSpotDoor
+from controller.devices.keypad_door import KeypadDoor
 from controller.edge.live import LiveEdge
 from controller.engine import Engine
 from controller.journal.background import BackgroundReplay
@@ -26,9 +28,7 @@ from controller.messages.building import progressive_message, timestamp
 from controller.messages.models import Device, Health, Info
 from controller.mqtt import Broker, BrokerAddress
 from controller.operators import socket_door
-from controller.operators.coin_spot_door import CoinSpotDoor
 from controller.operators.desk import Desk, Fitted
-from controller.operators.keypad_door import KeypadDoor
 from controller.outbox import Outbox
 from controller.problems import ConfigError, Problem
 from controller.sd_notify import notify
@@ -37,10 +37,10 @@ from controller.table.shoe_orders import shoe_orders
 from drivers.base import Devices, LinkHealth
 
 if TYPE_CHECKING:
-    from controller.operators.accounts import Accounts
-    from controller.operators.card_door import CardDoor
+    from controller.accounts.accounts import Accounts
+    from controller.accounts.gate import Gate
+    from controller.devices.card_door import CardDoor
     from controller.operators.console import Console
-    from controller.operators.gate import Gate
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display knows that it is live."""
@@ -258,7 +258,7 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
 
 def _accounts(config: AccountsConfig) -> "Accounts":
     # A table without accounts does not load what their passwords are checked with.
-    from controller.operators.accounts import Accounts, AccountsError  # noqa: PLC0415
+    from controller.accounts.accounts import Accounts, AccountsError  # noqa: PLC0415
 
     try:
         return Accounts.open(config.path)
@@ -272,7 +272,7 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
     Raises:
         ConfigError: the accounts cannot be opened.
     """
-    from controller.operators.gate import Gate, Policy  # noqa: PLC0415 - as above
+    from controller.accounts.gate import Gate, Policy  # noqa: PLC0415 - as above
 
     accounts = _accounts(of)
     for name in accounts.not_as_logged():
@@ -298,7 +298,7 @@ def _console(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate | No
 def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices) -> "CardDoor | None":
     if devices.card_reader is None or config.accounts is None or config.progressive is None:
         return None
-    from controller.operators.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
+    from controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
 
     accounts, second_factor = _accounts(config.accounts), config.progressive.second_factor
     return CardDoor(engine, outbox, devices.card_reader, accounts, second_factor=second_factor)

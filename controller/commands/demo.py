@@ -30,6 +30,8 @@ import aiomqtt
 import structlog
 
 from controller import log
+from controller.accounts.accounts import Accounts, hashed
+from controller.accounts.roles import Role
 from controller.commands.demo_broker import DemoBroker
 from controller.commands.demo_telling import MeterTeller, round_line, tell_late
 from controller.commands.operator import ask
@@ -38,8 +40,6 @@ from controller.config import ConsoleConfig, OperatorConfig, ServiceConfig, load
 from controller.games import load_game
 from controller.journal.store import RecordError
 from controller.messages.building import timestamp
-from controller.operators.accounts import Accounts, hashed
-from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem, cut
 from controller.progressive.settings import Procedure
 from controller.supervisor import serve

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from controller.accounts.accounts import Accounts, AccountsError
+from controller.accounts.roles import Role
 from controller.config import load_config
 from controller.messages.building import timestamp
-from controller.operators.accounts import Accounts, AccountsError
-from controller.operators.roles import Role
 
 HELP: Final = (
     "Make and change the accounts of operators. A password or a card's number comes from the prompt, or is the first line "
@@ -107,7 +107,7 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
 
 
 def _list(accounts: Accounts) -> None:
-    from controller.operators.look_alikes import alike  # noqa: PLC0415 - other actions need not wait for its data
+    from controller.accounts.look_alikes import alike  # noqa: PLC0415 - other actions need not wait for its data
 
     found = accounts.all()
     for each in found:

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field
 
+from controller.accounts.roles import Role
 from controller.messages.models import WagerLimits
 from controller.operators.requests import Credentials, orders_schema
-from controller.operators.roles import Role
 from controller.table.catalogue import CATALOGUE
 from controller.table.definition import Definition, Group
 

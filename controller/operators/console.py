@@ -9,12 +9,12 @@ from typing import Final
 
 import structlog
 
+from controller.accounts.accounts import AccountsError
+from controller.accounts.gate import Gate
 from controller.config import ConsoleConfig, ProgressiveConfig
 from controller.engine import Engine
 from controller.gaming_days import Calendar
-from controller.operators.accounts import AccountsError
 from controller.operators.desk import Desk
-from controller.operators.gate import Gate
 from controller.operators.guard import Guard
 from controller.operators.reports import Reports
 from controller.operators.web import Changes, Parts, application

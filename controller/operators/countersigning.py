@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, Final
 
-from controller.operators.requests import RefusalError
+from controller.accounts.refusals import RefusalError
 from controller.table.state import TableState
 
 APPROVAL_SECONDS: Final = 120.0

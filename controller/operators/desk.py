@@ -13,6 +13,9 @@ from typing import Annotated, Any, Final, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from controller.accounts.refusals import RefusalError, let_in
+from controller.accounts.roles import Role, card_level, orders_of
+from controller.accounts.security_keys import Signed
 from controller.config import house_game
 from controller.engine import Engine, Handled
 from controller.games import load_game
@@ -23,16 +26,12 @@ from controller.operators.games import game_names
 from controller.operators.one_signature import refusals_at_a_desk, signed_together
 from controller.operators.requests import (
     Credentials,
-    RefusalError,
     UnreadableError,
-    let_in,
     nearest,
     read_fields,
     read_request,
     sayable,
 )
-from controller.operators.roles import Role, card_level, orders_of
-from controller.operators.security_keys import Signed
 from controller.problems import ConfigError
 from controller.progressive.events import ChangeSettings
 from controller.progressive.nexus import Confirm

@@ -3,10 +3,10 @@
 import difflib
 import json
 import re
-from collections.abc import Awaitable, Iterable
+from collections.abc import Iterable
 from datetime import date
 from functools import cache
-from typing import Annotated, Any, Final, Self, TypeVar
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 from pydantic import Field as Bounds
@@ -22,42 +22,6 @@ _HALF_OF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
 
 class UnreadableError(ValueError):
     """A request that is not an order; the message says what to write."""
-
-
-class RefusalError(Exception):
-    """A request that is refused before it comes to the table. `status` is HTTP's; the message is for people."""
-
-    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
-        super().__init__(reason)
-        self.status = status
-        self.code = code
-        self.retry_after = retry_after
-
-
-class NotLetInError(RefusalError):
-    """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
-
-    `retry_after` says in how many seconds it makes sense to try again, None where that changes nothing.
-    """
-
-    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
-        super().__init__(401 if retry_after is None else 429, code, message, retry_after)
-
-
-_Found = TypeVar("_Found")
-
-
-async def let_in(checked: Awaitable[_Found], code: str, noun: str) -> _Found:
-    """What a check finds that is made where someone is signed on, who stays so if it fails.
-
-    Raises:
-        RefusalError: it failed, with this `code`; the message begins with `noun`.
-    """
-    try:
-        return await checked
-    except NotLetInError as error:
-        status, code = (403, code) if error.status == 401 else (error.status, error.code)
-        raise RefusalError(status, code, f"{noun}: {error}", error.retry_after) from None
 
 
 class Credentials(BaseModel):

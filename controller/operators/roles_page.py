@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from controller.operators.roles import READS, Read, Role
+from controller.accounts.roles import READS, Read, Role
 from controller.table.catalogue import CATALOGUE
 
 FILE: Final = "operators.md"

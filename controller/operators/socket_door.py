@@ -17,8 +17,8 @@ from typing import Final
 
 import structlog
 
+from controller.accounts.roles import Role
 from controller.operators.desk import Answer, Desk, Peer, bad_request
-from controller.operators.roles import Role
 from controller.problems import ConfigError, Problem
 
 LONGEST_REQUEST: Final = 16384

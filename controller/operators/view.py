@@ -7,15 +7,15 @@ from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from controller.accounts.roles import Role, orders_of
 from controller.baccarat.coup import Coup
+from controller.devices.device import ConsoleDevice, console_devices
 from controller.engine import NOT_KNOWN, Raised
 from controller.messages.building import public_round, state_message, timestamp
 from controller.messages.models import State, Timestamp
 from controller.operators.countersigning import Countersigning
 from controller.operators.desk import NOTHING_FITTED, Fitted
-from controller.operators.device import ConsoleDevice, console_devices
 from controller.operators.game_view import GameView, game_view
-from controller.operators.roles import Role, orders_of
 from controller.progressive.events import ChangeSettings
 from controller.table.after_settlement import as_dealt
 from controller.table.catalogue import CATALOGUE

@@ -24,6 +24,10 @@ from starlette.routing import Match
 from starlette.staticfiles import StaticFiles
 
 from controller import __version__
+from controller.accounts.gate import Gate, Session
+from controller.accounts.refusals import RefusalError, let_in
+from controller.accounts.roles import Read, may_read
+from controller.accounts.security_keys import to_approve
 from controller.engine import Engine
 from controller.messages.building import wager_limits
 from controller.operators.api import (
@@ -43,19 +47,9 @@ from controller.operators.api import (
 )
 from controller.operators.desk import Answer, Desk, Preview
 from controller.operators.games import games_on_offer
-from controller.operators.gate import Gate, Session
 from controller.operators.guard import own_origin
 from controller.operators.reports import Reports, RoundInputs, Rounds, Shift
-from controller.operators.requests import (
-    Credentials,
-    RefusalError,
-    UnreadableError,
-    let_in,
-    read_request,
-    sayable,
-)
-from controller.operators.roles import Read, may_read
-from controller.operators.security_keys import to_approve
+from controller.operators.requests import Credentials, UnreadableError, read_request, sayable
 from controller.operators.view import Moments, Reader, View, view_of, waiting_of
 from game_manager.web import House, add_game_manager
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, cast
 
+from controller.devices.coin_spot_door import CoinSpotDoor
 from controller.engine import Engine, Handled
-from controller.operators.coin_spot_door import CoinSpotDoor
 from controller.operators.desk import Fitted
 from controller.operators.game_view import GameView, game_view
 from controller.outbox import Outbox

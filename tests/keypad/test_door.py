@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from controller.operators.keypad_door import KeypadDoor
+from controller.devices.keypad_door import KeypadDoor
 from controller.table.events import CardUnread, CloseBetting, LidMoved, OpenBetting, Reveal, SignOff, SignOn
 from drivers.base import KeyAnswer, KeypadLamps
 from drivers.keypad.keys import KeyMap

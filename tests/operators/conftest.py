@@ -1,7 +1,7 @@
 import pytest
 from argon2 import PasswordHasher
 
-from controller.operators import accounts
+from controller.accounts import accounts
 
 REAL = accounts._HASHER
 

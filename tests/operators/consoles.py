@@ -21,12 +21,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from controller.accounts.accounts import Accounts
+from controller.accounts.roles import Role
 from controller.commands.operator import ask
 from controller.config import AccountsConfig, ConsoleConfig
-from controller.operators.accounts import Accounts
 from controller.operators.console import Console
 from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
-from controller.operators.roles import Role
 from controller.supervisor import gate_of
 from controller.table.settings import Settings
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from controller.accounts import accounts as accounts_module
+from controller.accounts.accounts import Account, Accounts, AccountsError, hashed, verified
+from controller.accounts.roles import Role
 from controller.cli import main
 from controller.messages.building import timestamp
-from controller.operators import accounts as accounts_module
-from controller.operators.accounts import Account, Accounts, AccountsError, hashed, verified
-from controller.operators.roles import Role
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_in_this_process import HERE
 

@@ -28,17 +28,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from controller.accounts.accounts import Account, Accounts
+from controller.accounts.refusals import RefusalError
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.config import AccountsConfig
+from controller.devices.card_door import CardDoor
+from controller.devices.coin_spot_door import CoinSpotDoor
+from controller.devices.keypad_door import KeypadDoor
 from controller.engine import Engine
 from controller.journal.journal import Journal
-from controller.operators.accounts import Account, Accounts
-from controller.operators.card_door import CardDoor
-from controller.operators.coin_spot_door import CoinSpotDoor
 from controller.operators.desk import Answer, Desk, Fitted, Peer
-from controller.operators.keypad_door import KeypadDoor
-from controller.operators.requests import RefusalError
-from controller.operators.roles import Role
 from controller.outbox import Outbox
 from controller.progressive.aquarius import KEY_SWITCH
 from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged

@@ -18,16 +18,16 @@ from typing import Any, NamedTuple, get_args
 import pytest
 from argon2 import PasswordHasher
 
+from controller.accounts.gate import SOURCE
+from controller.accounts.roles import Role, card_level, orders_of
 from controller.baccarat.cards import Card
 from controller.commands import operator
+from controller.devices.keypad_door import REASON, KeypadDoor
 from controller.engine import Handled
 from controller.operators import socket_door
 from controller.operators.countersigning import APPROVAL_SECONDS
 from controller.operators.desk import Desk, Peer
-from controller.operators.gate import SOURCE
-from controller.operators.keypad_door import REASON, KeypadDoor
 from controller.operators.one_signature import refusals_at_a_desk
-from controller.operators.roles import Role, card_level, orders_of
 from controller.progressive.aquarius import KEY_SWITCH, Key, TurnKey
 from controller.progressive.events import ChangeSettings
 from controller.progressive.ledger import Cause

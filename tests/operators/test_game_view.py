@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.roles import Role
 from controller.operators.desk import Fitted
 from controller.operators.game_view import GameView, game_view
-from controller.operators.roles import Role
 from controller.operators.view import Reader, view_of
 from controller.table.catalogue import CATALOGUE
 from controller.table.events import ServiceStarted

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.operators.desk import Desk, Peer
-from controller.operators.roles import Role
 from controller.table.catalogue import CATALOGUE
 from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
 from tests.operators.consoles import PASSWORD, Here, consoles

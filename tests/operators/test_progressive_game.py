@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.accounts import Accounts
 from controller.baccarat.cards import Card
+from controller.devices.card_door import SOURCE, CardDoor
 from controller.journal.recovery import replay
-from controller.operators.accounts import Accounts
-from controller.operators.card_door import SOURCE, CardDoor
 from controller.operators.desk import NOTHING_FITTED, Fitted
 from controller.progressive.aquarius import Key, TurnKey
 from controller.progressive.events import OpenMeter

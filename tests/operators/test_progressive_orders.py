@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.engine import Handled
 from controller.journal.recovery import replay
 from controller.operators.desk import Desk, Fitted, Peer
-from controller.operators.roles import Role
 from controller.progressive.events import OpenMeter
 from controller.progressive.money import MOST
 from controller.progressive.procedure import StartGame, WagerPlaced

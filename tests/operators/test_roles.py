@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.operators.roles import READS, Role, may_read, orders_of
+from controller.accounts.roles import READS, Role, may_read, orders_of
 from controller.table.catalogue import CATALOGUE
 from controller.table.settings import ApprovedOrder
 from tests.operators.consoles import PASSWORD, consoles

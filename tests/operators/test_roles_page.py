@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from controller.accounts.roles import READS, Role
 from controller.cli import main
-from controller.operators.roles import READS, Role
 from controller.operators.roles_page import BEGIN, END, with_roles
 from controller.table.catalogue import CATALOGUE
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.operators.accounts import Accounts
+from controller.accounts.accounts import Accounts
+from controller.accounts.security_keys import SecurityKey
 from controller.operators.countersigning import APPROVAL_SECONDS
-from controller.operators.security_keys import SecurityKey
 from controller.table.events import VoidRound
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.operators.software_key import PRESENT, SoftwareKey, encoded

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.operators.desk import Fitted
-from controller.operators.roles import Role
 from controller.operators.view import Moments, Reader, View, prompt_of, view_of
 from controller.table.catalogue import CATALOGUE
 from controller.table.events import (

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from controller.accounts.accounts import Accounts
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
+from controller.devices.card_door import CardDoor
+from controller.devices.coin_spot_door import CoinSpotDoor
+from controller.devices.keypad_door import KeypadDoor
 from controller.engine import Handled
-from controller.operators.accounts import Accounts
-from controller.operators.card_door import CardDoor
-from controller.operators.coin_spot_door import CoinSpotDoor
-from controller.operators.keypad_door import KeypadDoor
-from controller.operators.roles import Role
 from controller.progressive.aquarius import GameOver
 from controller.progressive.events import OpenMeter
 from controller.progressive.procedure import Hand, StartGame

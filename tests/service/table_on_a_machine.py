@@ -30,11 +30,11 @@ from typing import Any, Self
 
 from argon2 import PasswordHasher
 
+from controller.accounts.accounts import Accounts
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.baccarat.coup import Coup
 from controller.commands.operator import ask
-from controller.operators.accounts import Accounts
-from controller.operators.roles import Role
 from simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]

@@ -19,15 +19,15 @@ from typing import Any, get_args
 
 import pytest
 
+from controller.accounts.accounts import Accounts
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.cli import main
 from controller.commands import operator
 from controller.commands.operator import ask
 from controller.config import AccountsConfig
 from controller.operators import socket_door
-from controller.operators.accounts import Accounts
 from controller.operators.desk import Desk
-from controller.operators.roles import Role
 from controller.problems import ConfigError
 from controller.supervisor import gate_of
 from controller.table.catalogue import CATALOGUE

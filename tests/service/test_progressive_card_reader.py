@@ -6,10 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from controller.operators.accounts import Account
-from controller.operators.gate import Gate, Policy
-from controller.operators.requests import NotLetInError
-from controller.operators.roles import Role
+from controller.accounts.accounts import Account
+from controller.accounts.gate import Gate, Policy
+from controller.accounts.refusals import NotLetInError
+from controller.accounts.roles import Role
 from controller.progressive.nexus import Confirm, EndGame
 from controller.progressive.procedure import HandButton
 from tests.service.progressive_devices import (

@@ -9,8 +9,8 @@ from typing import Self
 import pytest
 
 from controller import engine
+from controller.accounts.roles import Role
 from controller.journal.recovery import replay
-from controller.operators.roles import Role
 from controller.progressive.nexus import Confirm, EndGame
 from controller.progressive.procedure import HandButton
 from simulators.line import Faults

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from controller.operators.keypad_door import KeypadDoor
+from controller.devices.keypad_door import KeypadDoor
 from controller.table.events import SignOn
 from drivers.keypad.keys import KeyMap
 from drivers.keypad.serial_line import SerialKeypad

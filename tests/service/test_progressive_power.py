@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from controller.accounts.roles import Role
 from controller.journal.recovery import history
-from controller.operators.roles import Role
 from controller.progressive.aquarius import State as AquariusState
 from controller.progressive.state import State as Books
 from controller.table.state import TablesProgressive

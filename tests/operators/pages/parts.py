@@ -13,13 +13,13 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, expect
 
+from controller.accounts.accounts import Accounts
+from controller.accounts.roles import Role
 from controller.baccarat.cards import Card
 from controller.config import AccountsConfig, ConsoleConfig
 from controller.messages.building import timestamp
-from controller.operators.accounts import Accounts
 from controller.operators.console import Console
 from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
-from controller.operators.roles import Role
 from controller.supervisor import gate_of
 from controller.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
 from controller.table.settings import Settings

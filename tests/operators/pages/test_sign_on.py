@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from controller.operators.roles import Role
+from controller.accounts.roles import Role
 from controller.table.state import Phase
 from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, at_work, sign_on
 

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
+from controller.accounts import security_keys
+from controller.accounts.accounts import Account, Accounts, folded, hash_of_token, nobodys_hash, verified
+from controller.accounts.refusals import NotLetInError, RefusalError
+from controller.accounts.roles import AT_THE_TABLE, Role
+from controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
 from controller.engine import Engine
 from controller.messages.building import timestamp
-from controller.operators import security_keys
-from controller.operators.accounts import Account, Accounts, folded, hash_of_token, nobodys_hash, verified
-from controller.operators.requests import NotLetInError, RefusalError
-from controller.operators.roles import AT_THE_TABLE, Role
-from controller.operators.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
 from controller.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
 from controller.table.state import Phase
 

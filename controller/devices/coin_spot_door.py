@@ -12,8 +12,8 @@ from typing import Final
 
 import structlog
 
+from controller.devices.device import DeviceDoor
 from controller.engine import Engine, Handled
-from controller.operators.device import DeviceDoor
 from controller.outbox import Outbox
 from controller.progressive import procedure
 from controller.progressive.procedure import Hand, StartGame

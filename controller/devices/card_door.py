@@ -13,10 +13,10 @@ from typing import Final
 
 import structlog
 
+from controller.accounts.accounts import Account, Accounts, AccountsError
+from controller.accounts.roles import card_level, orders_of
+from controller.devices.device import DeviceDoor
 from controller.engine import Engine
-from controller.operators.accounts import Account, Accounts, AccountsError
-from controller.operators.device import DeviceDoor
-from controller.operators.roles import card_level, orders_of
 from controller.outbox import Outbox
 from controller.progressive.events import CardLevel, Won
 from controller.progressive.nexus import SwipeCard

@@ -9,8 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from controller.devices.device import DeviceDoor
 from controller.engine import Engine, Handled
-from controller.operators.device import DeviceDoor
 from controller.outbox import Outbox
 from controller.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
 from controller.progressive.procedure import StartGame

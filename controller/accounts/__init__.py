@@ -1,0 +1,1 @@
+"""The people of a table: their accounts, roles, sessions and security keys."""

@@ -1,0 +1,40 @@
+"""What is refused before it comes to the table: an order, a name and password, a security key."""
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+
+class RefusalError(Exception):
+    """A request that is refused before it comes to the table. `status` is HTTP's; the message is for people."""
+
+    def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+
+
+class NotLetInError(RefusalError):
+    """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
+
+    `retry_after` says in how many seconds it makes sense to try again, None where that changes nothing.
+    """
+
+    def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
+        super().__init__(401 if retry_after is None else 429, code, message, retry_after)
+
+
+_Found = TypeVar("_Found")
+
+
+async def let_in(checked: Awaitable[_Found], code: str, noun: str) -> _Found:
+    """What a check finds that is made where someone is signed on, who stays so if it fails.
+
+    Raises:
+        RefusalError: it failed, with this `code`; the message begins with `noun`.
+    """
+    try:
+        return await checked
+    except NotLetInError as error:
+        status, code = (403, code) if error.status == 401 else (error.status, error.code)
+        raise RefusalError(status, code, f"{noun}: {error}", error.retry_after) from None
