@@ -8,6 +8,7 @@ import { moneyIn, sentence } from "./words.js";
 
 const CARDS = { supervisor: "a Supervisor card", executive: "an Executive card" };
 const STATES = { to_confirm: "to be confirmed", locked: "logged, the meter is not adjusted yet", booked: "logged, the meter is adjusted" };
+const stateOf = ({ state, payer }) => (payer === "tray" && state !== "to_confirm" ? "logged, to be paid from the tray" : STATES[state]);
 
 /** The award of the game: what it comes to, for what, and who gets what, in the order of paying. */
 function awardShown({ award }, currency) {
@@ -16,7 +17,7 @@ function awardShown({ award }, currency) {
   return element(
     "div",
     { class: `award ${award.state}` },
-    element("p", {}, element("strong", {}, award.amount === null ? award.pays : money(award.amount)), ` ${named}, ${STATES[award.state]}`),
+    element("p", {}, element("strong", {}, award.amount === null ? award.pays : money(award.amount)), ` ${named}, ${stateOf(award)}`),
     element("p", { class: "tier" }, award.amount === null ? "" : award.pays, element("span", { class: "title" }, `${award.amount === null ? "" : ": "}${award.title}`)),
     element("ol", { class: "shares", "aria-label": "Shares in the order of paying" }, ...award.shares.map(({ seat, amount }) =>
       element("li", {}, element("span", {}, `Seat ${seat}`), " ", element("b", {}, money(amount))))),

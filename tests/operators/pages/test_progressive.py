@@ -158,6 +158,28 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         assert [(each.who, each.amount) for each in books(here).awards] == [("omar", 250_015)]
 
 
+async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_meter_stays(browser, tmp_path):
+    async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
+        await at_wagers(here)
+        for number in (2, 5):
+            await here.table.order(WagerPlaced(number))
+        await here.table.order(StartGame(here.table.state.round, "mei"))
+        await at_work(page, here, "mei")
+        await here.draw("2H KC 2D JC 5H KD")
+        await todo(page, "press the hand button of seats 2 and 5")
+        for number in (2, 5):
+            await page.locator(f'[data-hand="{number}"]').click()
+        await todo(page, "presses J-POT")
+        await sign(page, "jpot", "omar")
+
+        await headline(page, "Pay seat 2 $40.00, then seat 5 $40.00")
+        await expect(page.locator("#detail")).to_have_text(
+            "Pay seats 2 and 5 from the tray, in this order; then press GAME OVER"
+        )
+        await expect(page.locator("#award")).to_contain_text("Award 1, logged, to be paid from the tray")
+        await expect(page.locator("#meter")).to_have_text("$10,000.40")
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tmp_path, width, height):
     async with (
