@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := controller game_manager drivers simulators displays tests benchmarks
+SOURCES := punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from benchmarks import endurance, latency, odds, pages, progressive, rivals, simulation
 from benchmarks.bench import mosquitto
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
 
 MEBI = 1 << 20
 ENGINE_ROUNDS = 500_000

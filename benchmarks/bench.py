@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.commands.operator import ask
-from controller.table.events import Component
-from drivers.framing import encode
-from drivers.ishoe.codec import Decoder
-from drivers.ishoe.frames import (
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.table.events import Component
+from punto.commands.operator import ask
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.codec import Decoder
+from punto.drivers.ishoe.frames import (
     Acknowledge,
     AskHello,
     CardRecord,
@@ -99,7 +99,7 @@ class Service:
         began = time.perf_counter()
         with (self.folder / "service.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "controller", "run", "--config", str(self.config)], stderr=log
+                [sys.executable, "-m", "punto", "run", "--config", str(self.config)], stderr=log
             )
         wait_until(self._up, 60)
         return time.perf_counter() - began

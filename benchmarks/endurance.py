@@ -37,7 +37,7 @@ def measure(folder: Path, broker: int, rounds: int = ROUNDS) -> Endurance:
     """Deal so many rounds from a virtual shoe as fast as acknowledged, and look at the service meanwhile."""
     link = folder / "shoe"
     shoe = subprocess.Popen(
-        [sys.executable, "-m", "simulators.shoe", "--link", str(link), "--window", "64", "--quiet"]
+        [sys.executable, "-m", "punto.simulators.shoe", "--link", str(link), "--window", "64", "--quiet"]
     )
     service = Service(folder, broker, str(link))
     counter = subprocess.Popen(

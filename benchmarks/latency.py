@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bench import HandHeldShoe, Service, Subscriber, wait_until
-from drivers.framing import encode
+from punto.drivers.framing import encode
 
 SAMPLES = 1500
 BLOCK = 50

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.rivals import Walk
-from controller.baccarat.cards import STANDARD_DECK
-from controller.games import load_game, shipped_games
-from controller.odds.exact import GameOdds
-from controller.wagers.condition import BY_POINTS
-from controller.wagers.definition import Game
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.wagers.condition import BY_POINTS
+from punto.baccarat.wagers.definition import Game
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.exact import GameOdds
 
 GAME: Final = "dragon-bonus-1"
 AT_ONCE: Final = 256

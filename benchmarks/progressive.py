@@ -28,14 +28,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bench import Subscriber
-from controller.engine import Engine
-from controller.journal import store
-from controller.journal.journal import Journal
-from controller.journal.recovery import recover
-from controller.messages.topics import Topics
-from controller.outbox import Outbox
-from controller.progressive.procedure import StartGame, WagerPlaced
-from controller.table.events import Event
+from punto.baccarat.progressive.procedure import StartGame, WagerPlaced
+from punto.baccarat.table.events import Event
+from punto.controller.engine import Engine
+from punto.controller.journal import store
+from punto.controller.journal.journal import Journal
+from punto.controller.journal.recovery import recover
+from punto.controller.messages.topics import Topics
+from punto.controller.outbox import Outbox
 from tests.service.a_year import play
 from tests.table.croupier import Croupier, settings
 

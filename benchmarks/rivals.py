@@ -15,10 +15,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.baccarat.tableau import banker_draws
-from controller.wagers.completeness import coups_by_points
-from controller.wagers.definition import Game
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.tableau import banker_draws
+from punto.baccarat.wagers.completeness import coups_by_points
+from punto.baccarat.wagers.definition import Game
 
 ENGINE: Final = "baccarat-engine@1.1.5"
 """Deals coups by the tableau and says who won; from npm, in JavaScript."""

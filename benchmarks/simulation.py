@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.rivals import Dealt
-from controller.baccarat.cards import STANDARD_DECK
-from controller.baccarat.coup import Coup
-from controller.games import load_game, shipped_games
-from controller.odds.exact import Position, positions
-from controller.odds.simulation.outcomes import NUMBERS, Outcomes
-from controller.odds.simulation.simulator import ShoeRules, Simulation
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.coup import Coup
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.exact import Position, positions
+from punto.odds.simulation.outcomes import NUMBERS, Outcomes
+from punto.odds.simulation.simulator import ShoeRules, Simulation
 
 DECKS = 8
 GAME = "dragon-bonus-1"

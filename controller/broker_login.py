@@ -12,8 +12,8 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
 
-from controller.problems import ConfigError, Problem
-from controller.toml_file import in_folder
+from punto.configs.problems import ConfigError, Problem
+from punto.configs.toml_file import in_folder
 
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
 _CREDENTIALS: Final = Path(f"${_VARIABLE}")

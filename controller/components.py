@@ -3,10 +3,10 @@
 import hashlib
 from pathlib import Path
 
-from controller import __version__
-from controller.messages.models import ComponentDigest
+from punto.controller.messages.models import ComponentDigest
+from punto.version import __version__
 
-_PACKAGES = ("controller", "drivers", "game_manager")
+_PACKAGES = ("baccarat", "configs", "consoles", "controller", "drivers", "game_manager", "odds")
 _HOME = Path(__file__).parent.parent
 
 
@@ -18,8 +18,9 @@ def own_components() -> tuple[ComponentDigest, ...]:
 
 
 def own_version() -> str:
-    """The version and the beginning of the controller's digest, `0.1.0+9f86d081884c`: so a record tells which program wrote it."""
-    return f"{__version__}+{_digest(_HOME / 'controller')[:12]}"
+    """The version and the beginning of a digest of all packages, `0.1.0+9f86d081884c`: the record names the program that wrote it."""
+    digests = "\n".join(each.digest for each in own_components())
+    return f"{__version__}+{hashlib.sha256(digests.encode()).hexdigest()[:12]}"
 
 
 def _digest(folder: Path) -> str:

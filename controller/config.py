@@ -74,19 +74,19 @@ from pydantic import (
     model_validator,
 )
 
-from controller.broker_login import BrokerLogin
-from controller.games import load_game
-from controller.gaming_days import Calendar, read_start, read_zone
-from controller.problems import ConfigError, Problem, cut, nearest
-from controller.progressive.settings import LinkedTable, Procedure
-from controller.progressive.settings import Settings as ProgressiveSettings
-from controller.progressive.shares import DealersSide
-from controller.table.settings import ApprovedOrder, Settings
-from controller.toml_file import FromFolder, TomlFile, in_folder, read, typed
-from controller.wagers.definition import Game, Limits, Wager
-from controller.wagers.pay import percentage
-from drivers.coin_spot.seats import Seats, SeatsError
-from drivers.keypad.keys import KeyMap, KeyMapError
+from punto.baccarat.progressive.settings import LinkedTable, Procedure
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.shares import DealersSide
+from punto.baccarat.table.settings import ApprovedOrder, Settings
+from punto.baccarat.wagers.definition import Game, Limits, Wager
+from punto.baccarat.wagers.pay import percentage
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.toml_file import FromFolder, TomlFile, in_folder, read, typed
+from punto.controller.broker_login import BrokerLogin
+from punto.controller.gaming_days import Calendar, read_start, read_zone
+from punto.drivers.coin_spot.seats import Seats, SeatsError
+from punto.drivers.keypad.keys import KeyMap, KeyMapError
 
 # ISO 4217, list one: those whose minor unit is none, a thousandth or less.
 _NOT_IN_HUNDREDTHS = frozenset(

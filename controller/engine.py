@@ -10,25 +10,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from controller.journal.entries import EVENTS
-from controller.journal.incidents import Incident, incidents_of
-from controller.journal.journal import Journal
-from controller.journal.recovery import recover
-from controller.journal.snapshots import Snapshot
-from controller.messages import topics
-from controller.messages.building import timestamp
-from controller.messages.models import Event as EventMessage
-from controller.messages.models import RestrictedCard
-from controller.outbox import Outbox
-from controller.problems import cut
-from controller.progressive.effects import AwardLocked
-from controller.table.effects import CardHeld, Effect, Happened, MeterMoved, RoundEnded
-from controller.table.events import Event, RecordDiffers, ServiceStarted, ShoeEvent
-from controller.table.settings import Settings
-from controller.table.shoe_orders import ShoeOrders, shoe_orders
-from controller.table.state import TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.baccarat.progressive.effects import AwardLocked
+from punto.baccarat.table.effects import CardHeld, Effect, Happened, MeterMoved, RoundEnded
+from punto.baccarat.table.events import Event, RecordDiffers, ServiceStarted, ShoeEvent
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.shoe_orders import ShoeOrders, shoe_orders
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.configs.problems import cut
+from punto.controller.journal.entries import EVENTS
+from punto.controller.journal.incidents import Incident, incidents_of
+from punto.controller.journal.journal import Journal
+from punto.controller.journal.recovery import recover
+from punto.controller.journal.snapshots import Snapshot
+from punto.controller.messages import topics
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Event as EventMessage
+from punto.controller.messages.models import RestrictedCard
+from punto.controller.outbox import Outbox
 
 SNAPSHOT_EVERY: Final = 500
 """Inputs between snapshots: a start handles at most twice so many again."""

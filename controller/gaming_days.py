@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
-from controller.problems import cut
+from punto.configs.problems import cut
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _A_DAY: Final = timedelta(days=1)

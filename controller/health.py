@@ -9,12 +9,12 @@ from pathlib import Path
 from resource import getpagesize
 from typing import Final
 
-from controller.engine import Engine
-from controller.journal.journal import Journal
-from controller.messages.building import timestamp
-from controller.messages.models import Health, Replay
-from controller.outbox import Outbox
-from drivers.base import LinkHealth
+from punto.controller.engine import Engine
+from punto.controller.journal.journal import Journal
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Health, Replay
+from punto.controller.outbox import Outbox
+from punto.drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10
 _NONE: Final[Mapping[str, int]] = {}

@@ -22,11 +22,13 @@ import aiomqtt
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from controller.broker_refusal import advice_on
-from controller.engine import Engine
-from controller.journal.journal import Journal
-from controller.messages import topics
-from controller.messages.building import (
+from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.state import RoundRecord
+from punto.controller.broker_refusal import advice_on
+from punto.controller.engine import Engine
+from punto.controller.journal.journal import Journal
+from punto.controller.messages import topics
+from punto.controller.messages.building import (
     head_message,
     public_round,
     scoreboard_message,
@@ -34,7 +36,7 @@ from controller.messages.building import (
     state_message,
     timestamp,
 )
-from controller.messages.models import (
+from punto.controller.messages.models import (
     Availability,
     Message,
     Response,
@@ -46,10 +48,8 @@ from controller.messages.models import (
     WagerAnswer,
     WagerRequest,
 )
-from controller.outbox import Outbox
-from controller.table.events import SetWager
-from controller.table.state import RoundRecord
-from drivers.base import LinkHealth
+from punto.controller.outbox import Outbox
+from punto.drivers.base import LinkHealth
 
 WINDOW: Final = 20
 """Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
@@ -69,7 +69,7 @@ _REFUSED_SUBSCRIPTION: Final = 128
 # Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
-_log = structlog.get_logger("controller.mqtt")
+_log = structlog.get_logger("punto.controller.mqtt")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,37 +10,37 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
-from controller import __version__, health
-from controller.components import own_components, own_version
-from controller.config import AccountsConfig, ConsoleConfig, MqttConfig, ServiceConfig
-from controller.devices.coin_spot_door import CoinSpotDoor
-from controller.devices.keypad_door import KeypadDoor
-from controller.edge.live import LiveEdge
-from controller.engine import Engine
-from controller.journal.background import BackgroundReplay
-from controller.journal.journal import Journal
-from controller.messages import topics
-from controller.messages.building import progressive_message, timestamp
-from controller.messages.models import Device, Health, Info
-from controller.mqtt import Broker, BrokerAddress
-from controller.operators import socket_door
-from controller.operators.desk import Desk, Fitted
-from controller.outbox import Outbox
-from controller.problems import ConfigError, Problem
-from controller.sd_notify import notify
-from controller.table.events import ConfigurationKeypad, RecordDiffers
-from controller.table.shoe_orders import shoe_orders
-from drivers.base import Devices, LinkHealth
+from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.configs.problems import ConfigError, Problem
+from punto.controller import health
+from punto.controller.components import own_components, own_version
+from punto.controller.config import AccountsConfig, ConsoleConfig, MqttConfig, ServiceConfig
+from punto.controller.devices.coin_spot_door import CoinSpotDoor
+from punto.controller.devices.keypad_door import KeypadDoor
+from punto.controller.edge.live import LiveEdge
+from punto.controller.engine import Engine
+from punto.controller.journal.background import BackgroundReplay
+from punto.controller.journal.journal import Journal
+from punto.controller.messages import topics
+from punto.controller.messages.building import progressive_message, timestamp
+from punto.controller.messages.models import Device, Health, Info
+from punto.controller.mqtt import Broker, BrokerAddress
+from punto.controller.orders import socket_door
+from punto.controller.orders.desk import Desk, Fitted
+from punto.controller.outbox import Outbox
+from punto.controller.sd_notify import notify
+from punto.drivers.base import Devices, LinkHealth
+from punto.version import __version__
 
 if TYPE_CHECKING:
-    from controller.accounts.accounts import Accounts
-    from controller.accounts.gate import Gate
-    from controller.devices.card_door import CardDoor
-    from controller.operators.console import Console
+    from punto.controller.accounts.accounts import Accounts
+    from punto.controller.accounts.gate import Gate
+    from punto.controller.devices.card_door import CardDoor
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display knows that it is live."""
@@ -48,8 +48,22 @@ STATE_EVERY_SECONDS = 1
 _log = structlog.get_logger("controller")
 
 
-async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], None] | None = None) -> None:
+class Consoles(Protocol):
+    """The consoles of one table, which are opened when they are made."""
+
+    async def serve(self) -> None:
+        """Serve them until cancelled."""
+
+
+ConsolesOf = Callable[[ServiceConfig, Engine, Desk, "Gate"], Consoles]
+
+
+async def serve(
+    config: ServiceConfig, devices: Devices, consoles_of: ConsolesOf, ready: Callable[[], None] | None = None
+) -> None:
     """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
+
+    `consoles_of` makes the consoles if the configuration has any.
 
     Raises:
         ConfigError: the operators' socket or consoles cannot be made, or the broker's password not be read.
@@ -78,7 +92,7 @@ async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], Non
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
         ended = "the service failed"
         try:
-            await _run(config, engine, journal, outbox, broker, devices, ready)
+            await _run(config, engine, journal, outbox, broker, devices, consoles_of, ready)
         except asyncio.CancelledError:
             ended = "the service was stopped"
             raise
@@ -90,13 +104,14 @@ async def serve(config: ServiceConfig, devices: Devices, ready: Callable[[], Non
         await journal.close()
 
 
-async def _run(
+async def _run(  # noqa: PLR0913, PLR0917 - the parts of a service
     config: ServiceConfig,
     engine: Engine,
     journal: Journal,
     outbox: Outbox,
     broker: Broker | None,
     devices: Devices,
+    consoles_of: ConsolesOf,
     ready: Callable[[], None] | None,
 ) -> None:
     spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
@@ -108,7 +123,7 @@ async def _run(
     links = _links(config, devices, broker, journal)
     fitted = replace(_fitted(config, devices, spots, cards), links=links)
     desk = Desk(engine, config.folder, fitted, gate, at_page=at_page)
-    console = _console(config, engine, desk, gate)
+    console = None if config.console is None or gate is None else consoles_of(config, engine, desk, gate)
     replay = BackgroundReplay(
         config.record.path, journal, lambda found: engine.submit([RecordDiffers(found)], "service")
     )
@@ -258,7 +273,7 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
 
 def _accounts(config: AccountsConfig) -> "Accounts":
     # A table without accounts does not load what their passwords are checked with.
-    from controller.accounts.accounts import Accounts, AccountsError  # noqa: PLC0415
+    from punto.controller.accounts.accounts import Accounts, AccountsError  # noqa: PLC0415
 
     try:
         return Accounts.open(config.path)
@@ -272,7 +287,7 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
     Raises:
         ConfigError: the accounts cannot be opened.
     """
-    from controller.accounts.gate import Gate, Policy  # noqa: PLC0415 - as above
+    from punto.controller.accounts.gate import Gate, Policy  # noqa: PLC0415 - as above
 
     accounts = _accounts(of)
     for name in accounts.not_as_logged():
@@ -286,19 +301,10 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
     )
 
 
-def _console(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate | None") -> "Console | None":
-    if config.console is None or gate is None:
-        return None
-    # A table without consoles does not load a web server.
-    from controller.operators.console import Console  # noqa: PLC0415
-
-    return Console(config.console, engine, desk, gate, config.record.path, config.folder, config.progressive)
-
-
 def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices) -> "CardDoor | None":
     if devices.card_reader is None or config.accounts is None or config.progressive is None:
         return None
-    from controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
+    from punto.controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
 
     accounts, second_factor = _accounts(config.accounts), config.progressive.second_factor
     return CardDoor(engine, outbox, devices.card_reader, accounts, second_factor=second_factor)

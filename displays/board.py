@@ -12,8 +12,8 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
-from controller.messages.models import Availability, Message, Progressive, Scoreboard, State
-from controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive
+from punto.controller.messages.models import Availability, Message, Progressive, Scoreboard, State
+from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive
 
 PROGRESSIVES: Final = progressive("+")
 """The topics of a table's progressives, each of which has one of its own."""

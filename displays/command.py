@@ -9,8 +9,8 @@ from typing import Final
 
 import structlog
 
-from controller.problems import ConfigError, Problem
-from displays.options import DisplayOptions, read_options
+from punto.configs.problems import ConfigError, Problem
+from punto.displays.options import DisplayOptions, read_options
 
 OPTIONS = {
     "mqtt_host": ("mqtt", "host"),
@@ -76,7 +76,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _show_in_terminal(options: DisplayOptions) -> None:
-    from displays.text.app import TextDisplay  # noqa: PLC0415  a web server does without a terminal
+    from punto.displays.text.app import TextDisplay  # noqa: PLC0415  a web server does without a terminal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         message = "--text needs a terminal: neither its input nor its output may be a pipe or a file"
@@ -87,7 +87,7 @@ def _show_in_terminal(options: DisplayOptions) -> None:
 
 
 async def _until_told_to_stop(options: DisplayOptions) -> None:
-    from displays.server import serve  # noqa: PLC0415  a terminal does without a web server
+    from punto.displays.server import serve  # noqa: PLC0415  a terminal does without a web server
 
     serving = asyncio.create_task(serve(options, _say))
     told = asyncio.Event()

@@ -16,11 +16,11 @@ import aiomqtt
 import structlog
 from pydantic import ValidationError
 
-from controller.broker_refusal import advice_on
-from controller.messages.topics import Topics
-from controller.problems import ConfigError
-from displays.board import PAYLOADS, PROGRESSIVES, Board
-from displays.options import MqttOptions
+from punto.configs.problems import ConfigError
+from punto.controller.broker_refusal import advice_on
+from punto.controller.messages.topics import Topics
+from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
+from punto.displays.options import MqttOptions
 
 FIRST_PAUSE: Final = 0.25  # seconds; twice as long after each failure
 LONGEST_PAUSE: Final = 5.0  # a screen must come back while people still look at it

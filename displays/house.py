@@ -10,8 +10,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from controller.problems import ConfigError
-from controller.toml_file import TomlFile, read, typed
+from punto.configs.problems import ConfigError
+from punto.configs.toml_file import TomlFile, read, typed
 
 ColourName = Literal[
     "ground",

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from controller.broker_login import BrokerLogin
-from controller.problems import ConfigError
-from controller.toml_file import FromFolder, TomlFile, read, typed
-from displays.house import House, read_house
-from displays.words import languages
+from punto.configs.problems import ConfigError
+from punto.configs.toml_file import FromFolder, TomlFile, read, typed
+from punto.controller.broker_login import BrokerLogin
+from punto.displays.house import House, read_house
+from punto.displays.words import languages
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 COMMAND = "the command's options"

@@ -15,13 +15,13 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from controller.problems import ConfigError, Problem, cut
-from controller.web_server import Server, listen
-from displays.board import Board, follow
-from displays.feed import Feed
-from displays.house import LOGO_ADDRESS
-from displays.options import DisplayOptions, PageOptions
-from displays.words import CATALOGS, languages
+from punto.configs.problems import ConfigError, Problem, cut
+from punto.controller.web_server import Server, listen
+from punto.displays.board import Board, follow
+from punto.displays.feed import Feed
+from punto.displays.house import LOGO_ADDRESS
+from punto.displays.options import DisplayOptions, PageOptions
+from punto.displays.words import CATALOGS, languages
 
 STATIC: Final = Path(__file__).parent / "static"
 HEADERS: Final = [

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from controller.table.events import ShoeEvent
-from controller.table.shoe_orders import ShoeOrders
+from punto.baccarat.table.events import ShoeEvent
+from punto.baccarat.table.shoe_orders import ShoeOrders
 
 # Takes one batch of events, in order, and returns when they are committed to the journal and handled, with what the
 # table now wants of the shoe. Awaiting it is the backpressure: a driver reads nothing meanwhile.

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 import evdev
 from evdev import ecodes
 
-from drivers.retried import DeviceLostError
+from punto.drivers.retried import DeviceLostError
 
 BY_ID = Path("/dev/input/by-id")
 EVENT: Final = Struct("@llHHi")

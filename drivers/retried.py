@@ -9,7 +9,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import structlog
 
-from drivers.base import LinkHealth
+from punto.drivers.base import LinkHealth
 
 FIRST_RETRY_SECONDS: Final = 0.1
 LAST_RETRY_SECONDS: Final = 1.0  # not longer: a device that is plugged in again must work at once

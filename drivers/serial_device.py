@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Final, Protocol
 
-from drivers.frame import HIGHEST
-from drivers.framing import Counters
-from drivers.retried import AnyUser, DeviceLostError, Retried
-from drivers.serial_port import READ_BYTES, Port, PortLostError
+from punto.drivers.frame import HIGHEST
+from punto.drivers.framing import Counters
+from punto.drivers.retried import AnyUser, DeviceLostError, Retried
+from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
 
 TICK_SECONDS: Final = 0.1  # how often silence is looked for; with the link's 0.8 s a loss is seen within 1 s
 REOPEN_SECONDS = 10.0  # a silent port is opened anew, in case the adapter hangs

@@ -6,7 +6,7 @@ there: nothing, noise, another version's frames, another device's, or its own.
 
 from typing import Final
 
-from drivers.framing import VERSION, Counters
+from punto.drivers.framing import VERSION, Counters
 
 SILENCE_SECONDS: Final = 0.8  # with the time to notice, a loss is seen within one second
 

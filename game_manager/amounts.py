@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainSerializer
 
-from controller.progressive.money import MINOR_UNIT
+from punto.baccarat.progressive.money import MINOR_UNIT
 
 _UNIT: Final = 100 * MINOR_UNIT
 

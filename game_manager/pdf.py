@@ -6,10 +6,10 @@ from typing import Any, Final
 from fpdf import FPDF
 from fpdf.enums import XPos, YPos
 
-from game_manager.win_page import SIGNATURES, WinPage
+from punto.game_manager.win_page import SIGNATURES, WinPage
 
 _FONTS: Final = Path(__file__).parent / "fonts"
-_LATIN: Final = Path(__file__).parent.parent / "controller" / "operators" / "pages" / "fonts"
+_LATIN: Final = Path(__file__).parent.parent / "consoles" / "pages" / "fonts"
 _CHINESE: Final = _FONTS / "droid-sans-fallback.ttf"
 _A_COLUMN: Final = 8
 """So many seats stand below each other; a second column has the rest, so that the page is one."""

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from controller.gaming_days import Calendar
-from controller.messages.building import timestamp
-from controller.messages.models import Timestamp
-from controller.progressive.ledger import Cause
-from controller.progressive.money import amount, share
-from controller.progressive.settings import Settings
-from game_manager.amounts import Cents, Exact, cents, exact
-from game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
-from game_manager.reports import DayState, Part, from_tray, state_of
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.money import amount, share
+from punto.baccarat.progressive.settings import Settings
+from punto.controller.gaming_days import Calendar
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Timestamp
+from punto.game_manager.amounts import Cents, Exact, cents, exact
+from punto.game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
+from punto.game_manager.reports import DayState, Part, from_tray, state_of
 
 
 class Check(Part):

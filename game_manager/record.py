@@ -15,10 +15,10 @@ from typing import Any, Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from controller.journal import books, store
-from controller.messages.building import timestamp
-from controller.progressive.settings import Settings
-from game_manager.amounts import Exact
+from punto.baccarat.progressive.settings import Settings
+from punto.controller.journal import books, store
+from punto.controller.messages.building import timestamp
+from punto.game_manager.amounts import Exact
 
 _SETTINGS: Final[TypeAdapter[Settings]] = TypeAdapter(Settings)
 END: Final = 2**62

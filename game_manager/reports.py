@@ -12,18 +12,18 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Side
-from controller.gaming_days import Calendar
-from controller.messages.building import timestamp
-from controller.messages.models import Timestamp
-from controller.progressive.events import ConfirmedBy
-from controller.progressive.ledger import Cause
-from controller.progressive.money import MINOR_UNIT, whole
-from controller.progressive.settings import Payer, Settings
-from controller.progressive.state import AwardState
-from game_manager.amounts import Cents, Exact
-from game_manager.record import END, EVERYTHING, Accounts, Logged, Posting, Record, Span
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Side
+from punto.baccarat.progressive.events import ConfirmedBy
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.money import MINOR_UNIT, whole
+from punto.baccarat.progressive.settings import Payer, Settings
+from punto.baccarat.progressive.state import AwardState
+from punto.controller.gaming_days import Calendar
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Timestamp
+from punto.game_manager.amounts import Cents, Exact
+from punto.game_manager.record import END, EVERYTHING, Accounts, Logged, Posting, Record, Span
 
 AWARDS_A_PAGE: Final = 25
 

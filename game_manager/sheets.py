@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import Final
 
-from controller.gaming_days import by_the_clock
-from game_manager.amounts import cents, exact
-from game_manager.reconciliation import Reconciliation
-from game_manager.record import ACCOUNTS, Accounts, Posting
-from game_manager.reports import Award, Change, Day, Meter, Week
+from punto.controller.gaming_days import by_the_clock
+from punto.game_manager.amounts import cents, exact
+from punto.game_manager.reconciliation import Reconciliation
+from punto.game_manager.record import ACCOUNTS, Accounts, Posting
+from punto.game_manager.reports import Award, Change, Day, Meter, Week
 
 Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]

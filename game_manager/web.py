@@ -18,14 +18,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from controller.gaming_days import Calendar, read_day, read_weekday
-from controller.progressive.events import PrintWinPage
-from controller.progressive.settings import Advice, Settings, advice
-from controller.progressive.state import AwardState, State
-from game_manager import sheets
-from game_manager.reconciliation import Reconciliation, reconcile
-from game_manager.record import Record, opened
-from game_manager.reports import (
+from punto.baccarat.progressive.events import PrintWinPage
+from punto.baccarat.progressive.settings import Advice, Settings, advice
+from punto.baccarat.progressive.state import AwardState, State
+from punto.controller.gaming_days import Calendar, read_day, read_weekday
+from punto.game_manager import sheets
+from punto.game_manager.reconciliation import Reconciliation, reconcile
+from punto.game_manager.record import Record, opened
+from punto.game_manager.reports import (
     AWARDS_A_PAGE,
     Award,
     Day,
@@ -38,8 +38,8 @@ from game_manager.reports import (
     meters,
     week_report,
 )
-from game_manager.slip import Encoding, PrinterError, reached, slip
-from game_manager.win_page import WinPage, win_page
+from punto.game_manager.slip import Encoding, PrinterError, reached, slip
+from punto.game_manager.win_page import WinPage, win_page
 
 PAGES: Final = Path(__file__).parent / "pages"
 _MOST: Final = 10**12
@@ -397,6 +397,6 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
 
 def _pdf() -> Callable[[WinPage], bytes]:
     """What makes a PDF of a page. It is an extra, and to import it takes most of a second: never where devices are heard."""
-    from game_manager.pdf import pdf  # noqa: PLC0415
+    from punto.game_manager.pdf import pdf  # noqa: PLC0415
 
     return pdf

@@ -6,11 +6,11 @@ from datetime import tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from controller.baccarat.coup import Side, total
-from controller.gaming_days import by_the_clock
-from controller.progressive.aquarius import KEY_SWITCH
-from controller.progressive.money import written
-from game_manager.reports import Award, Print
+from punto.baccarat.coup import Side, total
+from punto.baccarat.progressive.aquarius import KEY_SWITCH
+from punto.baccarat.progressive.money import written
+from punto.controller.gaming_days import by_the_clock
+from punto.game_manager.reports import Award, Print
 
 _UNITS: Final = (
     *(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.wagers.definition import Wager
+from punto.baccarat.wagers.definition import Wager
 
 Moment = Literal["in_time", "late", "not_at_all"]
 

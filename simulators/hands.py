@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from drivers.base import KeyPosition
-from simulators.card_reader import VirtualCardReader
-from simulators.card_reader.device import NotTakenError
-from simulators.console import ConsoleRefusedError, ConsoleUser
-from simulators.keypad import VirtualKeypad
-from simulators.table_dealer import SUPERVISORS, Act, Outcome
+from punto.drivers.base import KeyPosition
+from punto.simulators.card_reader import VirtualCardReader
+from punto.simulators.card_reader.device import NotTakenError
+from punto.simulators.console import ConsoleRefusedError, ConsoleUser
+from punto.simulators.keypad import VirtualKeypad
+from punto.simulators.table_dealer import SUPERVISORS, Act, Outcome
 
 _KEYS: Final = {
     "open_betting": "F1",

@@ -14,8 +14,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from controller.problems import nearest
-from simulators.shoe.terminal import Terminal
+from punto.configs.problems import nearest
+from punto.simulators.shoe.terminal import Terminal
 
 TURN_SECONDS: Final = 0.02
 

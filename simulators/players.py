@@ -16,10 +16,10 @@ from typing import Any, Final
 
 import aiomqtt
 
-from controller.wagers.definition import Game, Limits, Wager
-from controller.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
-from simulators.coin_spot import VirtualCoinSpot
-from simulators.coins import Coins, Habits, Move
+from punto.baccarat.wagers.definition import Game, Limits, Wager
+from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.coins import Coins, Habits, Move
 
 _CHIP: Final = 500
 _MOST: Final = 20_000

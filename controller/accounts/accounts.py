@@ -25,11 +25,11 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import ARGON2_VERSION, Type, hash_secret_raw
 
-from controller.accounts.refusals import RefusalError
-from controller.accounts.roles import Role
-from controller.accounts.security_keys import SecurityKey
-from controller.messages.building import timestamp
-from drivers.card_reader.number import card_number
+from punto.controller.accounts.refusals import RefusalError
+from punto.controller.accounts.roles import Role
+from punto.controller.accounts.security_keys import SecurityKey
+from punto.controller.messages.building import timestamp
+from punto.drivers.card_reader.number import card_number
 
 SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
@@ -329,7 +329,7 @@ class Accounts:
         Raises:
             AccountsError: the name cannot be used, is taken or looks like another.
         """
-        from controller.accounts.look_alikes import alike  # noqa: PLC0415 - the service makes no accounts
+        from punto.controller.accounts.look_alikes import alike  # noqa: PLC0415 - the service makes no accounts
 
         name = _checked_name(name)
         with self._writing():

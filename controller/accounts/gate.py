@@ -20,15 +20,22 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from controller.accounts import security_keys
-from controller.accounts.accounts import Account, Accounts, folded, hash_of_token, nobodys_hash, verified
-from controller.accounts.refusals import NotLetInError, RefusalError
-from controller.accounts.roles import AT_THE_TABLE, Role
-from controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
-from controller.engine import Engine
-from controller.messages.building import timestamp
-from controller.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
-from controller.table.state import Phase
+from punto.baccarat.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
+from punto.baccarat.table.state import Phase
+from punto.controller.accounts import security_keys
+from punto.controller.accounts.accounts import (
+    Account,
+    Accounts,
+    folded,
+    hash_of_token,
+    nobodys_hash,
+    verified,
+)
+from punto.controller.accounts.refusals import NotLetInError, RefusalError
+from punto.controller.accounts.roles import AT_THE_TABLE, Role
+from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
+from punto.controller.engine import Engine
+from punto.controller.messages.building import timestamp
 
 SOURCE: Final = "console"
 """What the record names as the source of who came in and went."""

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from controller.progressive.events import CardLevel
-from controller.table.catalogue import orders_of
-from controller.table.definition import Role
+from punto.baccarat.progressive.events import CardLevel
+from punto.baccarat.table.catalogue import orders_of
+from punto.baccarat.table.definition import Role
 
 __all__ = ["AT_THE_TABLE", "READS", "Read", "Role", "card_level", "may_read", "orders_of"]
 

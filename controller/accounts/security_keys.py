@@ -11,7 +11,7 @@ from hashlib import sha256
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from controller.accounts.refusals import RefusalError
+from punto.controller.accounts.refusals import RefusalError
 
 _NAME: Final = "Punto"
 CHALLENGE_BYTES: Final = 32

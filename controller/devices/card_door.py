@@ -13,17 +13,17 @@ from typing import Final
 
 import structlog
 
-from controller.accounts.accounts import Account, Accounts, AccountsError
-from controller.accounts.roles import card_level, orders_of
-from controller.devices.device import DeviceDoor
-from controller.engine import Engine
-from controller.outbox import Outbox
-from controller.progressive.events import CardLevel, Won
-from controller.progressive.nexus import SwipeCard
-from controller.progressive.procedure import CONFIRMED
-from controller.table.events import AccessRefused
-from controller.table.possible import refusal
-from drivers.base import CardAnswer, CardReaderDriver
+from punto.baccarat.progressive.events import CardLevel, Won
+from punto.baccarat.progressive.nexus import SwipeCard
+from punto.baccarat.progressive.procedure import CONFIRMED
+from punto.baccarat.table.events import AccessRefused
+from punto.baccarat.table.possible import refusal
+from punto.controller.accounts.accounts import Account, Accounts, AccountsError
+from punto.controller.accounts.roles import card_level, orders_of
+from punto.controller.devices.device import DeviceDoor
+from punto.controller.engine import Engine
+from punto.controller.outbox import Outbox
+from punto.drivers.base import CardAnswer, CardReaderDriver
 
 SOURCE: Final = "card reader"
 """Where the record says that these orders, and whom it refused, came from."""
@@ -46,7 +46,7 @@ _Award = tuple[int, Won | None, tuple[int, ...]]
 SecondFactor = Callable[[Account, str, str, str], Awaitable[Account]]
 """Checks an owner's password, given at a place for something: `Gate.second_factor`."""
 
-_log = structlog.get_logger("controller.operators")
+_log = structlog.get_logger("punto.consoles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Pending:
 
 
 class CardDoor(DeviceDoor[CardReaderDriver]):
-    """Takes the swipes at one table's card reader, and tells how it is: `drivers.base.CardReaderUser`.
+    """Takes the swipes at one table's card reader, and tells how it is: `punto.drivers.base.CardReaderUser`.
 
     The accounts are its own, and are closed when `run` ends.
     """

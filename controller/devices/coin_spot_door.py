@@ -12,15 +12,15 @@ from typing import Final
 
 import structlog
 
-from controller.devices.device import DeviceDoor
-from controller.engine import Engine, Handled
-from controller.outbox import Outbox
-from controller.progressive import procedure
-from controller.progressive.procedure import Hand, StartGame
-from controller.table.events import Event, SensorFault, SensorsLink
-from controller.table.possible import refusal
-from controller.table.state import TableState
-from drivers.base import (
+from punto.baccarat.progressive import procedure
+from punto.baccarat.progressive.procedure import Hand, StartGame
+from punto.baccarat.table.events import Event, SensorFault, SensorsLink
+from punto.baccarat.table.possible import refusal
+from punto.baccarat.table.state import TableState
+from punto.controller.devices.device import DeviceDoor
+from punto.controller.engine import Engine, Handled
+from punto.controller.outbox import Outbox
+from punto.drivers.base import (
     CoinSpotDriver,
     SensorEvent,
     SensorFailed,
@@ -41,7 +41,7 @@ CONFIRM_SECONDS: Final = 1.5
 
 _BETTING: Final = "betting"  # the step of either procedure in which no game is started
 
-_log = structlog.get_logger("controller.operators")
+_log = structlog.get_logger("punto.consoles")
 
 
 @dataclass(eq=False, slots=True)
@@ -54,7 +54,7 @@ class _Start:
 
 
 class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
-    """Takes what one table's wager sensors tell, and says what is wanted of them: `drivers.base.CoinSpotUser`."""
+    """Takes what one table's wager sensors tell, and says what is wanted of them: `punto.drivers.base.CoinSpotUser`."""
 
     device = "coin_spot"
 

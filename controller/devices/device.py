@@ -6,13 +6,13 @@ from typing import ClassVar, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from controller.engine import Engine, Handled
-from controller.messages.building import shoe_message, timestamp
-from controller.messages.models import Device, Timestamp
-from controller.outbox import Outbox
-from controller.table.events import Event
-from controller.table.state import TableState
-from drivers.base import CardReaderDriver, CoinSpotDriver, KeypadDriver, LinkHealth
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.state import TableState
+from punto.controller.engine import Engine, Handled
+from punto.controller.messages.building import shoe_message, timestamp
+from punto.controller.messages.models import Device, Timestamp
+from punto.controller.outbox import Outbox
+from punto.drivers.base import CardReaderDriver, CoinSpotDriver, KeypadDriver, LinkHealth
 
 _Driver = TypeVar("_Driver", CardReaderDriver, CoinSpotDriver, KeypadDriver)
 

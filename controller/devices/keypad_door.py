@@ -9,16 +9,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from controller.devices.device import DeviceDoor
-from controller.engine import Engine, Handled
-from controller.outbox import Outbox
-from controller.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
-from controller.progressive.procedure import StartGame
-from controller.table.catalogue import CATALOGUE, event_of
-from controller.table.possible import refusal
-from controller.table.state import Phase, TableState
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
-from drivers.keypad.keys import KeyedOrder, Keying, KeyMap
+from punto.baccarat.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.table.catalogue import CATALOGUE, event_of
+from punto.baccarat.table.possible import refusal
+from punto.baccarat.table.state import Phase, TableState
+from punto.controller.devices.device import DeviceDoor
+from punto.controller.engine import Engine, Handled
+from punto.controller.outbox import Outbox
+from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
+from punto.drivers.keypad.keys import KeyedOrder, Keying, KeyMap
 
 SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
@@ -44,7 +44,7 @@ _DONE: Final = {
 
 
 class KeypadDoor(DeviceDoor[KeypadDriver]):
-    """Takes the presses of one keypad, and tells how it is: `drivers.base.KeypadUser`.
+    """Takes the presses of one keypad, and tells how it is: `punto.drivers.base.KeypadUser`.
 
     `seconds` is how long a sequence of keys waits for its next one. `start_game` starts a game where sensors say with which
     wagers. With a `key_switch` there is no J-POT before it has said where it stands. The key that starts a game is called

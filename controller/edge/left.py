@@ -3,10 +3,10 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from controller.odds.composition import CARDS_OF_A_COUP, Composition
-from controller.table.events import CutCardSeen
-from controller.table.state import TableState
-from controller.wagers.definition import Game
+from punto.baccarat.table.events import CutCardSeen
+from punto.baccarat.table.state import TableState
+from punto.baccarat.wagers.definition import Game
+from punto.odds.composition import CARDS_OF_A_COUP, Composition
 
 
 @dataclass(frozen=True, slots=True)

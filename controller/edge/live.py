@@ -14,14 +14,14 @@ from typing import Final
 
 import structlog
 
-from controller.edge.left import Left, left_of
-from controller.edge.worker import OddsError, Worker
-from controller.messages import topics
-from controller.messages.building import timestamp
-from controller.messages.models import Edge, PositionEdge
-from controller.odds.composition import CompositionError
-from controller.outbox import Outbox
-from controller.table.state import TableState
+from punto.baccarat.table.state import TableState
+from punto.controller.edge.left import Left, left_of
+from punto.controller.edge.worker import OddsError, Worker
+from punto.controller.messages import topics
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Edge, PositionEdge
+from punto.controller.outbox import Outbox
+from punto.odds.composition import CompositionError
 
 EVERY_SECONDS: Final = 10
 """How often the message is sent again while nothing changes, so that its readers know that it still holds."""
@@ -29,7 +29,7 @@ _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 FIRST_RETRY_SECONDS: Final = 0.5
 LAST_RETRY_SECONDS: Final = 60.0
 
-_log = structlog.get_logger("controller.edge")
+_log = structlog.get_logger("punto.controller.edge")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from functools import cache
 from multiprocessing import active_children, get_context, parent_process
 from typing import TYPE_CHECKING, Final
 
-from controller.odds.composition import Composition
-from controller.wagers.definition import Game
+from punto.baccarat.wagers.definition import Game
+from punto.odds.composition import Composition
 
 if TYPE_CHECKING:
-    from controller.odds.exact import GameOdds
+    from punto.odds.exact import GameOdds
 
 SLOW_SECONDS: Final = 60
 """How long an answer may take, a thousand times what it does; a worker that is slower is taken for dead."""
@@ -92,6 +92,6 @@ def edges_of(game: Game, composition: Composition) -> dict[str, Fraction]:
 
 @cache
 def _odds(game: Game) -> "GameOdds":
-    from controller.odds.exact import GameOdds  # noqa: PLC0415 - the service imports this module too
+    from punto.odds.exact import GameOdds  # noqa: PLC0415 - the service imports this module too
 
     return GameOdds(game)

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from controller.journal.books import ACCOUNTS
-from controller.journal.entries import Head
-from controller.journal.recovery import Replayed, Step, replay
-from controller.journal.store import RecordError
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
-from controller.progressive.ledger import SOURCES, Account, Cause, Posting
-from controller.progressive.money import amount
-from controller.progressive.state import Award, AwardState
-from controller.table.effects import MeterMoved
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from punto.baccarat.progressive.ledger import SOURCES, Account, Cause, Posting
+from punto.baccarat.progressive.money import amount
+from punto.baccarat.progressive.state import Award, AwardState
+from punto.baccarat.table.effects import MeterMoved
+from punto.controller.journal.books import ACCOUNTS
+from punto.controller.journal.entries import Head
+from punto.controller.journal.recovery import Replayed, Step, replay
+from punto.controller.journal.store import RecordError
 
 
 @dataclass(slots=True)

@@ -17,11 +17,11 @@ from typing import Any, Final
 
 import structlog
 
-from controller.components import own_version
-from controller.journal.journal import Journal, Replayed
-from controller.journal.recovery import replay
-from controller.journal.store import RecordError
-from controller.messages.building import timestamp
+from punto.controller.components import own_version
+from punto.controller.journal.journal import Journal, Replayed
+from punto.controller.journal.recovery import replay
+from punto.controller.journal.store import RecordError
+from punto.controller.messages.building import timestamp
 
 FIRST_AFTER_SECONDS: Final = 10
 """A service that is started again and again does not spend its starts on replays."""
@@ -30,7 +30,7 @@ AGAIN_AFTER_SECONDS: Final = 600
 """After a replay that broke off."""
 _NICE: Final = 19
 
-_log = structlog.get_logger("controller.journal")
+_log = structlog.get_logger("punto.controller.journal")
 
 
 @dataclass(frozen=True, slots=True)

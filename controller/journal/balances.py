@@ -10,12 +10,12 @@ from typing import Final, cast
 
 from pydantic import ValidationError
 
-from controller.journal import store
-from controller.journal.books import ACCOUNTS, LOGGED
-from controller.progressive.effects import Effect
-from controller.progressive.ledger import SOURCES, Account
-from controller.progressive.state import AwardState, Phase, State
-from controller.table.state import TableState
+from punto.baccarat.progressive.effects import Effect
+from punto.baccarat.progressive.ledger import SOURCES, Account
+from punto.baccarat.progressive.state import AwardState, Phase, State
+from punto.baccarat.table.state import TableState
+from punto.controller.journal import store
+from punto.controller.journal.books import ACCOUNTS, LOGGED
 
 _OF_AWARDS: Final = {f"award_{state}": state for state in AwardState}
 

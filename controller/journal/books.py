@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from controller.progressive.effects import Effect, Posted, WagersCounted
-from controller.progressive.ledger import Account
-from controller.table.effects import Effect as TableEffect
-from controller.table.effects import MeterMoved
-from controller.table.state import TableState
+from punto.baccarat.progressive.effects import Effect, Posted, WagersCounted
+from punto.baccarat.progressive.ledger import Account
+from punto.baccarat.table.effects import Effect as TableEffect
+from punto.baccarat.table.effects import MeterMoved
+from punto.baccarat.table.state import TableState
 
 LOGGED: Final[TypeAdapter[Any]] = TypeAdapter(Effect)
 

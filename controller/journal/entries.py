@@ -7,8 +7,8 @@ from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import Field, TypeAdapter
 
-from controller.table.events import Event
-from controller.table.state import RoundRecord, TableState
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.state import RoundRecord, TableState
 
 EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 STATES: Final = TypeAdapter(TableState)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.table.effects import AlarmRaised, CardAwaited, Effect, Happened
-from controller.table.events import BooksOrder, Event, GameOrder, Order, Sensed
-from controller.table.turn import RefusedError
+from punto.baccarat.table.effects import AlarmRaised, CardAwaited, Effect, Happened
+from punto.baccarat.table.events import BooksOrder, Event, GameOrder, Order, Sensed
+from punto.baccarat.table.turn import RefusedError
 
 
 @dataclass(frozen=True, slots=True)

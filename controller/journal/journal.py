@@ -16,14 +16,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Final, Self, TypeVar
 
-from controller.journal import store
-from controller.journal.books import rows_of
-from controller.journal.entries import Entry, Head
-from controller.journal.incidents import Incident
-from controller.journal.snapshots import Snapshot
-from controller.journal.store import RecordError
-from controller.table.effects import Effect
-from controller.table.state import RoundRecord, TableState
+from punto.baccarat.table.effects import Effect
+from punto.baccarat.table.state import RoundRecord, TableState
+from punto.controller.journal import store
+from punto.controller.journal.books import rows_of
+from punto.controller.journal.entries import Entry, Head
+from punto.controller.journal.incidents import Incident
+from punto.controller.journal.snapshots import Snapshot
+from punto.controller.journal.store import RecordError
 
 _T = TypeVar("_T")
 _ROUNDS_SENT: Final = "rounds_sent"

@@ -10,23 +10,23 @@ from typing import Any, Final
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from controller.journal import balances, store
-from controller.journal.books import LOGGED, Row, rows_of
-from controller.journal.differing import difference, row_of
-from controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
-from controller.journal.incidents import Incident, incidents_of
-from controller.journal.snapshots import Snapshot
-from controller.journal.store import RecordError
-from controller.table.effects import Effect, RoundEnded
-from controller.table.events import Event, ServiceStarted
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.baccarat.table.effects import Effect, RoundEnded
+from punto.baccarat.table.events import Event, ServiceStarted
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.journal import balances, store
+from punto.controller.journal.books import LOGGED, Row, rows_of
+from punto.controller.journal.differing import difference, row_of
+from punto.controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
+from punto.controller.journal.incidents import Incident, incidents_of
+from punto.controller.journal.snapshots import Snapshot
+from punto.controller.journal.store import RecordError
 
 FEW_INPUTS: Final = 2000
 """Inputs that a start handles all again, whatever snapshots there are."""
 _OTHER_TABLE: Final = "the snapshot after input {} differs from the table derived again"
 
-_log = structlog.get_logger("controller.journal")
+_log = structlog.get_logger("punto.controller.journal")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Self
 
 from pydantic import ValidationError
 
-from controller.journal import store
-from controller.journal.entries import EVENTS, FIRST_LINK, STATES
-from controller.table.events import SnapshotTaken
-from controller.table.state import TableState
-from controller.table.table import Table
+from punto.baccarat.table.events import SnapshotTaken
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.table import Table
+from punto.controller.journal import store
+from punto.controller.journal.entries import EVENTS, FIRST_LINK, STATES
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from controller.journal import books
-from controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
-from controller.journal.incidents import Incident
-from controller.problems import cut
-from controller.table.state import RoundRecord
+from punto.baccarat.table.state import RoundRecord
+from punto.configs.problems import cut
+from punto.controller.journal import books
+from punto.controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
+from punto.controller.journal.incidents import Incident
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 3

@@ -5,9 +5,19 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Literal, cast
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup, total
-from controller.messages.models import (
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup, total
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.roads.derived_roads import DerivedRoad, NextColors
+from punto.baccarat.roads.scoreboard import draw
+from punto.baccarat.table.progressive import what_waits
+from punto.baccarat.table.sensors import alarm_code, fault_text
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
+from punto.baccarat.wagers.definition import Game, Rule
+from punto.baccarat.wagers.words import words
+from punto.controller.messages.models import (
     AskMarks,
     Bead,
     ComponentDigest,
@@ -29,16 +39,6 @@ from controller.messages.models import (
     State,
     WagerLimits,
 )
-from controller.progressive.settings import Settings as ProgressiveSettings
-from controller.progressive.state import AwardState
-from controller.roads.derived_roads import DerivedRoad, NextColors
-from controller.roads.scoreboard import draw
-from controller.table.progressive import what_waits
-from controller.table.sensors import alarm_code, fault_text
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase, RoundRecord, TablesProgressive, TableState
-from controller.wagers.definition import Game, Rule
-from controller.wagers.words import words
 
 _title = cache(words)  # a few conditions, and each is put in words at every change of a meter
 

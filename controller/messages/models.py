@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Winner
-from controller.roads.derived_roads import Color
-from controller.table.effects import CardHeld, Happening
-from controller.table.state import Phase, RoundRecord
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.derived_roads import Color
+from punto.baccarat.table.effects import CardHeld, Happening
+from punto.baccarat.table.state import Phase, RoundRecord
 
 Timestamp = Annotated[
     str,

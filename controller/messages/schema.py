@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from controller import __version__
-from controller.messages import models
-from controller.messages.models import Message, Payload
+from punto.controller.messages import models
+from punto.controller.messages.models import Message, Payload
+from punto.version import __version__
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

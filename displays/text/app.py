@@ -12,12 +12,12 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
 
-from controller.messages.models import Progressive, Scoreboard, State
-from displays.board import Board, follow
-from displays.feed import Feed
-from displays.options import DisplayOptions
-from displays.text.drawing import GAP, Drawing, printable
-from displays.words import Words
+from punto.controller.messages.models import Progressive, Scoreboard, State
+from punto.displays.board import Board, follow
+from punto.displays.feed import Feed
+from punto.displays.options import DisplayOptions
+from punto.displays.text.drawing import GAP, Drawing, printable
+from punto.displays.words import Words
 
 LOOK_SECONDS: Final = 0.1
 """How often it is looked at whether the board is still live: nothing comes when nothing comes."""

@@ -10,9 +10,17 @@ from typing import Final, Literal, TypeVar
 from rich.cells import cell_len
 from rich.text import Text
 
-from controller.messages.models import AskMarks, Bead, DerivedCell, Progressive, RoadCell, Scoreboard, State
-from controller.roads.drawing import ROWS, shown_columns
-from displays.words import Words
+from punto.baccarat.roads.drawing import ROWS, shown_columns
+from punto.controller.messages.models import (
+    AskMarks,
+    Bead,
+    DerivedCell,
+    Progressive,
+    RoadCell,
+    Scoreboard,
+    State,
+)
+from punto.displays.words import Words
 
 CellT = TypeVar("CellT", Bead, RoadCell, DerivedCell)
 Side = Literal["player", "banker"]

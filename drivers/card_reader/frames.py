@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar, Final, Literal, Self, get_args
 
-from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
+from punto.drivers.frame import HIGHEST, Frame, check_serial, unpack, within
 
 STATUS_SECONDS: Final = 0.25  # how often the host says that it is there
 REPEAT_SECONDS: Final = 0.2  # after which a reader sends a swipe again that has not been answered

@@ -10,12 +10,20 @@ from typing import Final, NoReturn
 
 import structlog
 
-from drivers.base import CardReaderUser
-from drivers.card_reader.frames import STALE_SECONDS
-from drivers.card_reader.number import END, SHORTEST, START
-from drivers.card_reader.swiped import answer_to
-from drivers.input_device import Device, PressReader, key_names, open_device, read, readable, why_not_open
-from drivers.retried import DeviceLostError, Retried
+from punto.drivers.base import CardReaderUser
+from punto.drivers.card_reader.frames import STALE_SECONDS
+from punto.drivers.card_reader.number import END, SHORTEST, START
+from punto.drivers.card_reader.swiped import answer_to
+from punto.drivers.input_device import (
+    Device,
+    PressReader,
+    key_names,
+    open_device,
+    read,
+    readable,
+    why_not_open,
+)
+from punto.drivers.retried import DeviceLostError, Retried
 
 TICK_SECONDS: Final = 0.25
 GAP_SECONDS: Final = 0.05
@@ -34,7 +42,7 @@ _SHIFTED: Final[Mapping[str, str]] = {"SLASH": END, "ENTER": "\n", "KPENTER": "\
 _SHIFTS: Final = frozenset({"LEFTSHIFT", "RIGHTSHIFT"})
 _OTHER: Final = "x"  # a character that no number has
 
-_log = structlog.get_logger("drivers.card_reader")
+_log = structlog.get_logger("punto.drivers.card_reader")
 
 
 class SwipeReader:
@@ -100,7 +108,7 @@ class SwipeReader:
 
 
 class InputCardReader(Retried[CardReaderUser]):
-    """The driver of a card reader that is an input device: `drivers.base.CardReaderDriver`.
+    """The driver of a card reader that is an input device: `punto.drivers.base.CardReaderDriver`.
 
     `path` is best one of /dev/input/by-id, which stays the same wherever the reader is plugged in.
     """

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from drivers.base import CardAnswer
-from drivers.card_reader.frames import (
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader.frames import (
     STALE_SECONDS,
     STATUS_SECONDS,
     TEXT_BYTES,
@@ -28,9 +28,9 @@ from drivers.card_reader.frames import (
     Status,
     Swipe,
 )
-from drivers.frame import HIGHEST, shortened
-from drivers.framing import Counters, Decoder, encode
-from drivers.silence import Silence
+from punto.drivers.frame import HIGHEST, shortened
+from punto.drivers.framing import Counters, Decoder, encode
+from punto.drivers.silence import Silence
 
 TOO_LATE: Final = CardAnswer("refused", "that swipe came too late: swipe the card again")
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromReader]]] = {

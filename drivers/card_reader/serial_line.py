@@ -2,15 +2,15 @@
 
 import asyncio
 
-from drivers.base import CardReaderUser
-from drivers.card_reader.link import CardReaderLink
-from drivers.card_reader.swiped import answer_to
-from drivers.serial_device import SerialDevice
-from drivers.serial_port import Port
+from punto.drivers.base import CardReaderUser
+from punto.drivers.card_reader.link import CardReaderLink
+from punto.drivers.card_reader.swiped import answer_to
+from punto.drivers.serial_device import SerialDevice
+from punto.drivers.serial_port import Port
 
 
 class SerialCardReader(SerialDevice[CardReaderUser]):
-    """The driver of a card reader at a serial port: `drivers.base.CardReaderDriver`."""
+    """The driver of a card reader at a serial port: `punto.drivers.base.CardReaderDriver`."""
 
     def __init__(self, path: str, baud: int) -> None:
         self._link = CardReaderLink()

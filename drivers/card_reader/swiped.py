@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from drivers.base import CardAnswer, CardReaderUser
-from drivers.card_reader.number import card_number
+from punto.drivers.base import CardAnswer, CardReaderUser
+from punto.drivers.card_reader.number import card_number
 
 UNREADABLE: Final = CardAnswer("refused", "the card could not be read: swipe it again")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final, Self
 
-from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
+from punto.drivers.frame import HIGHEST, Frame, check_serial, unpack, within
 
 POSITIONS: Final = 15  # the longest chain
 KEEP: Final = HIGHEST  # the round in orders that begin none and end none

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
 
-from drivers.base import (
+from punto.drivers.base import (
     SensorEvent,
     SensorFailed,
     SensorFault,
@@ -28,7 +28,7 @@ from drivers.base import (
     WagerPlaced,
     WagersLatched,
 )
-from drivers.coin_spot.frames import (
+from punto.drivers.coin_spot.frames import (
     KEEP,
     ORDERS_SECONDS,
     POSITIONS,
@@ -41,10 +41,10 @@ from drivers.coin_spot.frames import (
     Report,
     Spot,
 )
-from drivers.coin_spot.seats import Seats
-from drivers.frame import HIGHEST
-from drivers.framing import Counters, Decoder, encode
-from drivers.silence import Silence
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.frame import HIGHEST
+from punto.drivers.framing import Counters, Decoder, encode
+from punto.drivers.silence import Silence
 
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromDevice]]] = {
     Here.TYPE: Here.parse,

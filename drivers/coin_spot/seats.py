@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from drivers.coin_spot.frames import POSITIONS
+from punto.drivers.coin_spot.frames import POSITIONS
 
 
 class SeatsError(ValueError):

@@ -2,15 +2,15 @@
 
 import asyncio
 
-from drivers.base import CoinSpotUser
-from drivers.coin_spot.link import CoinSpotLink
-from drivers.coin_spot.seats import Seats
-from drivers.serial_device import SerialDevice
-from drivers.serial_port import Port
+from punto.drivers.base import CoinSpotUser
+from punto.drivers.coin_spot.link import CoinSpotLink
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.serial_device import SerialDevice
+from punto.drivers.serial_port import Port
 
 
 class SerialCoinSpot(SerialDevice[CoinSpotUser]):
-    """The driver of a chain of wager sensors at a serial port: `drivers.base.CoinSpotDriver`.
+    """The driver of a chain of wager sensors at a serial port: `punto.drivers.base.CoinSpotDriver`.
 
     After the end of a round a wager that was in it has `stuck_seconds` to go before its sensor is called stuck.
     """

@@ -1,10 +1,10 @@
-"""The shoe's frames in a stream of bytes: `drivers.framing` with the frames of `frames`."""
+"""The shoe's frames in a stream of bytes: `punto.drivers.framing` with the frames of `frames`."""
 
 from typing import Final
 
-from drivers import framing
-from drivers.framing import Counters
-from drivers.ishoe.frames import FRAMES, AnyFrame
+from punto.drivers import framing
+from punto.drivers.framing import Counters
+from punto.drivers.ishoe.frames import FRAMES, AnyFrame
 
 _TYPES: Final = {frame.TYPE: frame.parse for frame in FRAMES}
 

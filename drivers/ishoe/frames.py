@@ -1,7 +1,7 @@
 """The frames of the shoe's link, version 1, with their bytes both ways; docs/ishoe-link.md is the law of this file.
 
 A frame is a header, a payload and a checksum, all big-endian. This module knows the header's numbers and the payloads;
-`drivers.framing` adds the checksum and the framing. Every frame checks its own values when it is made, so the same
+`punto.drivers.framing` adds the checksum and the framing. Every frame checks its own values when it is made, so the same
 rule refuses a wrong value that is about to be sent and one that has arrived.
 """
 
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, ClassVar, Literal, Self
 
-from controller.baccarat.cards import Card
-from controller.table.events import Component
-from controller.table.shoe_orders import Lamps
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import Component
+from punto.baccarat.table.shoe_orders import Lamps
 
 HIGHEST = 0xFFFF_FFFF  # sequence numbers and logs are 32 bits and never wrap: at one card a second, 136 years
 WINDOW = (

@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from math import inf
 
-from controller.table.events import (
+from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
     CardUnread,
@@ -29,10 +29,10 @@ from controller.table.events import (
     ShoeLost,
     ShoeRecord,
 )
-from controller.table.shoe_orders import Lamps, ShoeOrders
-from drivers.framing import VERSION, Counters, encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers.framing import VERSION, Counters, encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
 
 ASK_AGAIN_SECONDS = 0.25  # between two requests for a hello
 REPEAT_SECONDS = (

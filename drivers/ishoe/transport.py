@@ -13,11 +13,11 @@ from typing import NoReturn
 
 import structlog
 
-from controller.table.events import LinkNoise, RecordsLost, ShoeEvent, ShoeHello, ShoeLost
-from controller.table.shoe_orders import ShoeOrders
-from drivers.base import LinkHealth, Submit
-from drivers.ishoe.link import HostLink, LinkCounters
-from drivers.serial_port import READ_BYTES, Port, PortLostError
+from punto.baccarat.table.events import LinkNoise, RecordsLost, ShoeEvent, ShoeHello, ShoeLost
+from punto.baccarat.table.shoe_orders import ShoeOrders
+from punto.drivers.base import LinkHealth, Submit
+from punto.drivers.ishoe.link import HostLink, LinkCounters
+from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
 
 BAUD = 115200
 TICK_SECONDS = 0.1  # how often silence is looked for; with the link's 0.8 s a loss is seen within 1 s
@@ -28,11 +28,11 @@ LAST_RETRY_SECONDS = (
 REOPEN_SECONDS = 10.0  # a silent port is opened anew, in case the adapter hangs
 NOT_RECORDS = (ShoeHello, ShoeLost, RecordsLost, LinkNoise)
 
-_log = structlog.get_logger("drivers.ishoe")
+_log = structlog.get_logger("punto.drivers.ishoe")
 
 
 class Shoe:
-    """The driver of a shoe at a serial port: `drivers.base.ShoeDriver`.
+    """The driver of a shoe at a serial port: `punto.drivers.base.ShoeDriver`.
 
     `path` is best one of /dev/serial/by-id, which stays the same wherever the cable is plugged in.
     """

@@ -12,7 +12,7 @@ WATCH_SECONDS = 0.5
 
 
 class ConfigurationKeypad:
-    """The watch over one path, such as one of /dev/serial/by-id or /dev/input/by-id: `drivers.base.DeviceWatch`."""
+    """The watch over one path, such as one of /dev/serial/by-id or /dev/input/by-id: `punto.drivers.base.DeviceWatch`."""
 
     def __init__(self, path: str) -> None:
         self.path = path

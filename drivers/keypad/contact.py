@@ -2,7 +2,7 @@
 
 from math import inf
 
-from drivers.keypad.frames import BOUNCE_SECONDS
+from punto.drivers.keypad.frames import BOUNCE_SECONDS
 
 
 class Contact:

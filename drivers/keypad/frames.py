@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final, Literal, Self, get_args
 
-from drivers.base import KeypadLamps, KeyPosition
-from drivers.frame import HIGHEST, Frame, check_serial, unpack, within
-from drivers.keypad.keys import LONGEST_KEY, is_key_name
+from punto.drivers.base import KeypadLamps, KeyPosition
+from punto.drivers.frame import HIGHEST, Frame, check_serial, unpack, within
+from punto.drivers.keypad.keys import LONGEST_KEY, is_key_name
 
 STATUS_SECONDS: Final = 0.25  # how often the host says how things stand
 REPEAT_SECONDS: Final = 0.2  # after which a keypad sends a press again that has not been answered

@@ -14,20 +14,28 @@ from typing import Final, NoReturn
 import structlog
 from evdev import ecodes
 
-from drivers.base import KeyAnswer, KeypadUser
-from drivers.input_device import Device, PressReader, key_names, open_device, read, readable, why_not_open
-from drivers.keypad.contact import Contact
-from drivers.keypad.frames import STALE_MILLISECONDS
-from drivers.keypad.link import TOO_LATE
-from drivers.retried import DeviceLostError, Retried
+from punto.drivers.base import KeyAnswer, KeypadUser
+from punto.drivers.input_device import (
+    Device,
+    PressReader,
+    key_names,
+    open_device,
+    read,
+    readable,
+    why_not_open,
+)
+from punto.drivers.keypad.contact import Contact
+from punto.drivers.keypad.frames import STALE_MILLISECONDS
+from punto.drivers.keypad.link import TOO_LATE
+from punto.drivers.retried import DeviceLostError, Retried
 
 TICK_SECONDS: Final = 0.25
 
-_log = structlog.get_logger("drivers.keypad")
+_log = structlog.get_logger("punto.drivers.keypad")
 
 
 class InputKeypad(Retried[KeypadUser]):
-    """The driver of a keypad that is an input device: `drivers.base.KeypadDriver`.
+    """The driver of a keypad that is an input device: `punto.drivers.base.KeypadDriver`.
 
     `path` is best one of /dev/input/by-id, which stays the same wherever the keypad is plugged in.
     """

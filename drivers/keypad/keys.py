@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from controller.baccarat.cards import RANKS, SUITS, Card
-from controller.table.catalogue import CATALOGUE
-from drivers.base import KeyAnswer
+from punto.baccarat.cards import RANKS, SUITS, Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.drivers.base import KeyAnswer
 
 ORDERS: Final = tuple(kind for kind, each in CATALOGUE.items() if each.key)
 """The orders that a key can give beside `key_card` and `hand_button`: a dealer's.

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from drivers.base import KeyAnswer, KeypadLamps
-from drivers.frame import HIGHEST, shortened
-from drivers.framing import Counters, Decoder, encode
-from drivers.keypad.contact import Contact
-from drivers.keypad.frames import (
+from punto.drivers.base import KeyAnswer, KeypadLamps
+from punto.drivers.frame import HIGHEST, shortened
+from punto.drivers.framing import Counters, Decoder, encode
+from punto.drivers.keypad.contact import Contact
+from punto.drivers.keypad.frames import (
     STALE_MILLISECONDS,
     STATUS_SECONDS,
     TEXT_BYTES,
@@ -32,8 +32,8 @@ from drivers.keypad.frames import (
     Press,
     Switch,
 )
-from drivers.keypad.frames import Status as StatusFrame
-from drivers.silence import Silence
+from punto.drivers.keypad.frames import Status as StatusFrame
+from punto.drivers.silence import Silence
 
 TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {

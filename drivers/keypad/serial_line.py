@@ -2,15 +2,15 @@
 
 import asyncio
 
-from drivers.base import KeypadUser
-from drivers.keypad.frames import Switch
-from drivers.keypad.link import KeypadLink
-from drivers.serial_device import TICK_SECONDS, SerialDevice
-from drivers.serial_port import Port
+from punto.drivers.base import KeypadUser
+from punto.drivers.keypad.frames import Switch
+from punto.drivers.keypad.link import KeypadLink
+from punto.drivers.serial_device import TICK_SECONDS, SerialDevice
+from punto.drivers.serial_port import Port
 
 
 class SerialKeypad(SerialDevice[KeypadUser]):
-    """The driver of a keypad at a serial port: `drivers.base.KeypadDriver`."""
+    """The driver of a keypad at a serial port: `punto.drivers.base.KeypadDriver`."""
 
     def __init__(self, path: str, baud: int) -> None:
         self._link = KeypadLink()

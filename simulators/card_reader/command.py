@@ -6,11 +6,11 @@ import sys
 from collections.abc import Awaitable, Iterator
 from typing import Final
 
-from drivers.card_reader.frames import Answer
-from simulators.card_reader.device import NotTakenError
-from simulators.card_reader.virtual_card_reader import VirtualCardReader
-from simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
-from simulators.shoe.terminal import TerminalError
+from punto.drivers.card_reader.frames import Answer
+from punto.simulators.card_reader.device import NotTakenError
+from punto.simulators.card_reader.virtual_card_reader import VirtualCardReader
+from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
+from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
     "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is swipe NUMBER, "

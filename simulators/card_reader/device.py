@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from drivers.card_reader.frames import (
+from punto.drivers.card_reader.frames import (
     REPEAT_SECONDS,
     STALE_SECONDS,
     Answer,
@@ -17,8 +17,8 @@ from drivers.card_reader.frames import (
     Status,
     Swipe,
 )
-from drivers.framing import Decoder, encode
-from drivers.silence import SILENCE_SECONDS
+from punto.drivers.framing import Decoder, encode
+from punto.drivers.silence import SILENCE_SECONDS
 
 SHOWN_SECONDS: Final = 10.0
 """How long an answer is shown."""

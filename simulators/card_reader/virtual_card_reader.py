@@ -4,10 +4,10 @@ import asyncio
 import random
 from pathlib import Path
 
-from drivers.card_reader.frames import Answer
-from drivers.frame import HIGHEST
-from simulators.card_reader.device import CardReaderDevice
-from simulators.line import DeviceOnALine, Faults
+from punto.drivers.card_reader.frames import Answer
+from punto.drivers.frame import HIGHEST
+from punto.simulators.card_reader.device import CardReaderDevice
+from punto.simulators.line import DeviceOnALine, Faults
 
 
 class VirtualCardReader(DeviceOnALine):

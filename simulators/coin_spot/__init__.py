@@ -1,5 +1,5 @@
 """Virtual wager sensors: the device's end of docs/coin-spot.md on a pseudo-terminal, with somebody at the coins."""
 
-from simulators.coin_spot.virtual_coin_spot import VirtualCoinSpot
+from punto.simulators.coin_spot.virtual_coin_spot import VirtualCoinSpot
 
 __all__ = ["VirtualCoinSpot"]

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Awaitable, Iterable
 from typing import Final
 
-from simulators.coin_spot.device import BREAKS
-from simulators.coin_spot.virtual_coin_spot import AT_A_TABLE, VirtualCoinSpot
-from simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
-from simulators.shoe.terminal import TerminalError
+from punto.simulators.coin_spot.device import BREAKS
+from punto.simulators.coin_spot.virtual_coin_spot import AT_A_TABLE, VirtualCoinSpot
+from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
+from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
     "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck 3, missing 3, "

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final, Literal, get_args
 
-from drivers.coin_spot.frames import KEEP, REPEAT_SECONDS, Ask, FromHost, Here, Orders, Report, Spot
-from drivers.framing import Decoder, encode
-from drivers.silence import SILENCE_SECONDS
+from punto.drivers.coin_spot.frames import KEEP, REPEAT_SECONDS, Ask, FromHost, Here, Orders, Report, Spot
+from punto.drivers.framing import Decoder, encode
+from punto.drivers.silence import SILENCE_SECONDS
 
 Break = Literal["stuck", "missing", "doubled"]
 BREAKS: Final[tuple[Break, ...]] = get_args(Break)

@@ -4,9 +4,9 @@ import random
 from pathlib import Path
 from typing import Final
 
-from drivers.coin_spot.frames import POSITIONS
-from simulators.coin_spot.device import Break, Concentrator, Sensor
-from simulators.line import DeviceOnALine, Faults
+from punto.drivers.coin_spot.frames import POSITIONS
+from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
+from punto.simulators.line import DeviceOnALine, Faults
 
 AT_A_TABLE: Final = 7
 """Sensors of a chain where nobody says how many."""

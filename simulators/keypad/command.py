@@ -6,12 +6,12 @@ import sys
 from collections.abc import Awaitable, Iterator
 from typing import Final
 
-from drivers.base import KeyPosition
-from drivers.keypad.frames import Answer
-from drivers.keypad.keys import is_key_name
-from simulators.keypad.virtual_keypad import VirtualKeypad
-from simulators.line import add_line_arguments, faults_of, run_until_stopped
-from simulators.shoe.terminal import TerminalError
+from punto.drivers.base import KeyPosition
+from punto.drivers.keypad.frames import Answer
+from punto.drivers.keypad.keys import is_key_name
+from punto.simulators.keypad.virtual_keypad import VirtualKeypad
+from punto.simulators.line import add_line_arguments, faults_of, run_until_stopped
+from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
     "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces between, such "

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from drivers.base import KeypadLamps, KeyPosition
-from drivers.framing import Decoder, encode
-from drivers.keypad.frames import (
+from punto.drivers.base import KeypadLamps, KeyPosition
+from punto.drivers.framing import Decoder, encode
+from punto.drivers.keypad.frames import (
     OLDEST_MILLISECONDS,
     REPEAT_SECONDS,
     Answer,
@@ -22,7 +22,7 @@ from drivers.keypad.frames import (
     Status,
     Switch,
 )
-from drivers.silence import SILENCE_SECONDS
+from punto.drivers.silence import SILENCE_SECONDS
 
 ROOM: Final = 8
 """Presses that wait for an answer; a person who presses more sees that nothing happens."""

@@ -4,11 +4,11 @@ import asyncio
 import random
 from pathlib import Path
 
-from drivers.base import KeyPosition
-from drivers.frame import HIGHEST
-from drivers.keypad.frames import Answer
-from simulators.keypad.device import KeypadDevice
-from simulators.line import DeviceOnALine, Faults
+from punto.drivers.base import KeyPosition
+from punto.drivers.frame import HIGHEST
+from punto.drivers.keypad.frames import Answer
+from punto.simulators.keypad.device import KeypadDevice
+from punto.simulators.line import DeviceOnALine, Faults
 
 
 class VirtualKeypad(DeviceOnALine):

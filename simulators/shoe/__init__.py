@@ -1,11 +1,11 @@
 """The virtual shoe: the shoe's end of docs/ishoe-link.md on a pseudo-terminal, with somebody who draws the cards."""
 
-from simulators.shoe.options import OptionError, ShoeOptions
-from simulators.shoe.order import shuffled
-from simulators.shoe.scenario import ScenarioError, read_scenario
-from simulators.shoe.store import StoreError
-from simulators.shoe.terminal import TerminalError
-from simulators.shoe.virtual_shoe import VirtualShoe
+from punto.simulators.shoe.options import OptionError, ShoeOptions
+from punto.simulators.shoe.order import shuffled
+from punto.simulators.shoe.scenario import ScenarioError, read_scenario
+from punto.simulators.shoe.store import StoreError
+from punto.simulators.shoe.terminal import TerminalError
+from punto.simulators.shoe.virtual_shoe import VirtualShoe
 
 __all__ = [
     "OptionError",

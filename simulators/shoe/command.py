@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from simulators.shoe.faults import OptionError, parse_faults
-from simulators.shoe.options import ShoeOptions
-from simulators.shoe.scenario import ScenarioError, read_scenario, scenario_names
-from simulators.shoe.store import StoreError
-from simulators.shoe.terminal import TerminalError
-from simulators.shoe.virtual_shoe import VirtualShoe
+from punto.simulators.shoe.faults import OptionError, parse_faults
+from punto.simulators.shoe.options import ShoeOptions
+from punto.simulators.shoe.scenario import ScenarioError, read_scenario, scenario_names
+from punto.simulators.shoe.store import StoreError
+from punto.simulators.shoe.terminal import TerminalError
+from punto.simulators.shoe.virtual_shoe import VirtualShoe
 
 _GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
 

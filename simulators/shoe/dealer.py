@@ -6,10 +6,10 @@ Without I/O and without a clock: `turn` does all that can be done now and `wake_
 from collections.abc import Callable
 from math import inf
 
-from simulators.shoe.device import CONFIDENCE, ShoeDevice
-from simulators.shoe.faults import UNSURE_CONFIDENCE, card_chances
-from simulators.shoe.options import ShoeOptions
-from simulators.shoe.scenario import ON_CARDS, Step
+from punto.simulators.shoe.device import CONFIDENCE, ShoeDevice
+from punto.simulators.shoe.faults import UNSURE_CONFIDENCE, card_chances
+from punto.simulators.shoe.options import ShoeOptions
+from punto.simulators.shoe.scenario import ON_CARDS, Step
 
 
 class Dealer:

@@ -9,13 +9,13 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.table.events import Component
-from controller.table.shoe_orders import Lamps
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
-from simulators.shoe.store import Inside, Store
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.table.events import Component
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
+from punto.simulators.shoe.store import Inside, Store
 
 CONFIDENCE = 99  # of a card that is read as it should be
 

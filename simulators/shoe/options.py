@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from controller.baccarat.cards import Card
-from drivers.ishoe.frames import SERIAL_BYTES, STORE, WINDOW
-from simulators.shoe.faults import Faults, OptionError
-from simulators.shoe.order import shuffled, stacked, with_surplus_copy
-from simulators.shoe.scenario import Step
+from punto.baccarat.cards import Card
+from punto.drivers.ishoe.frames import SERIAL_BYTES, STORE, WINDOW
+from punto.simulators.shoe.faults import Faults, OptionError
+from punto.simulators.shoe.order import shuffled, stacked, with_surplus_copy
+from punto.simulators.shoe.scenario import Step
 
 __all__ = ["OptionError", "ShoeOptions"]
 

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.baccarat.coup import Coup
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.coup import Coup
 
 
 def shuffled(seed: str, shoe_number: int, decks: int) -> list[Card]:

@@ -7,11 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from drivers.ishoe.frames import FAULT_BYTES
-from simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
-from simulators.shoe.order import shuffled, with_surplus_copy
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.drivers.ishoe.frames import FAULT_BYTES
+from punto.simulators.shoe.faults import UNSURE_CONFIDENCE, Faults, OptionError, parse_faults
+from punto.simulators.shoe.order import shuffled, with_surplus_copy
 
 Do = Literal[
     "unread", "unsure", "overdraw", "ninth_copy", "reverse", "lid", "error", "unplug", "power", "forget"
@@ -74,7 +74,7 @@ class Scenario:
 
 def scenario_names() -> list[str]:
     """Names of the scenarios that come with the shoe."""
-    folder = files("simulators.shoe") / "scenarios"
+    folder = files("punto.simulators.shoe") / "scenarios"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
@@ -87,7 +87,7 @@ def read_scenario(name_or_path: str) -> Scenario:
     name = name_or_path
     try:
         if name in scenario_names():
-            text = (files("simulators.shoe") / "scenarios" / f"{name}.toml").read_text("utf-8")
+            text = (files("punto.simulators.shoe") / "scenarios" / f"{name}.toml").read_text("utf-8")
         else:
             text = Path(name).read_text("utf-8")
     except FileNotFoundError as error:

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 from random import SystemRandom
 
-from controller.baccarat.cards import Card
-from drivers.framing import encode
-from drivers.ishoe.frames import HIGHEST, Record
+from punto.baccarat.cards import Card
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import HIGHEST, Record
 
 _APPLICATION = 0x53484F45  # "SHOE", in the header of the file
 _VERSION = 1

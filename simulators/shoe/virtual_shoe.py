@@ -5,14 +5,14 @@ from collections.abc import Callable
 from contextlib import closing
 from math import inf
 
-from drivers.ishoe.frames import HEARTBEAT_SECONDS
-from simulators.shoe.dealer import Dealer
-from simulators.shoe.device import ShoeDevice
-from simulators.shoe.faults import Interval, Line
-from simulators.shoe.options import ShoeOptions
-from simulators.shoe.scenario import Step
-from simulators.shoe.store import Inside, Store
-from simulators.shoe.terminal import Terminal
+from punto.drivers.ishoe.frames import HEARTBEAT_SECONDS
+from punto.simulators.shoe.dealer import Dealer
+from punto.simulators.shoe.device import ShoeDevice
+from punto.simulators.shoe.faults import Interval, Line
+from punto.simulators.shoe.options import ShoeOptions
+from punto.simulators.shoe.scenario import Step
+from punto.simulators.shoe.store import Inside, Store
+from punto.simulators.shoe.terminal import Terminal
 
 PIECE_SECONDS = 0.001  # between two pieces of a split write, so that they arrive as two
 

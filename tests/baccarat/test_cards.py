@@ -1,6 +1,6 @@
 import pytest
 
-from controller.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.cards import STANDARD_DECK, Card
 
 # Sheet 004: aces one, 2 to 9 their face, tens and pictures nothing.
 POINTS = {

@@ -1,7 +1,7 @@
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import (
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import (
     Coup,
     MissingCardError,
     Side,

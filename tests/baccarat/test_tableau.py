@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup, Side
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup, Side
 
 # Sheet 004. Player: 0-1-2-3-4-5 draws, 6-7 stands.
 PLAYER = "DDDDDDSS"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from drivers import framing
-from drivers.card_reader.frames import (
+from punto.drivers import framing
+from punto.drivers.card_reader.frames import (
     RESULTS,
     TEXT_BYTES,
     TRACK_BYTES,
@@ -16,11 +16,11 @@ from drivers.card_reader.frames import (
     Status,
     Swipe,
 )
-from drivers.coin_spot import frames as coin_spot
-from drivers.frame import HIGHEST, Frame
-from drivers.framing import encode
-from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
-from drivers.keypad import frames as keypad
+from punto.drivers.coin_spot import frames as coin_spot
+from punto.drivers.frame import HIGHEST, Frame
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import FRAMES as SHOE_FRAMES
+from punto.drivers.keypad import frames as keypad
 
 ALL = (Here, Swipe, Status, Answer)
 OF_OTHERS = {

@@ -5,12 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drivers.base import CardAnswer
-from drivers.card_reader.serial_line import SerialCardReader
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader.serial_line import SerialCardReader
 from tests.card_reader.test_serial_line import BAUD, User, until
 
 HERE = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "controller", "card-reader"]
+COMMAND = [sys.executable, "-m", "punto", "card-reader"]
 
 
 def run_card_reader(*options: str, typed: str = "") -> tuple[int, str]:

@@ -17,10 +17,10 @@ from evdev import ecodes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.base import CardReaderDriver
-from drivers.card_reader import input_device
-from drivers.card_reader.input_device import GAP_SECONDS, InputCardReader, SwipeReader
-from drivers.input_device import EVENT, key_names
+from punto.drivers.base import CardReaderDriver
+from punto.drivers.card_reader import input_device
+from punto.drivers.card_reader.input_device import GAP_SECONDS, InputCardReader, SwipeReader
+from punto.drivers.input_device import EVENT, key_names
 from tests.card_reader.test_number import NUMBERS
 from tests.card_reader.test_serial_line import User, until
 

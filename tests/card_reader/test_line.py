@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.base import CardAnswer
-from drivers.card_reader.frames import STALE_SECONDS, STATUS_SECONDS, Answer
-from drivers.card_reader.link import TOO_LATE, CardReaderLink
-from simulators.card_reader.device import CardReaderDevice, NotTakenError
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader.frames import STALE_SECONDS, STATUS_SECONDS, Answer
+from punto.drivers.card_reader.link import TOO_LATE, CardReaderLink
+from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
 
 pytestmark = pytest.mark.by_chance
 

@@ -8,13 +8,13 @@ from cobs import cobs  # type: ignore[import-untyped]
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers import framing
-from drivers.base import CardAnswer
-from drivers.card_reader.frames import TEXT_BYTES, Answer, Here, Status, Swipe
-from drivers.card_reader.link import TOO_LATE, CardReaderLink
-from drivers.frame import HIGHEST, Frame
-from drivers.framing import encode
-from drivers.keypad.frames import Here as KeypadHere
+from punto.drivers import framing
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader.frames import TEXT_BYTES, Answer, Here, Status, Swipe
+from punto.drivers.card_reader.link import TOO_LATE, CardReaderLink
+from punto.drivers.frame import HIGHEST, Frame
+from punto.drivers.framing import encode
+from punto.drivers.keypad.frames import Here as KeypadHere
 
 TOKEN, SESSION = 77, 5
 CARD = b"6000170042"

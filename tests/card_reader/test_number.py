@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.card_reader.number import LONGEST, SHORTEST, card_number
+from punto.drivers.card_reader.number import LONGEST, SHORTEST, card_number
 
 NUMBERS = st.from_regex(rf"[0-9][0-9=]{{{SHORTEST - 1},{LONGEST - 1}}}", fullmatch=True)
 

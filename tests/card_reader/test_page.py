@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from drivers import framing
-from drivers.base import CardAnswer
-from drivers.card_reader import frames, input_device, number
-from drivers.card_reader.frames import Answer, Here, Status, Swipe
-from drivers.card_reader.link import CardReaderLink
-from drivers.card_reader.swiped import UNREADABLE
-from drivers.frame import SERIAL_BYTES, Frame
-from drivers.framing import encode
-from drivers.serial_device import REOPEN_SECONDS
-from drivers.silence import SILENCE_SECONDS
-from simulators.card_reader.device import SHOWN_SECONDS
+from punto.drivers import framing
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader import frames, input_device, number
+from punto.drivers.card_reader.frames import Answer, Here, Status, Swipe
+from punto.drivers.card_reader.link import CardReaderLink
+from punto.drivers.card_reader.swiped import UNREADABLE
+from punto.drivers.frame import SERIAL_BYTES, Frame
+from punto.drivers.framing import encode
+from punto.drivers.serial_device import REOPEN_SECONDS
+from punto.drivers.silence import SILENCE_SECONDS
+from punto.simulators.card_reader.device import SHOWN_SECONDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "card-reader.md").read_text(encoding="utf-8")
 KINDS = (Here, Swipe, Status, Answer)

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 import structlog
 
-from drivers import serial_device
-from drivers.base import CardAnswer, CardReaderDriver
-from drivers.card_reader.frames import Answer
-from drivers.card_reader.serial_line import SerialCardReader
-from drivers.serial_port import Port, PortLostError
-from simulators.card_reader import VirtualCardReader
-from simulators.card_reader.device import NotTakenError
-from simulators.line import Faults
+from punto.drivers import serial_device
+from punto.drivers.base import CardAnswer, CardReaderDriver
+from punto.drivers.card_reader.frames import Answer
+from punto.drivers.card_reader.serial_line import SerialCardReader
+from punto.drivers.serial_port import Port, PortLostError
+from punto.simulators.card_reader import VirtualCardReader
+from punto.simulators.card_reader.device import NotTakenError
+from punto.simulators.line import Faults
 
 BAUD = 115_200
 CARD = "6000170042=2912"

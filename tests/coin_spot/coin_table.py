@@ -11,19 +11,19 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, cast
 
-from controller.devices.coin_spot_door import CoinSpotDoor
-from controller.engine import Engine, Handled
-from controller.operators.desk import Fitted
-from controller.operators.game_view import GameView, game_view
-from controller.outbox import Outbox
-from controller.progressive.procedure import Hand, StartGame
-from controller.table.events import Event
-from controller.table.possible import refusals
-from controller.table.state import TableState
-from controller.table.turn import RefusedError
-from drivers.coin_spot.seats import Seats
-from drivers.coin_spot.serial_line import SerialCoinSpot
-from simulators.coin_spot.device import Break, Concentrator, Sensor
+from punto.baccarat.progressive.procedure import Hand, StartGame
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.turn import RefusedError
+from punto.consoles.game_view import GameView, game_view
+from punto.controller.devices.coin_spot_door import CoinSpotDoor
+from punto.controller.engine import Engine, Handled
+from punto.controller.orders.desk import Fitted
+from punto.controller.outbox import Outbox
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
 from tests.coin_spot.virtual_time import Cable
 from tests.table.croupier import Croupier
 
@@ -61,7 +61,7 @@ class Recorded(NamedTuple):
 
 
 class Record:
-    """`controller.engine.Engine`, as far as the door knows it: one input after the other, each of which takes a moment."""
+    """`punto.controller.engine.Engine`, as far as the door knows it: one input after the other, each of which takes a moment."""
 
     def __init__(self, croupier: Croupier, chance: Random, note: Callable[[Recorded], None]) -> None:
         self.watchers: list[Callable[[TableState, int], None]] = []

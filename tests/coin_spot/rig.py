@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from drivers.base import (
+from punto.drivers.base import (
     SensorEvent,
     SensorFailed,
     SensorMended,
@@ -14,9 +14,9 @@ from drivers.base import (
     WagerPlaced,
     WagersLatched,
 )
-from drivers.coin_spot.link import CoinSpotLink
-from drivers.coin_spot.seats import Seats
-from simulators.coin_spot.device import Break, Concentrator, Sensor
+from punto.drivers.coin_spot.link import CoinSpotLink
+from punto.drivers.coin_spot.seats import Seats
+from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
 
 STUCK_SECONDS = 2.0
 TURN = 0.05

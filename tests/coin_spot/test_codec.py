@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from drivers import framing
-from drivers.coin_spot.frames import (
+from punto.drivers import framing
+from punto.drivers.coin_spot.frames import (
     KEEP,
     MOST_TAKEN,
     POSITIONS,
@@ -17,11 +17,11 @@ from drivers.coin_spot.frames import (
     Report,
     Spot,
 )
-from drivers.frame import HIGHEST, Frame
-from drivers.framing import encode
-from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
-from drivers.keypad.frames import Answer, Press, Status
-from drivers.keypad.frames import Here as KeypadHere
+from punto.drivers.frame import HIGHEST, Frame
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import FRAMES as SHOE_FRAMES
+from punto.drivers.keypad.frames import Answer, Press, Status
+from punto.drivers.keypad.frames import Here as KeypadHere
 
 ALL = (Here, Report, Ask, Orders)
 NUMBER = st.integers(1, HIGHEST)

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from drivers.coin_spot.seats import Seats
-from drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from tests.coin_spot.test_serial_line import BAUD, STUCK_SECONDS, User, until
 
 HERE = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "controller", "coin-spot"]
+COMMAND = [sys.executable, "-m", "punto", "coin-spot"]
 
 
 def run_coin_spot(*options: str, typed: str = "") -> tuple[int, str]:

@@ -15,11 +15,11 @@ from random import Random
 
 import pytest
 
-from controller.engine import Handled
-from controller.operators.game_view import SeatInGame
-from controller.progressive.procedure import StartGame, WagerPlaced
-from drivers import serial_device
-from simulators.coin_spot.device import BREAKS
+from punto.baccarat.progressive.procedure import StartGame, WagerPlaced
+from punto.consoles.game_view import SeatInGame
+from punto.controller.engine import Handled
+from punto.drivers import serial_device
+from punto.simulators.coin_spot.device import BREAKS
 from tests.coin_spot.coin_table import SEATS, Coin, CoinTable
 from tests.coin_spot.virtual_time import VirtualTime
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.base import WagerPlaced
+from punto.drivers.base import WagerPlaced
 from tests.coin_spot.rig import STUCK_SECONDS, Rig
 
 pytestmark = pytest.mark.by_chance

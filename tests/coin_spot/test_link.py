@@ -6,8 +6,8 @@ from zlib import crc32
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from drivers import framing
-from drivers.base import (
+from punto.drivers import framing
+from punto.drivers.base import (
     SensorFailed,
     SensorMended,
     SensorsFound,
@@ -16,12 +16,12 @@ from drivers.base import (
     WagerPlaced,
     WagersLatched,
 )
-from drivers.coin_spot.frames import MOST_TAKEN, Ask, FromHost, Here, Orders, Report, Spot
-from drivers.coin_spot.link import CoinSpotLink
-from drivers.coin_spot.seats import Seats
-from drivers.framing import encode
-from drivers.ishoe.frames import Lock
-from simulators.coin_spot.device import Concentrator
+from punto.drivers.coin_spot.frames import MOST_TAKEN, Ask, FromHost, Here, Orders, Report, Spot
+from punto.drivers.coin_spot.link import CoinSpotLink
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import Lock
+from punto.simulators.coin_spot.device import Concentrator
 from tests.coin_spot.rig import STUCK_SECONDS, Picture, Rig
 
 

@@ -8,14 +8,14 @@ from typing import Any, get_args
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from drivers import framing
-from drivers.base import SensorFault
-from drivers.coin_spot import frames
-from drivers.coin_spot.frames import KEEP, Ask, Here, Orders, Report, Spot
-from drivers.frame import SERIAL_BYTES, Frame
-from drivers.framing import encode
-from drivers.serial_device import REOPEN_SECONDS
-from drivers.silence import SILENCE_SECONDS
+from punto.drivers import framing
+from punto.drivers.base import SensorFault
+from punto.drivers.coin_spot import frames
+from punto.drivers.coin_spot.frames import KEEP, Ask, Here, Orders, Report, Spot
+from punto.drivers.frame import SERIAL_BYTES, Frame
+from punto.drivers.framing import encode
+from punto.drivers.serial_device import REOPEN_SECONDS
+from punto.drivers.silence import SILENCE_SECONDS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coin-spot.md").read_text(encoding="utf-8")
 KINDS = (Here, Report, Ask, Orders)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drivers.coin_spot.seats import Seats, SeatsError
+from punto.drivers.coin_spot.seats import Seats, SeatsError
 
 
 def test_a_sensor_is_before_the_seat_that_the_settings_say():

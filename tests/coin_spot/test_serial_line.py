@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from drivers import serial_device
-from drivers.base import CoinSpotDriver, SensorEvent, SensorOrders, SensorsFound, WagerPlaced
-from drivers.coin_spot.seats import Seats
-from drivers.coin_spot.serial_line import SerialCoinSpot
-from drivers.serial_port import Port, PortLostError
-from simulators.coin_spot import VirtualCoinSpot
-from simulators.line import Faults
+from punto.drivers import serial_device
+from punto.drivers.base import CoinSpotDriver, SensorEvent, SensorOrders, SensorsFound, WagerPlaced
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.serial_port import Port, PortLostError
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.line import Faults
 from tests.coin_spot.rig import Picture
 
 BAUD = 115_200

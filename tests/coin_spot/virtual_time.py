@@ -5,7 +5,7 @@ import selectors
 from collections.abc import Callable
 from random import Random
 
-from drivers.serial_port import PortLostError
+from punto.drivers.serial_port import PortLostError
 
 SENDING_SECONDS = 0.001  # what a frame takes on the line
 
@@ -91,7 +91,7 @@ class Cable:
 
 
 class VirtualPort:
-    """`drivers.serial_port.Port` at that cable."""
+    """`punto.drivers.serial_port.Port` at that cable."""
 
     def __init__(self, cable: Cable) -> None:
         self._cable = cable

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from controller import __version__
-from controller.cli import SUBCOMMANDS, main
+from punto.commands.cli import SUBCOMMANDS, main
+from punto.version import __version__
 
-PUNTO = [sys.executable, "-m", "controller.cli"]
+PUNTO = [sys.executable, "-m", "punto.commands.cli"]
 # Whoever tests may have asked Python not to buffer; the command must do without.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 REPOSITORY = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def punto(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
 def loaded_by(*arguments: str) -> set[str]:
     """The modules that a run of `punto` has loaded at its end."""
     program = (
-        "import sys; from controller.cli import main\n"
+        "import sys; from punto.commands.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: pass\n"
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
@@ -62,7 +62,7 @@ def test_help_loads_no_subcommand():
 
     assert loaded.isdisjoint({subcommand.module for subcommand in SUBCOMMANDS.values()})
     assert loaded.isdisjoint(
-        {"pydantic", "asyncio", "aiomqtt", "starlette", "amqtt", "simulators", "displays"}
+        {"pydantic", "asyncio", "aiomqtt", "starlette", "amqtt", "punto.simulators", "punto.displays"}
     )
 
 
@@ -73,17 +73,22 @@ def test_a_filter_loads_nothing_of_the_service(arguments):
     loaded = loaded_by(*arguments)
 
     assert loaded.isdisjoint({"asyncio", "aiomqtt", "paho", "serial", "sqlite3", "structlog", "starlette"})
-    assert loaded.isdisjoint({"amqtt", "simulators", "displays", "controller.messages"})
+    assert loaded.isdisjoint({"amqtt", "punto.simulators", "punto.displays", "punto.controller.messages"})
     # what a keypad's keys may mean is part of a configuration, and nothing else of a device is
     assert loaded.isdisjoint(
-        {"drivers.framing", "drivers.serial_port", "drivers.ishoe", "drivers.keypad.link"}
+        {
+            "punto.drivers.framing",
+            "punto.drivers.serial_port",
+            "punto.drivers.ishoe",
+            "punto.drivers.keypad.link",
+        }
     )
 
 
 def test_the_service_loads_no_display_and_no_simulator():
     loaded = loaded_by("run", "--help")
 
-    assert loaded.isdisjoint({"starlette", "uvicorn", "amqtt", "simulators", "displays"})
+    assert loaded.isdisjoint({"starlette", "uvicorn", "amqtt", "punto.simulators", "punto.displays"})
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)
@@ -268,7 +273,7 @@ class Owner:
         encoding="utf-8",
     )
     program = (
-        "import sys; from controller.cli import SUBCOMMANDS, Subcommand, main\n"
+        "import sys; from punto.commands.cli import SUBCOMMANDS, Subcommand, main\n"
         "SUBCOMMANDS['named'] = Subcommand('named', ''); sys.exit(main())"
     )
     ran = subprocess.run(

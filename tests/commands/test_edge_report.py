@@ -15,16 +15,16 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.cli import main
-from controller.commands.edge_report import Series, Shoe, draw
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.table.events import CardDrawn, CardOverdrawn, ResumePlay, VoidCoup
-from controller.wagers.definition import Game
-from simulators.shoe.order import shuffled
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, ResumePlay, VoidCoup
+from punto.baccarat.wagers.definition import Game
+from punto.commands.cli import main
+from punto.commands.edge_report import Series, Shoe, draw
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+from punto.simulators.shoe.order import shuffled
 from tests.service.table_in_this_process import settings, table
 
 REPOSITORY = Path(__file__).parents[2]
@@ -121,7 +121,7 @@ def test_what_punto_score_reads_is_read_and_a_burn_anywhere(tmp_path, report):
 
 
 def test_it_reads_standard_input_and_a_pipe():
-    command = [sys.executable, "-m", "controller", "edge-report"]
+    command = [sys.executable, "-m", "punto", "edge-report"]
     written = lines(coups(3))
     told = [
         subprocess.run(
@@ -373,7 +373,7 @@ def test_a_drawing_is_written_whole_or_not_at_all(shoe, tmp_path, report):
     resource = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)); "
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-        "from controller.cli import main; sys.exit(main())"
+        "from punto.commands.cli import main; sys.exit(main())"
     )
     out = tmp_path / "new.svg"
     ran = subprocess.run(
@@ -401,7 +401,7 @@ def test_a_drawing_goes_where_a_link_leads(shoe, tmp_path, report):
 def test_without_matplotlib_the_extra_is_named(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ModuleNotFoundError('gone', name='matplotlib')")
     ran = subprocess.run(
-        [sys.executable, "-m", "controller.cli", "edge-report", "--help"],
+        [sys.executable, "-m", "punto.commands.cli", "edge-report", "--help"],
         check=False,
         capture_output=True,
         text=True,

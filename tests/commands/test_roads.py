@@ -6,11 +6,11 @@ import sys
 
 import pytest
 
-from controller.baccarat.coup import Winner
-from controller.roads.rounds import RoadRound
-from controller.roads.scoreboard import draw, to_json
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.rounds import RoadRound
+from punto.baccarat.roads.scoreboard import draw, to_json
 
-PUNTO = [sys.executable, "-m", "controller.cli"]
+PUNTO = [sys.executable, "-m", "punto.commands.cli"]
 WINNERS = {"B": Winner.BANKER, "P": Winner.PLAYER, "T": Winner.TIE}
 
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.commands.json_lines import LONGEST_LINE, lines
-from controller.commands.score import score
-from controller.games import load_game
-from controller.wagers.settlement import PlacedWager, settle
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.settlement import PlacedWager, settle
+from punto.commands.json_lines import LONGEST_LINE, lines
+from punto.commands.score import score
+from punto.configs.game_files import load_game
 
-SCORE = [sys.executable, "-m", "controller.cli", "score", "--game"]
+SCORE = [sys.executable, "-m", "punto.commands.cli", "score", "--game"]
 # Whoever tests may have asked Python not to buffer; the command must do without.
 BUFFERED = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 DRAGON = load_game("dragon-bonus-1")

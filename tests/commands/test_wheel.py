@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import sysconfig
+import venv
 import zipfile
 from pathlib import Path
 
@@ -12,8 +14,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's content, as an installation lays it out."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = tmp_path_factory.mktemp("built")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)],
@@ -23,6 +24,12 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         timeout=100,
     )
     (wheel,) = built.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel's content, as an installation lays it out."""
     folder = tmp_path_factory.mktemp("installed")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
@@ -44,18 +51,18 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
 
 
 def test_it_lists_the_games_from_the_wheel(unpacked):
-    program = "import configs, controller.games as games; print(configs.__file__, *games.shipped_games())"
+    program = "from punto import configs; from punto.configs.game_files import shipped_games; print(configs.__file__, *shipped_games())"
     ran = run(unpacked, "-c", program)
 
     where, *names = ran.stdout.split()
-    assert Path(where).parent == unpacked / "configs"
+    assert Path(where).parent == unpacked / "punto" / "configs"
     assert names == sorted(path.stem for path in (REPOSITORY / "configs" / "games").glob("*.toml"))
 
 
 def test_it_scores_a_line_from_the_wheel(unpacked):
     ran = run(
         unpacked,
-        *("-m", "controller.cli", "score", "--game", "dai-bacc"),
+        *("-m", "punto.commands.cli", "score", "--game", "dai-bacc"),
         source='{"id":"r1","cards":["9S","KD","3H","4C","8D"]}\n',
     )
 
@@ -65,14 +72,14 @@ def test_it_scores_a_line_from_the_wheel(unpacked):
 
 def test_it_holds_the_printed_figures_and_checks_them(unpacked):
     program = (
-        "from controller.odds.published import check; "
+        "from punto.odds.published import check; "
         "report = check.check(); "
         "print(check.__file__, report.as_marked, len(report.figures))"
     )
     ran = run(unpacked, "-c", program)
 
     where, as_marked, count = ran.stdout.split()
-    assert Path(where).parent == unpacked / "controller" / "odds" / "published"
+    assert Path(where).parent == unpacked / "punto" / "odds" / "published"
     assert (as_marked, ran.stderr) == ("True", "")
     assert int(count) > 50
 
@@ -80,5 +87,49 @@ def test_it_holds_the_printed_figures_and_checks_them(unpacked):
 def test_it_holds_no_tests_and_no_working_files(unpacked):
     top = {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
 
-    assert top == {"configs", "controller", "displays", "drivers", "game_manager", "simulators"}
+    assert top == {"punto"}
     assert not list(unpacked.rglob("*.pyc"))
+
+
+def test_a_package_with_folders_of_the_same_names_comes_and_goes_beside_it(wheel, tmp_path):
+    """Two packages that install `drivers` and `configs` overwrite each other, and who removes one removes both."""
+    rival = tmp_path / "rival-1.0-py3-none-any.whl"
+    files = {f"{name}/__init__.py": "" for name in ("drivers", "configs", "controller")}
+    about = "rival-1.0.dist-info"
+    files[f"{about}/METADATA"] = "Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n"
+    files[f"{about}/WHEEL"] = (
+        "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    )
+    files[f"{about}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{about}/RECORD"])
+    with zipfile.ZipFile(rival, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    machine = tmp_path / "machine"
+    venv.create(machine, symlinks=True)
+    own = Path(sysconfig.get_path("purelib", vars={"base": str(machine)}))
+    (own / "dependencies.pth").write_text(
+        f"{sysconfig.get_path('purelib')}\n"
+    )  # its own .pth files do not count
+    uv = [sys.executable, "-m", "uv", "pip"]
+    python = ["--python", str(machine / "bin" / "python")]
+
+    for command in (
+        [*uv, "install", *python, "--offline", "--no-deps", "--no-index", str(wheel), str(rival)],
+        [*uv, "uninstall", *python, "rival"],
+    ):
+        subprocess.run(command, check=True, capture_output=True, timeout=60)
+    demo = [str(machine / "bin" / "punto"), "demo", "--rounds", "2", "--pace", "0.01", "--between", "0.1"]
+    ran = subprocess.run(
+        [*demo, "--port", "0", "--console-port", "0"],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.endswith("The demo has ended.\n")
+    assert {path.name for path in own.iterdir()}.isdisjoint({"drivers", "configs", "controller"})
+    assert (own / "punto" / "drivers" / "base.py").is_file()

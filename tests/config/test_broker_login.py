@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.broker_login import BrokerLogin
-from controller.config import MqttConfig, load_config
-from controller.problems import ConfigError
-from displays.options import MqttOptions, read_options
+from punto.configs.problems import ConfigError
+from punto.controller.broker_login import BrokerLogin
+from punto.controller.config import MqttConfig, load_config
+from punto.displays.options import MqttOptions, read_options
 from tests.config.test_config import check
 
 CREDENTIAL = "$CREDENTIALS_DIRECTORY/mqtt-password"

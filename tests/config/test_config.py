@@ -13,13 +13,13 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from controller.cli import main
-from controller.commands import check_config
-from controller.config import ServiceConfig, TableConfig, load_config
-from controller.games import load_game, shipped_games
-from controller.problems import ConfigError
-from controller.table.settings import FACE_UP_ONLY, Settings
-from controller.wagers.definition import Limits
+from punto.baccarat.table.settings import FACE_UP_ONLY, Settings
+from punto.baccarat.wagers.definition import Limits
+from punto.commands import check_config
+from punto.commands.cli import main
+from punto.configs.game_files import load_game, shipped_games
+from punto.configs.problems import ConfigError
+from punto.controller.config import ServiceConfig, TableConfig, load_config
 
 SHIPPED = Path(__file__).parents[2] / "configs"
 
@@ -554,7 +554,7 @@ def check(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def punto(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "controller.cli", *arguments],
+        [sys.executable, "-m", "punto.commands.cli", *arguments],
         check=False,
         capture_output=True,
         text=True,

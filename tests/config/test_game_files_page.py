@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from controller.games import load_game, shipped_games
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Progressive, Rule, Wager
-from controller.wagers.pay import Pay
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Progressive, Rule, Wager
+from punto.baccarat.wagers.pay import Pay
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
 
 PAGE = (Path(__file__).parents[2] / "docs" / "game-files.md").read_text(encoding="utf-8")
 WALK, _, REFERENCE = PAGE.partition("\n## The game\n")
-PUNTO = f"{shlex.quote(sys.executable)} -m controller.cli"
+PUNTO = f"{shlex.quote(sys.executable)} -m punto.commands.cli"
 
 
 def blocks(text: str, language: str) -> list[str]:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.games import load_game, shipped_games
-from controller.journal.entries import EVENTS
-from controller.problems import ConfigError
-from controller.table.events import ServiceStarted
-from controller.table.settings import FACE_UP_ONLY, Settings
-from controller.wagers.settlement import PlacedWager, settle
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.settings import FACE_UP_ONLY, Settings
+from punto.baccarat.wagers.settlement import PlacedWager, settle
+from punto.configs.game_files import load_game, shipped_games
+from punto.configs.problems import ConfigError
+from punto.controller.journal.entries import EVENTS
 from tests.wagers.coups import OVER_ZERO, coup
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
@@ -497,7 +497,7 @@ def test_a_shoe_that_would_read_dai_bacc_is_refused_with_the_letters_sentence(co
     )
 
     done = subprocess.run(
-        [sys.executable, "-m", "controller.cli", *command, str(path)],
+        [sys.executable, "-m", "punto.commands.cli", *command, str(path)],
         check=False,
         capture_output=True,
         text=True,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import main
-from controller.config import load_config
-from controller.problems import ConfigError
+from punto.commands.cli import main
+from punto.configs.problems import ConfigError
+from punto.controller.config import load_config
 
 TABLE = """version = 1
 [table]

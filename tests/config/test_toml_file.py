@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.problems import ConfigError
-from controller.toml_file import TomlFile, dotted, read, typed
-from controller.wagers.condition import STRICT
+from punto.baccarat.wagers.condition import STRICT
+from punto.configs.problems import ConfigError
+from punto.configs.toml_file import TomlFile, dotted, read, typed
 
 PLACES = '''\
 # a comment with a [table] in it

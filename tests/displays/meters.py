@@ -4,10 +4,10 @@ import tomllib
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from controller.messages.building import timestamp
-from controller.messages.models import MeterAward, MeterTier, Progressive
-from controller.wagers.definition import Rule
-from controller.wagers.words import words
+from punto.baccarat.wagers.definition import Rule
+from punto.baccarat.wagers.words import words
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import MeterAward, MeterTier, Progressive
 from tests.displays.played import GAMES, game
 
 PROGRESSIVE_GAMES = tuple(

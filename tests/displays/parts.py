@@ -14,9 +14,9 @@ from typing import Any
 
 import aiomqtt
 
-from controller.messages.models import Message
-from displays.options import DisplayOptions, MqttOptions, PageOptions
-from displays.server import serve
+from punto.controller.messages.models import Message
+from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
+from punto.displays.server import serve
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the lighter one
 CHROMIUM_ARGS = [
@@ -31,7 +31,7 @@ CHROMIUM_ARGS = [
 MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
 COMMAND = """
 import argparse
-from displays.command import add_arguments, main
+from punto.displays.command import add_arguments, main
 parser = argparse.ArgumentParser()
 add_arguments(parser)
 raise SystemExit(main(parser.parse_args()))

@@ -9,10 +9,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.messages.building import scoreboard_message, state_message, timestamp
-from controller.messages.models import Availability, Scoreboard, State
-from controller.table.events import (
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.table.events import (
     CardDrawn,
     ChangeShoe,
     CutCardSeen,
@@ -23,10 +21,12 @@ from controller.table.events import (
     ShoeLost,
     SignOn,
 )
-from controller.table.settings import Settings
-from controller.table.state import Phase
-from controller.table.table import Table
-from controller.wagers.definition import Game, Limits
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.table import Table
+from punto.baccarat.wagers.definition import Game, Limits
+from punto.controller.messages.building import scoreboard_message, state_message, timestamp
+from punto.controller.messages.models import Availability, Scoreboard, State
 
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 

@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from controller.messages.building import timestamp
-from controller.messages.models import State
-from displays.board import (
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import State
+from punto.displays.board import (
     LIVE,
     NO_BROKER,
     NO_METER,

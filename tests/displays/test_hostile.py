@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
+from punto.controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
 from tests.displays.parts import DisplayProcess, free_port
 
 OUTSIDE = [

@@ -6,9 +6,9 @@ from typing import get_args
 
 import pytest
 
-from controller.problems import ConfigError
-from displays.house import ColourName, House, read_house
-from displays.server import STATIC
+from punto.configs.problems import ConfigError
+from punto.displays.house import ColourName, House, read_house
+from punto.displays.server import STATIC
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
 RULE = re.compile(

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from controller.problems import ConfigError
-from displays.options import DisplayOptions, MqttOptions, PageOptions, read_options
+from punto.configs.problems import ConfigError
+from punto.displays.options import DisplayOptions, MqttOptions, PageOptions, read_options
 from tests.displays.parts import DisplayProcess, free_port
 
 SHIPPED = Path(__file__).parents[2] / "configs" / "display.toml"

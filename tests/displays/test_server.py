@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import structlog
 
-from displays.server import STATIC
+from punto.displays.server import STATIC
 from tests.displays.meters import Meter
 from tests.displays.parts import Broker, display, publisher
 from tests.displays.played import PlayedTable

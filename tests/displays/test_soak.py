@@ -11,8 +11,8 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, DisplayProcess
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_on_a_machine import Broker, Shoe, Table, free_port

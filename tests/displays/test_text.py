@@ -20,13 +20,13 @@ import pytest
 from rich.cells import cell_len
 from rich.text import Text
 
-from controller.messages.models import Overlay, Scoreboard
-from controller.roads.drawing import ROWS, shown_columns
-from displays.board import LONGEST_HOLD
-from displays.options import DisplayOptions, MqttOptions, PageOptions
-from displays.text.app import Part, TextDisplay
-from displays.text.drawing import WIDE, Drawing
-from displays.words import CATALOGS, Words, languages
+from punto.baccarat.roads.drawing import ROWS, shown_columns
+from punto.controller.messages.models import Overlay, Scoreboard
+from punto.displays.board import LONGEST_HOLD
+from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
+from punto.displays.text.app import Part, TextDisplay
+from punto.displays.text.drawing import WIDE, Drawing
+from punto.displays.words import CATALOGS, Words, languages
 from tests.displays.meters import Meter
 from tests.displays.parts import free_port, publisher
 from tests.displays.played import PlayedTable, availability
@@ -334,7 +334,7 @@ class Terminal:
         self._before = termios.tcgetattr(its)
         self._its = its
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "controller.cli", "display", "--text", *arguments],
+            [sys.executable, "-m", "punto.commands.cli", "display", "--text", *arguments],
             stdin=its,
             stdout=its,
             stderr=its,
@@ -402,7 +402,7 @@ async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_
 
 def test_without_a_terminal_it_says_that_it_needs_one():
     ran = subprocess.run(
-        [sys.executable, "-m", "controller.cli", "display", "--text", "--table", "table-1"],
+        [sys.executable, "-m", "punto.commands.cli", "display", "--text", "--table", "table-1"],
         check=False,
         capture_output=True,
         text=True,

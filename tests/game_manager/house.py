@@ -14,14 +14,14 @@ from typing import Any, Self
 from unittest import mock
 from zoneinfo import ZoneInfo
 
-from controller.baccarat.cards import Card
-from controller.gaming_days import Calendar
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
-from controller.progressive.ledger import Cause
-from controller.progressive.procedure import HandButton, NobodyWon, ReopenGame, StartGame
-from controller.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
-from controller.table.settings import Settings
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.procedure import HandButton, NobodyWon, ReopenGame, StartGame
+from punto.baccarat.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
+from punto.baccarat.table.settings import Settings
+from punto.controller.gaming_days import Calendar
 from tests.service.table_in_this_process import Table, rows, table
 from tests.table.croupier import settings as table_settings
 
@@ -65,7 +65,7 @@ class Clock:
                 clock.now += timedelta(seconds=1)
                 return cls.fromisoformat(clock.now.isoformat())
 
-        return mock.patch("controller.engine.datetime", Turned)
+        return mock.patch("punto.controller.engine.datetime", Turned)
 
 
 class House:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import store
-from controller.journal.audit import audit
-from controller.journal.entries import FIRST_HEAD, Entry
-from controller.journal.recovery import replay
-from controller.progressive.events import ChangeSettings, CountCoins, Retire
-from game_manager.reconciliation import Reconciliation, reconcile
-from game_manager.record import opened
-from game_manager.reports import day_report
+from punto.baccarat.progressive.events import ChangeSettings, CountCoins, Retire
+from punto.controller.journal import store
+from punto.controller.journal.audit import audit
+from punto.controller.journal.entries import FIRST_HEAD, Entry
+from punto.controller.journal.recovery import replay
+from punto.game_manager.reconciliation import Reconciliation, reconcile
+from punto.game_manager.record import opened
+from punto.game_manager.reports import day_report
 from tests.game_manager.house import (
     CALENDAR,
     House,

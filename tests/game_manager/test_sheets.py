@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from controller.cli import main
-from game_manager import sheets
-from game_manager.record import opened
+from punto.commands.cli import main
+from punto.game_manager import sheets
+from punto.game_manager.record import opened
 from tests.game_manager.house import Books, a_weekend, at_the_house
 
 ZONE = ("--zone", "Asia/Macau")

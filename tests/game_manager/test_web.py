@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from controller.gaming_days import WEEKDAYS
-from controller.journal import store
-from controller.journal.recovery import replay
-from controller.operators import console
-from game_manager import sheets, web
-from game_manager.slip import PrinterError
+from punto.consoles import console
+from punto.controller.gaming_days import WEEKDAYS
+from punto.controller.journal import store
+from punto.controller.journal.recovery import replay
+from punto.game_manager import sheets, web
+from punto.game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
 from tests.operators.conftest import cheap_passwords
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
@@ -200,7 +200,7 @@ async def test_without_the_extra_a_win_page_says_what_to_install(tmp_path, monke
         here.account("ike", "auditor")
         number = await first_award(here)
         browser = await here.signed_on("ike")
-        monkeypatch.delitem(sys.modules, "game_manager.pdf", raising=False)
+        monkeypatch.delitem(sys.modules, "punto.game_manager.pdf", raising=False)
         monkeypatch.setitem(sys.modules, "fpdf", None)
         answer = await browser.ask("POST", f"/api/progressive/awards/{number}/win-page")
 
@@ -230,7 +230,7 @@ async def test_devices_are_heard_while_the_first_win_page_is_made(tmp_path, monk
         here.account("ike", "auditor")
         number = await first_award(here)
         browser = await here.signed_on("ike")
-        for name in ("game_manager.pdf", "fpdf"):
+        for name in ("punto.game_manager.pdf", "fpdf"):
             monkeypatch.delitem(sys.modules, name, raising=False)
         loop = LoopTurns("fpdf")
         monkeypatch.setattr(sys, "meta_path", [loop, *sys.meta_path])
@@ -393,7 +393,7 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
         browser = await here.signed_on("omar")
         award = (await browser.get("/api/progressive/awards")).json["awards"][0]["input"]
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr("game_manager.web.reached", lambda _: nullcontext(no_paper))
+            meanwhile.setattr("punto.game_manager.web.reached", lambda _: nullcontext(no_paper))
             failed = await a_print(browser, award)
         await a_print(browser, award)
 

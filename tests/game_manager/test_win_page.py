@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo
 import pypdf
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Side
-from game_manager.pdf import pdf
-from game_manager.reports import Award, AwardsBackOut, Print, Share
-from game_manager.slip import PrinterError, send, slip
-from game_manager.win_page import WinPage, in_words, win_page
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Side
+from punto.game_manager.pdf import pdf
+from punto.game_manager.reports import Award, AwardsBackOut, Print, Share
+from punto.game_manager.slip import PrinterError, send, slip
+from punto.game_manager.win_page import WinPage, in_words, win_page
 
 AWARD = Award(
     progressive="dragon",

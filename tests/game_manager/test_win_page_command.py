@@ -10,9 +10,9 @@ from pathlib import Path
 import pypdf
 import pytest
 
-from controller.cli import main
-from game_manager.record import opened
-from game_manager.reports import awards
+from punto.commands.cli import main
+from punto.game_manager.record import opened
+from punto.game_manager.reports import awards
 from tests.game_manager.house import a_weekend, at_the_house
 
 CONFIG = """\

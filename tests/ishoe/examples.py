@@ -6,10 +6,10 @@ from struct import pack
 from cobs import cobs  # type: ignore[import-untyped]
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import Card
-from controller.table.events import Component
-from controller.table.shoe_orders import Lamps
-from drivers.ishoe import frames
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import Component
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.ishoe import frames
 
 SERIAL = "IS-004711"
 LOG = 0x5EED_0001

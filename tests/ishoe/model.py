@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from controller.table.shoe_orders import Lamps
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
 from tests.ishoe.examples import LOG, SERIAL
 
 

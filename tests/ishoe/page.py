@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from controller.table.shoe_orders import Lamps
-from drivers.ishoe import frames
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.ishoe import frames
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ishoe-link.md").read_text()
 NAMES: dict[type[frames.AnyFrame], str] = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.framing import LONGEST, LONGEST_ENCODED, encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
+from punto.drivers.framing import LONGEST, LONGEST_ENCODED, encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
 from tests.ishoe.examples import EXAMPLES, FRAMES, raw
 
 NEXT = frames.UnreadRecord(77)  # a frame that must be found after whatever came before

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.table.events import RecordsLost, ShoeEvent, ShoeHello, ShoeRecord
-from controller.table.shoe_orders import Lamps, ShoeOrders
-from drivers.ishoe import frames
-from drivers.ishoe.link import HostLink
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.table.events import RecordsLost, ShoeEvent, ShoeHello, ShoeRecord
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.link import HostLink
 from tests.ishoe.examples import LOG, SERIAL
 from tests.ishoe.model import ModelShoe
 

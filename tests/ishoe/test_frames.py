@@ -3,11 +3,11 @@ from struct import pack
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.events import Component
-from controller.table.shoe_orders import Lamps
-from drivers.framing import LONGEST, encode
-from drivers.ishoe import frames
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import Component
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import LONGEST, encode
+from punto.drivers.ishoe import frames
 from tests.ishoe.examples import EXAMPLES, LOG, READER
 
 HELLO = frames.Hello("IS-1", LOG, 3, 5, 8, (READER,))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
     CardUnread,
@@ -19,11 +19,11 @@ from controller.table.events import (
     ShoeHello,
     ShoeLost,
 )
-from controller.table.shoe_orders import Lamps, ShoeOrders
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
-from drivers.ishoe.link import HostLink
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
+from punto.drivers.ishoe.link import HostLink
 from tests.ishoe.examples import LOG, READER, SERIAL, raw
 
 ORDERS = ShoeOrders(accept=SERIAL, log=LOG, expected=1, locked=False, lamps=Lamps(next="player"))

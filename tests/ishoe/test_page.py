@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from controller.baccarat.cards import Card
-from controller.table.shoe_orders import Lamps, ShoeOrders
-from drivers.framing import LONGEST, LONGEST_ENCODED, encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
-from drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, HostLink
+from punto.baccarat.cards import Card
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers.framing import LONGEST, LONGEST_ENCODED, encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
+from punto.drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, HostLink
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
 FRAME_BLOCKS = blocks("frame")

@@ -18,15 +18,15 @@ from statistics import quantiles
 import pytest
 import structlog
 
-from controller.baccarat.cards import Card
-from controller.table.events import CardDrawn, ShoeEvent, ShoeHello, ShoeLost, ShoeRecord
-from controller.table.shoe_orders import Lamps, ShoeOrders
-from drivers import serial_port
-from drivers.base import ShoeDriver
-from drivers.framing import encode
-from drivers.ishoe import frames, transport
-from drivers.ishoe.transport import Shoe
-from drivers.serial_port import UNSENT_BYTES, Port, PortLostError
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import CardDrawn, ShoeEvent, ShoeHello, ShoeLost, ShoeRecord
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
+from punto.drivers import serial_port
+from punto.drivers.base import ShoeDriver
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames, transport
+from punto.drivers.ishoe.transport import Shoe
+from punto.drivers.serial_port import UNSENT_BYTES, Port, PortLostError
 from tests.ishoe.examples import LOG, SERIAL
 from tests.ishoe.model import ModelShoe
 
@@ -495,7 +495,7 @@ async def test_a_card_is_submitted_at_once(cable, table):
 def test_decoding_a_card_costs_little():
     from timeit import repeat
 
-    from drivers.ishoe.codec import Decoder
+    from punto.drivers.ishoe.codec import Decoder
 
     decoder, wire = Decoder(), encode(frames.CardRecord(1, Card.NINE_S, 98))
     tracer = sys.gettrace()

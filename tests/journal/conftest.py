@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.events import CallSupervisor, CardUnread, KeyCard, ReverseMovement, SetWager
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import CallSupervisor, CardUnread, KeyCard, ReverseMovement, SetWager
 from tests.service.table_in_this_process import rows, table
 
 

@@ -4,11 +4,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from controller.engine import SNAPSHOT_EVERY
-from controller.journal import books, store
-from controller.journal.entries import STATES
-from controller.journal.recovery import Recovered, recover
-from controller.table.events import SessionEnded
+from punto.baccarat.table.events import SessionEnded
+from punto.controller.engine import SNAPSHOT_EVERY
+from punto.controller.journal import books, store
+from punto.controller.journal.entries import STATES
+from punto.controller.journal.recovery import Recovered, recover
 from tests.service.table_in_this_process import Table, table
 
 INCIDENTS = [

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.health import HealthReport
-from controller.journal import background
-from controller.journal.background import BackgroundReplay
-from controller.messages.models import Health
-from controller.table.events import RecordDiffers
+from punto.baccarat.table.events import RecordDiffers
+from punto.controller.health import HealthReport
+from punto.controller.journal import background
+from punto.controller.journal.background import BackgroundReplay
+from punto.controller.messages.models import Health
 from tests.service.table_in_this_process import Table, edited, eventually, rows, table
 from tests.service.table_on_a_machine import Table as Service
 from tests.service.table_on_a_machine import wait_until
@@ -47,7 +47,7 @@ def replays() -> list[int]:
     found = []
     for pid in CHILDREN.read_text().split():
         with suppress(OSError):
-            if b"controller.journal.background" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"punto.controller.journal.background" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(int(pid))
     return found
 
@@ -136,7 +136,7 @@ async def test_it_ends_with_the_service(record):
 
 def test_it_ends_when_the_service_was_killed(record):
     ran = subprocess.run(
-        [sys.executable, "-m", "controller.journal.background", record],
+        [sys.executable, "-m", "punto.controller.journal.background", record],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         timeout=60,

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.journal import store
-from controller.journal.journal import Journal
-from controller.journal.recovery import replay
-from controller.journal.store import RecordError
-from controller.table.events import CloseTable
+from punto.baccarat.table.events import CloseTable
+from punto.controller.journal import store
+from punto.controller.journal.journal import Journal
+from punto.controller.journal.recovery import replay
+from punto.controller.journal.store import RecordError
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import HERE, table
 from tests.service.table_on_a_machine import (
@@ -117,8 +117,8 @@ def elsewhere() -> Iterator[Path]:
 AS_NOBODY = """
 import asyncio, os, sys
 from pathlib import Path
-from controller.journal.journal import Journal
-from controller.journal.store import RecordError
+from punto.controller.journal.journal import Journal
+from punto.controller.journal.store import RecordError
 if os.getuid() == 0:
     os.setuid(65534)
 async def main():

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import main
-from controller.journal import store
-from controller.journal.audit import audit
-from controller.journal.entries import FIRST_LINK, Head
-from controller.journal.recovery import replay
+from punto.commands.cli import main
+from punto.controller.journal import store
+from punto.controller.journal.audit import audit
+from punto.controller.journal.entries import FIRST_LINK, Head
+from punto.controller.journal.recovery import replay
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (

@@ -7,12 +7,12 @@ from contextlib import closing
 
 import pytest
 
-from controller.engine import SNAPSHOT_EVERY
-from controller.journal import recovery, store
-from controller.journal.recovery import Recovered, replay
-from controller.journal.snapshots import Snapshot
-from controller.table.events import ReverseMovement
-from controller.table.state import TableState
+from punto.baccarat.table.events import ReverseMovement
+from punto.baccarat.table.state import TableState
+from punto.controller.engine import SNAPSHOT_EVERY
+from punto.controller.journal import recovery, store
+from punto.controller.journal.recovery import Recovered, replay
+from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import INCIDENTS, make_earlier, recovered, start_on, table_of, take_snapshot
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from controller.components import own_version
-from controller.journal.audit import audit
-from controller.journal.recovery import replay
-from controller.journal.store import RecordError
-from controller.table.events import CallSupervisor
+from punto.baccarat.table.events import CallSupervisor
+from punto.controller.components import own_version
+from punto.controller.journal.audit import audit
+from punto.controller.journal.recovery import replay
+from punto.controller.journal.store import RecordError
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import edited, rows, table
 from tests.service.table_on_a_machine import (

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
-from controller.journal.recovery import replay
-from controller.journal.store import RecordError
+from punto.controller.journal.recovery import replay
+from punto.controller.journal.store import RecordError
 from tests.journal.records import make_earlier, start_on
 from tests.service.table_in_this_process import edited
 

@@ -10,15 +10,15 @@ from typing import Any, cast
 
 import pytest
 
-from controller.journal import recovery, store
-from controller.journal.entries import EVENTS, STATES, Entry
-from controller.journal.recovery import recover, replay
-from controller.journal.snapshots import Snapshot
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import ChangeSettings
-from controller.progressive.procedure import HandButton, StartGame
-from controller.table.events import SetWager
-from controller.table.state import TableState
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import ChangeSettings
+from punto.baccarat.progressive.procedure import HandButton, StartGame
+from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.state import TableState
+from punto.controller.journal import recovery, store
+from punto.controller.journal.entries import EVENTS, STATES, Entry
+from punto.controller.journal.recovery import recover, replay
+from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import recovered, take_snapshot
 from tests.service.table_in_this_process import rows, table
 from tests.service.test_progressive_record import AWARD, deal, give, settings, to_the_win

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from drivers import framing
-from drivers.base import KeypadLamps
-from drivers.frame import Frame
-from drivers.framing import encode
-from drivers.ishoe.frames import FRAMES as SHOE_FRAMES
-from drivers.keypad.frames import (
+from punto.drivers import framing
+from punto.drivers.base import KeypadLamps
+from punto.drivers.frame import Frame
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import FRAMES as SHOE_FRAMES
+from punto.drivers.keypad.frames import (
     POSITIONS,
     TEXT_BYTES,
     Answer,
@@ -21,7 +21,7 @@ from drivers.keypad.frames import (
     Status,
     Switch,
 )
-from drivers.keypad.keys import LONGEST_KEY
+from punto.drivers.keypad.keys import LONGEST_KEY
 
 ALL = (Here, Press, Switch, Status, Answer, Noted)
 NUMBER = st.integers(1, 0xFFFF_FFFF)

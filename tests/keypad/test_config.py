@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.commands.run import devices_of
-from controller.config import load_config
-from controller.problems import ConfigError
-from drivers.coin_spot.serial_line import SerialCoinSpot
-from drivers.keypad.configuration import ConfigurationKeypad
-from drivers.keypad.keys import KeyedOrder
-from drivers.keypad.serial_line import SerialKeypad
+from punto.commands.run import devices_of
+from punto.configs.problems import ConfigError
+from punto.controller.config import load_config
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.keypad.configuration import ConfigurationKeypad
+from punto.drivers.keypad.keys import KeyedOrder
+from punto.drivers.keypad.serial_line import SerialKeypad
 
 TABLE = """\
 version = 1
@@ -63,7 +63,7 @@ def test_a_house_writes_keys_of_its_own(tmp_path):
 
 
 def test_an_input_device_is_another_driver(tmp_path):
-    from drivers.keypad.input_device import InputKeypad
+    from punto.drivers.keypad.input_device import InputKeypad
 
     driver = devices_of(load(tmp_path, '[keypad]\ninput = "/dev/input/by-id/usb-pad-event-kbd"\n')).keypad
 

@@ -6,9 +6,9 @@ from contextlib import suppress
 
 import pytest
 
-from drivers.base import DeviceWatch
-from drivers.keypad import configuration
-from drivers.keypad.configuration import ConfigurationKeypad
+from punto.drivers.base import DeviceWatch
+from punto.drivers.keypad import configuration
+from punto.drivers.keypad.configuration import ConfigurationKeypad
 from tests.keypad.test_serial_line import until
 
 

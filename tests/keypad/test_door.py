@@ -7,11 +7,19 @@ from typing import Any
 
 import pytest
 
-from controller.devices.keypad_door import KeypadDoor
-from controller.table.events import CardUnread, CloseBetting, LidMoved, OpenBetting, Reveal, SignOff, SignOn
-from drivers.base import KeyAnswer, KeypadLamps
-from drivers.keypad.keys import KeyMap
-from drivers.keypad.serial_line import SerialKeypad
+from punto.baccarat.table.events import (
+    CardUnread,
+    CloseBetting,
+    LidMoved,
+    OpenBetting,
+    Reveal,
+    SignOff,
+    SignOn,
+)
+from punto.controller.devices.keypad_door import KeypadDoor
+from punto.drivers.base import KeyAnswer, KeypadLamps
+from punto.drivers.keypad.keys import KeyMap
+from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.service.table_in_this_process import Table, documented, rows, settings, table
 
 BY_ORDER = {"betting_closes": "order", "next_coup": "order"}

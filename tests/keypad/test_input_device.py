@@ -17,13 +17,13 @@ from evdev import ecodes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers import input_device
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
-from drivers.input_device import EVENT, PressReader, key_names, why_not_open
-from drivers.keypad import input_device as keypad_device
-from drivers.keypad.input_device import InputKeypad
-from drivers.keypad.keys import DEFAULT
-from drivers.retried import DeviceLostError
+from punto.drivers import input_device
+from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
+from punto.drivers.input_device import EVENT, PressReader, key_names, why_not_open
+from punto.drivers.keypad import input_device as keypad_device
+from punto.drivers.keypad.input_device import InputKeypad
+from punto.drivers.keypad.keys import DEFAULT
+from punto.drivers.retried import DeviceLostError
 from tests.keypad.test_serial_line import until
 from tests.service.table_on_a_machine import HERE
 
@@ -388,7 +388,7 @@ def test_without_the_extra_the_command_says_what_to_install(tmp_path):
         'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "dragon-bonus-1"\ncards = "keyed"\n'
         '[record]\npath = "t.db"\n[operator]\nsocket = "t.sock"\n[keypad]\ninput = "/dev/input/pad"\n'
     )
-    program = "import sys; sys.modules['evdev'] = None; from controller.cli import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; sys.modules['evdev'] = None; from punto.commands.cli import main; sys.exit(main(sys.argv[1:]))"
     ran = subprocess.run(
         [sys.executable, "-c", program, "run", "--config", path],
         check=False, capture_output=True, text=True, cwd=HERE, timeout=60,

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from drivers.base import KeyAnswer
-from drivers.keypad.keys import DEFAULT, MEANINGS, KeyedOrder, Keying, KeyMap, KeyMapError
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.drivers.base import KeyAnswer
+from punto.drivers.keypad.keys import DEFAULT, MEANINGS, KeyedOrder, Keying, KeyMap, KeyMapError
 
 SECONDS = 3.0
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers import framing
-from drivers.base import KeyAnswer, KeypadLamps
-from drivers.frame import Frame, shortened
-from drivers.framing import encode
-from drivers.ishoe.frames import Lock
-from drivers.keypad.frames import TEXT_BYTES, Answer, Here, Noted, Press, Status, Switch
-from drivers.keypad.link import KeypadLink
+from punto.drivers import framing
+from punto.drivers.base import KeyAnswer, KeypadLamps
+from punto.drivers.frame import Frame, shortened
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import Lock
+from punto.drivers.keypad.frames import TEXT_BYTES, Answer, Here, Noted, Press, Status, Switch
+from punto.drivers.keypad.link import KeypadLink
 
 TOKEN, SESSION = 77, 5
 DARK = KeypadLamps()

@@ -35,7 +35,7 @@ class Keypad(Program):
             link.with_name("keypad.log"),
             sys.executable,
             "-m",
-            "controller",
+            "punto",
             "keypad",
             "--link",
             link,
@@ -169,7 +169,7 @@ def test_the_configuration_keypad_is_reported_and_ignored(tmp_path, broker):
 
 def run_keypad(*options: str, typed: str = "") -> tuple[int, str]:
     ran = subprocess.run(
-        [sys.executable, "-m", "controller", "keypad", *options],
+        [sys.executable, "-m", "punto", "keypad", *options],
         check=False, capture_output=True, text=True, cwd=HERE, input=typed, timeout=60,
     )  # fmt: skip
     return ran.returncode, ran.stdout + ran.stderr

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from controller.config import KeypadConfig
-from drivers import framing
-from drivers.base import KeypadLamps
-from drivers.frame import SERIAL_BYTES, Frame
-from drivers.framing import encode
-from drivers.keypad import frames
-from drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
-from drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
-from drivers.serial_device import REOPEN_SECONDS
-from drivers.silence import SILENCE_SECONDS
-from simulators.keypad.device import ROOM
+from punto.controller.config import KeypadConfig
+from punto.drivers import framing
+from punto.drivers.base import KeypadLamps
+from punto.drivers.frame import SERIAL_BYTES, Frame
+from punto.drivers.framing import encode
+from punto.drivers.keypad import frames
+from punto.drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
+from punto.drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
+from punto.drivers.serial_device import REOPEN_SECONDS
+from punto.drivers.silence import SILENCE_SECONDS
+from punto.simulators.keypad.device import ROOM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "keypad.md").read_text(encoding="utf-8")
 NAMES: dict[type[Frame], str] = {

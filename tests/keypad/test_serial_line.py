@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from drivers import serial_device
-from drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
-from drivers.keypad.frames import Answer
-from drivers.keypad.keys import DEFAULT
-from drivers.keypad.serial_line import SerialKeypad
-from drivers.serial_port import Port, PortLostError
-from simulators.keypad import VirtualKeypad
-from simulators.line import Faults
+from punto.drivers import serial_device
+from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
+from punto.drivers.keypad.frames import Answer
+from punto.drivers.keypad.keys import DEFAULT
+from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.drivers.serial_port import Port, PortLostError
+from punto.simulators.keypad import VirtualKeypad
+from punto.simulators.line import Faults
 
 BAUD = 115_200
 

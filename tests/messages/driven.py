@@ -5,24 +5,24 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from random import Random
 
-from controller.baccarat.cards import Card
-from controller.games import load_game
-from controller.messages import models
-from controller.messages.building import (
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table import events as ev
+from punto.baccarat.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.configs.game_files import load_game
+from punto.controller.messages import models
+from punto.controller.messages.building import (
     public_round,
     scoreboard_message,
     shoe_message,
     state_message,
     timestamp,
 )
-from controller.messages.models import Payload
-from controller.progressive.state import AwardState
-from controller.table import events as ev
-from controller.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
-from controller.table.settings import Settings
-from controller.table.state import Phase
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.controller.messages.models import Payload
 
 NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
 CARDS = list(Card)

@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from pydantic import BaseModel
 
-from controller.commands.schema import documents
-from controller.messages import models, topics
-from controller.messages.models import Event, Message, Payload, Round
-from controller.messages.schema import CHANNELS, MESSAGES, asyncapi
-from controller.table.effects import Happening
+from punto.baccarat.table.effects import Happening
+from punto.commands.schema import documents
+from punto.controller.messages import models, topics
+from punto.controller.messages.models import Event, Message, Payload, Round
+from punto.controller.messages.schema import CHANNELS, MESSAGES, asyncapi
 from tests.messages.driven import messages, others
 
 DOCS = Path(__file__).parents[2] / "docs"

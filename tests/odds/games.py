@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import RANKS, STANDARD_DECK, SUITS
-from controller.baccarat.coup import Side, Winner
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Limits, Progressive, Rule, Wager
+from punto.baccarat.cards import RANKS, STANDARD_DECK, SUITS
+from punto.baccarat.coup import Side, Winner
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Limits, Progressive, Rule, Wager
 
 PLAYER = Wager(
     name="player",

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Rule, Wager
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Rule, Wager
 
 Shoe = Mapping[str, int]
 """How many are left of each card, by its code, such as `9S`."""

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.games import load_game, shipped_games
-from controller.odds.composition import Composition, CompositionError
-from controller.odds.coups import coups_for
-from controller.odds.deciding import features_of, terms
-from controller.odds.exact import GameOdds, Position
-from controller.wagers.definition import Game, Wager
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.wagers.definition import Game, Wager
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.composition import Composition, CompositionError
+from punto.odds.coups import coups_for
+from punto.odds.deciding import features_of, terms
+from punto.odds.exact import GameOdds, Position
 from tests.odds import games, oracle
 from tests.odds.oracle import Ended, Shoe, full, of
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.games import game_file, game_of, load_game, place_of, shipped_games
-from controller.odds import checking
-from controller.odds.checking import never_deciding
-from controller.wagers.completeness import Fault
+from punto.baccarat.wagers.completeness import Fault
+from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
+from punto.odds import checking
+from punto.odds.checking import never_deciding
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 HEAD = """

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from controller.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
-from controller.baccarat.coup import Coup
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.countable import Burn, Figure, Study, _deal, as_json, lines, removals, study
-from controller.odds.exact import GameOdds, WagerOdds
-from controller.wagers.definition import Wager
+from punto.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.definition import Wager
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.countable import Burn, Figure, Study, _deal, as_json, lines, removals, study
+from punto.odds.exact import GameOdds, WagerOdds
 
 EZ = load_game("ez-baccarat")
 BURNS: list[Burn] = ["first_card", 0, 3]

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from controller.games import load_game
-from controller.odds.composition import Composition, CompositionError
-from controller.odds.exact import GameOdds
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition, CompositionError
+from punto.odds.exact import GameOdds
 
 
 def test_a_shoe_of_too_few_cards_has_no_edge():

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.cli import main
-from controller.games import load_game, shipped_games
-from controller.games_page import games, page
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.odds.published.figures_file import FiguresFile
-from controller.table.settings import FACE_UP_ONLY
-from controller.wagers.words import words
+from punto.baccarat.table.settings import FACE_UP_ONLY
+from punto.baccarat.wagers.words import words
+from punto.commands.cli import main
+from punto.commands.games_page import games, page
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+from punto.odds.published.figures_file import FiguresFile
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from controller.cli import main
-from controller.games import load_game
+from punto.commands.cli import main
+from punto.configs.game_files import load_game
 
 EIGHT_DECKS = 416 * 415 * 414 * 413 * 412 * 411
 SHIPPED = Path(__file__).parents[2] / "configs" / "games"
@@ -130,9 +130,7 @@ def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, 
     assert "every figure is as the file marks it" in out
 
     path = tmp_path / "printed.toml"
-    own = (SHIPPED.parents[1] / "controller" / "odds" / "published" / "published-figures.toml").read_text(
-        encoding="utf-8"
-    )
+    own = (SHIPPED.parents[1] / "odds" / "published" / "published-figures.toml").read_text(encoding="utf-8")
     assert "player = 2.70" in own
     path.write_text(own.replace("player = 2.70", "player = 2.71"), encoding="utf-8")
     status, out, _ = punto("odds", "--published", str(path), "--json")

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from controller.baccarat.coup import Side, Winner
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.odds.published import check as published
-from controller.odds.published.check import Figure, Report, check
-from controller.odds.published.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
-from controller.problems import ConfigError
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Rule, Wager
+from punto.baccarat.coup import Side, Winner
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Rule, Wager
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+from punto.odds.published import check as published
+from punto.odds.published.check import Figure, Report, check
+from punto.odds.published.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
 
-SHIPPED = (files("controller.odds.published") / "published-figures.toml").read_text(encoding="utf-8")
+SHIPPED = (files("punto.odds.published") / "published-figures.toml").read_text(encoding="utf-8")
 GAMES = Path(__file__).parents[2] / "configs" / "games"
 PAGE = Path(__file__).parents[2] / "docs" / "published-figures.md"
 

@@ -1,7 +1,7 @@
 import pytest
 from argon2 import PasswordHasher
 
-from controller.accounts import accounts
+from punto.controller.accounts import accounts
 
 REAL = accounts._HASHER
 

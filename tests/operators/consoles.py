@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
-from controller.commands.operator import ask
-from controller.config import AccountsConfig, ConsoleConfig
-from controller.operators.console import Console
-from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
-from controller.supervisor import gate_of
-from controller.table.settings import Settings
+from punto.baccarat.table.settings import Settings
+from punto.commands.operator import ask
+from punto.consoles.console import Console
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
+from punto.controller.config import AccountsConfig, ConsoleConfig
+from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
+from punto.controller.supervisor import gate_of
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
 from tests.service.table_on_a_machine import SECONDS, Program, free_port, wait_until
 
@@ -252,9 +252,7 @@ class Service(Program):
             f'[accounts]\npath = "operators.db"\n{accounts}\n[console]\nport = {self.http}\n{console}\n',
             encoding="utf-8",
         )
-        super().__init__(
-            folder / "table.log", sys.executable, "-m", "controller", "run", "--config", self.config
-        )
+        super().__init__(folder / "table.log", sys.executable, "-m", "punto", "run", "--config", self.config)
 
     def start(self) -> None:
         """Start it and wait until it takes orders."""
@@ -275,5 +273,5 @@ class Service(Program):
 
     def operators(self, *arguments: str) -> None:
         """Run `punto operators` beside the service; a password that it asks for is `PASSWORD`."""
-        command = [sys.executable, "-m", "controller", "operators", "--config", str(self.config), *arguments]
+        command = [sys.executable, "-m", "punto", "operators", "--config", str(self.config), *arguments]
         subprocess.run(command, cwd=HERE, input=PASSWORD, text=True, check=True, timeout=SECONDS)

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.accounts import accounts as accounts_module
-from controller.accounts.accounts import Account, Accounts, AccountsError, hashed, verified
-from controller.accounts.roles import Role
-from controller.cli import main
-from controller.messages.building import timestamp
+from punto.commands.cli import main
+from punto.controller.accounts import accounts as accounts_module
+from punto.controller.accounts.accounts import Account, Accounts, AccountsError, hashed, verified
+from punto.controller.accounts.roles import Role
+from punto.controller.messages.building import timestamp
 from tests.operators.consoles import NOW, PASSWORD
 from tests.service.table_in_this_process import HERE
 
@@ -810,7 +810,7 @@ def test_the_command_tells_of_names_in_an_earlier_file_that_look_alike(tmp_path)
 
 
 def test_nothing_of_names_and_passwords_is_loaded_but_to_make_accounts():
-    code = "import sys, controller.operators.console; print({'zxcvbn', 'confusable_homoglyphs'} & set(sys.modules))"
+    code = "import sys, punto.consoles.console; print({'zxcvbn', 'confusable_homoglyphs'} & set(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=HERE, capture_output=True, text=True, check=True, timeout=60
     )
@@ -882,7 +882,7 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
     if action == "card":
         assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=PASSWORD)[0] == 0
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "controller", "operators", "--accounts", tmp_path / "operators.db"]
+    command = [sys.executable, "-m", "punto", "operators", "--accounts", tmp_path / "operators.db"]
     command += [action, "Mei", *options]
     with subprocess.Popen(
         command, cwd=HERE, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from controller.table.catalogue import CATALOGUE
+from punto.baccarat.table.catalogue import CATALOGUE
 from tests.operators.consoles import Browser, Service, consoles
 from tests.service.table_on_a_machine import replayed
 

@@ -13,8 +13,8 @@ import psutil
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from controller import web_server
-from controller.operators.web import MOST_STREAMS
+from punto.consoles.web import MOST_STREAMS
+from punto.controller import web_server
 from tests.operators.consoles import Browser, Here, consoles
 
 SOON = 0.5

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.operators.countersigning import APPROVAL_SECONDS
-from controller.progressive.events import OpenMeter
-from controller.table.events import CloseTable
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.table.events import CloseTable
+from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.operators.test_orders import at_betting, deal
 from tests.service.table_in_this_process import settings

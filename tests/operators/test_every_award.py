@@ -28,27 +28,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from controller.accounts.accounts import Account, Accounts
-from controller.accounts.refusals import RefusalError
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.config import AccountsConfig
-from controller.devices.card_door import CardDoor
-from controller.devices.coin_spot_door import CoinSpotDoor
-from controller.devices.keypad_door import KeypadDoor
-from controller.engine import Engine
-from controller.journal.journal import Journal
-from controller.operators.desk import Answer, Desk, Fitted, Peer
-from controller.outbox import Outbox
-from controller.progressive.aquarius import KEY_SWITCH
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter
-from controller.progressive.procedure import ReopenGame, StartGame
-from controller.progressive.state import Award
-from controller.supervisor import gate_of
-from controller.table.catalogue import CATALOGUE
-from controller.table.effects import Effect, MeterMoved, RoundEnded
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import KEY_SWITCH
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter
+from punto.baccarat.progressive.procedure import ReopenGame, StartGame
+from punto.baccarat.progressive.state import Award
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.effects import Effect, MeterMoved, RoundEnded
+from punto.baccarat.table.events import (
     CardDrawn,
     CardUnread,
     CorrectCard,
@@ -58,11 +46,23 @@ from controller.table.events import (
     ShoeHello,
     VoidRound,
 )
-from controller.table.state import RoundRecord, TableState
-from controller.table.table import Table
-from drivers.base import LinkHealth, StartUnconfirmed, WagerLifted, WagerPlaced, WagersLatched
-from drivers.keypad.keys import KeyMap
-from drivers.keypad.serial_line import SerialKeypad
+from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.table.table import Table
+from punto.controller.accounts.accounts import Account, Accounts
+from punto.controller.accounts.refusals import RefusalError
+from punto.controller.accounts.roles import Role
+from punto.controller.config import AccountsConfig
+from punto.controller.devices.card_door import CardDoor
+from punto.controller.devices.coin_spot_door import CoinSpotDoor
+from punto.controller.devices.keypad_door import KeypadDoor
+from punto.controller.engine import Engine
+from punto.controller.journal.journal import Journal
+from punto.controller.orders.desk import Answer, Desk, Fitted, Peer
+from punto.controller.outbox import Outbox
+from punto.controller.supervisor import gate_of
+from punto.drivers.base import LinkHealth, StartUnconfirmed, WagerLifted, WagerPlaced, WagersLatched
+from punto.drivers.keypad.keys import KeyMap
+from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.operators.consoles import PASSWORD, Clock
 from tests.service.table_in_this_process import TOPIC
 from tests.table.croupier import settings as table_settings

@@ -18,29 +18,29 @@ from typing import Any, NamedTuple, get_args
 import pytest
 from argon2 import PasswordHasher
 
-from controller.accounts.gate import SOURCE
-from controller.accounts.roles import Role, card_level, orders_of
-from controller.baccarat.cards import Card
-from controller.commands import operator
-from controller.devices.keypad_door import REASON, KeypadDoor
-from controller.engine import Handled
-from controller.operators import socket_door
-from controller.operators.countersigning import APPROVAL_SECONDS
-from controller.operators.desk import Desk, Peer
-from controller.operators.one_signature import refusals_at_a_desk
-from controller.progressive.aquarius import KEY_SWITCH, Key, TurnKey
-from controller.progressive.events import ChangeSettings
-from controller.progressive.ledger import Cause
-from controller.progressive.nexus import SignAward
-from controller.table.approval import second_person_needed
-from controller.table.catalogue import CATALOGUE, event_of
-from controller.table.events import AccessRefused, ChangeGame, Event
-from controller.table.settings import ApprovedOrder
-from controller.table.state import Phase, TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
-from drivers.keypad.keys import DEFAULT, KeyMap
-from drivers.keypad.serial_line import SerialKeypad
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import KEY_SWITCH, Key, TurnKey
+from punto.baccarat.progressive.events import ChangeSettings
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.nexus import SignAward
+from punto.baccarat.table.approval import second_person_needed
+from punto.baccarat.table.catalogue import CATALOGUE, event_of
+from punto.baccarat.table.events import AccessRefused, ChangeGame, Event
+from punto.baccarat.table.settings import ApprovedOrder
+from punto.baccarat.table.state import Phase, TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.commands import operator
+from punto.controller.accounts.gate import SOURCE
+from punto.controller.accounts.roles import Role, card_level, orders_of
+from punto.controller.devices.keypad_door import REASON, KeypadDoor
+from punto.controller.engine import Handled
+from punto.controller.orders import socket_door
+from punto.controller.orders.countersigning import APPROVAL_SECONDS
+from punto.controller.orders.desk import Desk, Peer
+from punto.controller.orders.one_signature import refusals_at_a_desk
+from punto.drivers.keypad.keys import DEFAULT, KeyMap
+from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
 from tests.table.croupier import Croupier, settings
 from tests.table.test_transitions import BET, COUP, IN_PHASE, KEYED

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.roles import Role
-from controller.operators.desk import Fitted
-from controller.operators.game_view import GameView, game_view
-from controller.operators.view import Reader, view_of
-from controller.table.catalogue import CATALOGUE
-from controller.table.events import ServiceStarted
-from controller.table.possible import refusals
-from controller.table.state import TableState
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.state import TableState
+from punto.consoles.game_view import GameView, game_view
+from punto.consoles.view import Reader, view_of
+from punto.controller.accounts.roles import Role
+from punto.controller.orders.desk import Fitted
 from tests.operators.test_view import NOW
 from tests.table.croupier import Croupier, settings
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.operators.desk import Desk, Peer
-from controller.table.catalogue import CATALOGUE
-from controller.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
+from punto.baccarat.cards import Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
+from punto.controller.accounts.roles import Role
+from punto.controller.orders.desk import Desk, Peer
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import HERE, rows, settings
 from tests.table.croupier import PLAYER_NATURAL

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.accounts import Accounts
-from controller.baccarat.cards import Card
-from controller.devices.card_door import SOURCE, CardDoor
-from controller.journal.recovery import replay
-from controller.operators.desk import NOTHING_FITTED, Fitted
-from controller.progressive.aquarius import Key, TurnKey
-from controller.progressive.events import OpenMeter
-from controller.progressive.nexus import SwipeCard
-from controller.progressive.state import State as Books
-from controller.table.events import CardDrawn, OpenBetting, SetWager
-from drivers.base import CardAnswer
-from drivers.card_reader.serial_line import SerialCardReader
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import Key, TurnKey
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.nexus import SwipeCard
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.events import CardDrawn, OpenBetting, SetWager
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.devices.card_door import SOURCE, CardDoor
+from punto.controller.journal.recovery import replay
+from punto.controller.orders.desk import NOTHING_FITTED, Fitted
+from punto.drivers.base import CardAnswer
+from punto.drivers.card_reader.serial_line import SerialCardReader
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.operators.software_key import SoftwareKey
 from tests.service.table_in_this_process import rows

@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.engine import Handled
-from controller.journal.recovery import replay
-from controller.operators.desk import Desk, Fitted, Peer
-from controller.progressive.events import OpenMeter
-from controller.progressive.money import MOST
-from controller.progressive.procedure import StartGame, WagerPlaced
-from controller.table.events import CardDrawn, OpenBetting
-from controller.table.settings import Settings
-from controller.table.state import TablesProgressive
-from controller.table.turn import RefusedError
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.money import MOST
+from punto.baccarat.progressive.procedure import StartGame, WagerPlaced
+from punto.baccarat.table.events import CardDrawn, OpenBetting
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.accounts.roles import Role
+from punto.controller.engine import Handled
+from punto.controller.journal.recovery import replay
+from punto.controller.orders.desk import Desk, Fitted, Peer
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
 from tests.table.croupier import settings as table_settings

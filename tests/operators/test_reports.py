@@ -11,12 +11,8 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.journal import store
-from controller.journal.store import RecordError
-from controller.operators import reports
-from controller.operators.reports import MOST_TOLD, Reports
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import (
     CallSupervisor,
     CardDrawn,
     CardOverdrawn,
@@ -34,6 +30,10 @@ from controller.table.events import (
     ShoeHello,
     ShoeLost,
 )
+from punto.consoles import reports
+from punto.consoles.reports import MOST_TOLD, Reports
+from punto.controller.journal import store
+from punto.controller.journal.store import RecordError
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import edited, rows, settings
 from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier

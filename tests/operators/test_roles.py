@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.accounts.roles import READS, Role, may_read, orders_of
-from controller.table.catalogue import CATALOGUE
-from controller.table.settings import ApprovedOrder
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.settings import ApprovedOrder
+from punto.controller.accounts.roles import READS, Role, may_read, orders_of
 from tests.operators.consoles import PASSWORD, consoles
 from tests.table.croupier import settings as table_settings
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from controller.accounts.roles import READS, Role
-from controller.cli import main
-from controller.operators.roles_page import BEGIN, END, with_roles
-from controller.table.catalogue import CATALOGUE
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.commands.cli import main
+from punto.consoles.roles_page import BEGIN, END, with_roles
+from punto.controller.accounts.roles import READS, Role
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from controller.operators.guard import Guard
+from punto.consoles.guard import Guard
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import settings
 

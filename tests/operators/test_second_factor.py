@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.accounts.accounts import Account
-from controller.accounts.refusals import NotLetInError
+from punto.controller.accounts.accounts import Account
+from punto.controller.accounts.refusals import NotLetInError
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.service.table_in_this_process import eventually
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.security_keys import SecurityKey
-from controller.operators.countersigning import APPROVAL_SECONDS
-from controller.table.events import VoidRound
+from punto.baccarat.table.events import VoidRound
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.security_keys import SecurityKey
+from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Here, consoles
 from tests.operators.software_key import PRESENT, SoftwareKey, encoded
 from tests.operators.test_countersigning import APPROVED, VOID
@@ -389,7 +389,7 @@ async def test_a_technician_lists_keys_and_removes_one_which_the_log_has(tmp_pat
 
         def operators(*arguments: str) -> subprocess.CompletedProcess[str]:
             file = ["--accounts", str(tmp_path / "operators.db")]
-            command = [sys.executable, "-m", "controller", "operators", *file, *arguments]
+            command = [sys.executable, "-m", "punto", "operators", *file, *arguments]
             return subprocess.run(command, capture_output=True, text=True, check=False)
 
         before = operators("list").stdout.splitlines()

@@ -17,7 +17,7 @@ from tests.operators.consoles import Browser, Service
 from tests.service.table_on_a_machine import Program, free_port, inputs, replayed, wait_until
 
 LOADED = (
-    "import sys; from controller.cli import main\n"
+    "import sys; from punto.commands.cli import main\n"
     "main(sys.argv[1:])\n"
     "print('loaded', *sys.modules, file=sys.stderr, flush=True)"
 )
@@ -36,7 +36,7 @@ def test_a_table_without_consoles_loads_no_web_server_and_without_accounts_no_ha
         program.stop()
     (loaded,) = [line.split() for line in program.said() if line.startswith("loaded ")]
 
-    assert "controller.supervisor" in loaded
+    assert "punto.controller.supervisor" in loaded
     assert {name.partition(".")[0] for name in loaded} & WEB == web
     assert not {"numpy", "webauthn", "cryptography"}.intersection(loaded)
 

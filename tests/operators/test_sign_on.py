@@ -13,10 +13,10 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 
-from controller.accounts import accounts as accounts_module
-from controller.accounts import gate as gate_module
-from controller.accounts.gate import Gate
-from controller.accounts.refusals import NotLetInError
+from punto.controller.accounts import accounts as accounts_module
+from punto.controller.accounts import gate as gate_module
+from punto.controller.accounts.gate import Gate
+from punto.controller.accounts.refusals import NotLetInError
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, settings
 

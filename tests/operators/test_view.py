@@ -7,12 +7,9 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.operators.desk import Fitted
-from controller.operators.view import Moments, Reader, View, prompt_of, view_of
-from controller.table.catalogue import CATALOGUE
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import (
     CallSupervisor,
     CardDrawn,
     CardOverdrawn,
@@ -21,7 +18,10 @@ from controller.table.events import (
     SetWager,
     SignOn,
 )
-from drivers.base import LinkHealth
+from punto.consoles.view import Moments, Reader, View, prompt_of, view_of
+from punto.controller.accounts.roles import Role
+from punto.controller.orders.desk import Fitted
+from punto.drivers.base import LinkHealth
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier

@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from controller.games import load_game
-from controller.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
-from controller.progressive.effects import AwardBooked, Effect, Posted
-from controller.progressive.events import Event, OpenMeter
-from controller.progressive.ledger import Cause, Posting
-from controller.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
-from controller.progressive.procedure import (
+from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.effects import AwardBooked, Effect, Posted
+from punto.baccarat.progressive.events import Event, OpenMeter
+from punto.baccarat.progressive.ledger import Cause, Posting
+from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
+from punto.baccarat.progressive.procedure import (
     AwardTakenBack,
     HandButton,
     HandDecided,
@@ -21,11 +20,12 @@ from controller.progressive.procedure import (
     WagerPlaced,
     WagerVoided,
 )
-from controller.progressive.progressive import Progressive
-from controller.progressive.refusal import RefusedError
-from controller.progressive.settings import LinkedTable, Settings
-from controller.progressive.state import Award, State
-from controller.wagers.definition import Wager
+from punto.baccarat.progressive.progressive import Progressive
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.settings import LinkedTable, Settings
+from punto.baccarat.progressive.state import Award, State
+from punto.baccarat.wagers.definition import Wager
+from punto.configs.game_files import load_game
 
 TIERS: Final = {
     "all": "two_three_four_diamonds",

@@ -11,8 +11,8 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from pydantic import TypeAdapter
 
-from controller.progressive.aquarius import State as AquariusState
-from controller.progressive.effects import (
+from punto.baccarat.progressive.aquarius import State as AquariusState
+from punto.baccarat.progressive.effects import (
     AwardBackedOut,
     AwardBooked,
     AwardLocked,
@@ -23,12 +23,12 @@ from controller.progressive.effects import (
     SettingsChanged,
     WagersCounted,
 )
-from controller.progressive.events import Adjust, BackOut, ChangeSettings
-from controller.progressive.ledger import SOURCES, Account, Cause
-from controller.progressive.money import amount, whole
-from controller.progressive.nexus import State as NexusState
-from controller.progressive.refusal import RefusedError
-from controller.progressive.state import Award, AwardState, State, TableRound
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings
+from punto.baccarat.progressive.ledger import SOURCES, Account, Cause
+from punto.baccarat.progressive.money import amount, whole
+from punto.baccarat.progressive.nexus import State as NexusState
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.state import Award, AwardState, State, TableRound
 from tests.progressive.floor import TIERS, Floor
 
 pytestmark = pytest.mark.by_chance

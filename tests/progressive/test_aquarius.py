@@ -6,11 +6,11 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
-from controller.baccarat.coup import Side
-from controller.progressive import aquarius
-from controller.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, TurnKey
-from controller.progressive.effects import AwardBooked, AwardLocked, GameReopened, NobodyWonLogged
-from controller.progressive.events import (
+from punto.baccarat.coup import Side
+from punto.baccarat.progressive import aquarius
+from punto.baccarat.progressive.aquarius import REFUSED, TRANSITIONS, Aquarius, Jpot, Key, TurnKey
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, GameReopened, NobodyWonLogged
+from punto.baccarat.progressive.events import (
     Authority,
     BackOut,
     BookAward,
@@ -21,8 +21,8 @@ from controller.progressive.events import (
     SeatWager,
     Won,
 )
-from controller.progressive.procedure import HandDecided, NobodyWon, ReopenGame, StartGame, Step
-from controller.progressive.state import AwardState, State
+from punto.baccarat.progressive.procedure import HandDecided, NobodyWon, ReopenGame, StartGame, Step
+from punto.baccarat.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
 
 STORED: TypeAdapter[Any] = TypeAdapter(aquarius.State)

@@ -17,10 +17,7 @@ from typing import Final
 
 import pytest
 
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.progressive.events import (
+from punto.baccarat.progressive.events import (
     Authority,
     BookAward,
     Contribute,
@@ -29,8 +26,11 @@ from controller.progressive.events import (
     SeatWager,
     Won,
 )
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Rule, Wager
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Rule, Wager
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
 from tests.progressive.floor import PAY_TABLES, Floor
 
 pytestmark = pytest.mark.by_chance

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
-from controller.progressive.events import (
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from punto.baccarat.progressive.events import (
     Adjust,
     Authority,
     BackOut,
@@ -18,11 +18,11 @@ from controller.progressive.events import (
     SeatWager,
     Won,
 )
-from controller.progressive.ledger import Cause, Reference
-from controller.progressive.money import amount
-from controller.progressive.shares import Share
-from controller.progressive.state import AwardState
-from controller.wagers.pay import Rounding
+from punto.baccarat.progressive.ledger import Cause, Reference
+from punto.baccarat.progressive.money import amount
+from punto.baccarat.progressive.shares import Share
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.wagers.pay import Rounding
 from tests.progressive.floor import PAY_TABLES, TIERS, Floor, refusal
 
 SEED = 1_000_000  # of pay table #2

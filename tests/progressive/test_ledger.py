@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from controller.progressive.ledger import (
+from punto.baccarat.progressive.ledger import (
     HOLDINGS,
     LINES,
     SOURCES,

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.progressive.money import amount, parts_per_million, share, share_of_meter, whole, written
+from punto.baccarat.progressive.money import amount, parts_per_million, share, share_of_meter, whole, written
 
 
 @pytest.mark.parametrize(

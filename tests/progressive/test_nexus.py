@@ -6,13 +6,13 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter
 
-from controller.progressive import nexus
-from controller.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
-from controller.progressive.events import Authority, BookAward, LockAward, Won
-from controller.progressive.nexus import REFUSED, TRANSITIONS, Nexus, SignAward, SwipeCard
-from controller.progressive.procedure import StartGame, Step
-from controller.progressive.refusal import RefusedError
-from controller.progressive.state import AwardState, State
+from punto.baccarat.progressive import nexus
+from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
+from punto.baccarat.progressive.events import Authority, BookAward, LockAward, Won
+from punto.baccarat.progressive.nexus import REFUSED, TRANSITIONS, Nexus, SignAward, SwipeCard
+from punto.baccarat.progressive.procedure import StartGame, Step
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
 
 STORED: TypeAdapter[Any] = TypeAdapter(nexus.State)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from controller.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
-from controller.progressive.events import (
+from punto.baccarat.progressive.effects import CoinsCounted, Retired, SettingsChanged, WagersCounted
+from punto.baccarat.progressive.events import (
     Adjust,
     Authority,
     BookAward,
@@ -22,12 +22,12 @@ from controller.progressive.events import (
     SeatWager,
     Won,
 )
-from controller.progressive.ledger import Account, Cause, Line, Reference
-from controller.progressive.money import MOST, amount
-from controller.progressive.progressive import TRANSITIONS, Progressive
-from controller.progressive.refusal import RefusedError
-from controller.progressive.settings import LinkedTable
-from controller.progressive.state import Phase, TableRound
+from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
+from punto.baccarat.progressive.money import MOST, amount
+from punto.baccarat.progressive.progressive import TRANSITIONS, Progressive
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.settings import LinkedTable
+from punto.baccarat.progressive.state import Phase, TableRound
 from tests.progressive.floor import TIERS, Floor, refusal, settings
 
 SEED = 1_000_000  # of pay table #2

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from controller.games import load_game
-from controller.progressive.money import MOST
-from controller.progressive.settings import LinkedTable, Settings, advice
+from punto.baccarat.progressive.money import MOST
+from punto.baccarat.progressive.settings import LinkedTable, Settings, advice
+from punto.configs.game_files import load_game
 from tests.progressive.floor import PAY_TABLES, settings
 
 

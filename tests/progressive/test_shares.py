@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from controller.progressive.shares import Share, order_of_paying, split
+from punto.baccarat.progressive.shares import Share, order_of_paying, split
 
 SEATS = st.sets(st.integers(1, 14), min_size=1)
 SIDES = st.sampled_from(("right", "left"))

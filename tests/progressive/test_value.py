@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from controller.progressive.ledger import Ledger, Paid
+from punto.baccarat.progressive.ledger import Ledger, Paid
 
 LEDGER = Ledger(last=3, seed_money=500, primary=400, paid=(Paid("forty", 100),))
 

@@ -1,6 +1,6 @@
 """The roads as a person keeps them by hand: one mark at a time, on squared paper.
 
-Written from the printed custom, not from `controller.roads`, and in another manner: a shoe is a string of letters
+Written from the printed custom, not from `punto.baccarat.roads`, and in another manner: a shoe is a string of letters
 (B, P, T), a sheet of paper is a dict from (row, col) to a mark, and a derived colour comes from looking at the squares
 beside the one just marked. Slow, and meant to be.
 """

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from controller.baccarat.coup import Winner
-from controller.roads.rounds import RoadRound
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.rounds import RoadRound
 
 WINNERS = {"B": Winner.BANKER, "P": Winner.PLAYER, "T": Winner.TIE}
 LETTERS = {winner: letter for letter, winner in WINNERS.items()}

@@ -1,7 +1,7 @@
-from controller.baccarat.coup import Winner
-from controller.roads.bead_plate import bead_plate
-from controller.roads.drawing import shown_columns
-from controller.roads.rounds import RoadRound
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.bead_plate import bead_plate
+from punto.baccarat.roads.drawing import shown_columns
+from punto.baccarat.roads.rounds import RoadRound
 from tests.roads.shoes import rounds
 
 

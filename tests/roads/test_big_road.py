@@ -1,8 +1,8 @@
 import pytest
 
-from controller.baccarat.coup import Winner
-from controller.roads.big_road import BigRoad, big_road, streak
-from controller.roads.rounds import RoadRound, Streak
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.big_road import BigRoad, big_road, streak
+from punto.baccarat.roads.rounds import RoadRound, Streak
 from tests.roads.shoes import LETTERS, rounds
 
 

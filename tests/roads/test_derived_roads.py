@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.roads.big_road import big_road
-from controller.roads.derived_roads import (
+from punto.baccarat.roads.big_road import big_road
+from punto.baccarat.roads.derived_roads import (
     BIG_EYE_BOY,
     COCKROACH_PIG,
     SMALL_ROAD,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.roads.drawing import ROWS, Tail, places, shown_columns
+from punto.baccarat.roads.drawing import ROWS, Tail, places, shown_columns
 from tests.roads import oracle
 
 DEPTHS = st.lists(st.integers(1, 20), max_size=20)

@@ -6,12 +6,12 @@ from itertools import accumulate
 
 import pytest
 
-from controller.baccarat.coup import Winner
-from controller.roads.big_road import BigRoad, big_road
-from controller.roads.derived_roads import derived_road
-from controller.roads.drawing import shown_columns
-from controller.roads.rounds import Streak
-from controller.roads.scoreboard import draw
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.big_road import BigRoad, big_road
+from punto.baccarat.roads.derived_roads import derived_road
+from punto.baccarat.roads.drawing import shown_columns
+from punto.baccarat.roads.rounds import Streak
+from punto.baccarat.roads.scoreboard import draw
 from tests.roads.shoes import rounds
 
 

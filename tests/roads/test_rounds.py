@@ -1,5 +1,5 @@
-from controller.baccarat.coup import Winner
-from controller.roads.rounds import Counts, RoadRound, counts
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.rounds import Counts, RoadRound, counts
 
 
 def test_an_empty_shoe_counts_nothing():

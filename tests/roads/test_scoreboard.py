@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.baccarat.coup import Winner
-from controller.roads.derived_roads import NextColors
-from controller.roads.drawing import shown_columns
-from controller.roads.rounds import Counts, RoadRound, Streak
-from controller.roads.scoreboard import draw, to_json
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.derived_roads import NextColors
+from punto.baccarat.roads.drawing import shown_columns
+from punto.baccarat.roads.rounds import Counts, RoadRound, Streak
+from punto.baccarat.roads.scoreboard import draw, to_json
 from tests.roads import oracle
 from tests.roads.shoes import LETTERS, random_shoe, rounds
 

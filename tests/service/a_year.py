@@ -13,19 +13,14 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from controller.baccarat.cards import Card
-from controller.journal import store
-from controller.journal.books import rows_of
-from controller.journal.entries import EVENTS, FIRST_HEAD, Entry
-from controller.journal.incidents import incidents_of
-from controller.journal.snapshots import Snapshot
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
-from controller.progressive.ledger import Cause
-from controller.progressive.procedure import HandButton, NobodyWon, StartGame
-from controller.progressive.state import AwardState
-from controller.table.effects import RoundEnded
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.procedure import HandButton, NobodyWon, StartGame
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table.effects import RoundEnded
+from punto.baccarat.table.events import (
     CardDrawn,
     ChangeShoe,
     CutCardSeen,
@@ -35,11 +30,16 @@ from controller.table.events import (
     ShoeHello,
     SignOn,
 )
-from controller.table.settings import Settings
-from controller.table.state import TablesProgressive
-from controller.table.table import Table
-from controller.table.turn import RefusedError
-from simulators.shoe.order import shuffled
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.journal import store
+from punto.controller.journal.books import rows_of
+from punto.controller.journal.entries import EVENTS, FIRST_HEAD, Entry
+from punto.controller.journal.incidents import incidents_of
+from punto.controller.journal.snapshots import Snapshot
+from punto.simulators.shoe.order import shuffled
 
 FIRST_DAY: Final = datetime(2025, 10, 25, 6, 0, tzinfo=UTC)  # a night later summer time ends in Europe
 SEATS: Final = tuple(range(1, 8))

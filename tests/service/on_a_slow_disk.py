@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-from controller.cli import main
+from punto.commands.cli import main
 
 SECONDS = 0.02
 _connect = sqlite3.connect

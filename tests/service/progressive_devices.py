@@ -14,29 +14,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.devices.card_door import CardDoor
-from controller.devices.coin_spot_door import CoinSpotDoor
-from controller.devices.keypad_door import KeypadDoor
-from controller.engine import Handled
-from controller.progressive.aquarius import GameOver
-from controller.progressive.events import OpenMeter
-from controller.progressive.procedure import Hand, StartGame
-from controller.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, SetWager, SignOn
-from controller.table.settings import Settings
-from drivers.card_reader.frames import Answer as CardSaid
-from drivers.card_reader.serial_line import SerialCardReader
-from drivers.coin_spot.seats import Seats
-from drivers.coin_spot.serial_line import SerialCoinSpot
-from drivers.keypad.frames import BOUNCE_SECONDS, Answer
-from drivers.keypad.keys import KeyMap
-from drivers.keypad.serial_line import SerialKeypad
-from simulators.card_reader import VirtualCardReader
-from simulators.coin_spot import VirtualCoinSpot
-from simulators.keypad import VirtualKeypad
-from simulators.line import Faults
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import GameOver
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.procedure import Hand, StartGame
+from punto.baccarat.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, SetWager, SignOn
+from punto.baccarat.table.settings import Settings
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
+from punto.controller.devices.card_door import CardDoor
+from punto.controller.devices.coin_spot_door import CoinSpotDoor
+from punto.controller.devices.keypad_door import KeypadDoor
+from punto.controller.engine import Handled
+from punto.drivers.card_reader.frames import Answer as CardSaid
+from punto.drivers.card_reader.serial_line import SerialCardReader
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.keypad.frames import BOUNCE_SECONDS, Answer
+from punto.drivers.keypad.keys import KeyMap
+from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.simulators.card_reader import VirtualCardReader
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.keypad import VirtualKeypad
+from punto.simulators.line import Faults
 from tests.service.table_in_this_process import Table, eventually, rows, table
 from tests.table.croupier import settings as table_settings
 

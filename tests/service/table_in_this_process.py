@@ -18,18 +18,8 @@ from typing import Any
 import aiomqtt
 from jsonschema import Draft202012Validator
 
-from controller.baccarat.cards import Card
-from controller.engine import Engine
-from controller.games import load_game
-from controller.health import HealthReport
-from controller.journal.journal import Journal
-from controller.messages import topics
-from controller.messages.building import timestamp
-from controller.messages.models import Info
-from controller.messages.schema import CHANNELS
-from controller.mqtt import Broker, BrokerAddress
-from controller.outbox import Outbox
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import (
     CardDrawn,
     ChangeShoe,
     CutCardSeen,
@@ -41,10 +31,20 @@ from controller.table.events import (
     ShoeHello,
     SignOn,
 )
-from controller.table.settings import Settings
-from controller.table.state import TableState
-from controller.wagers.definition import Limits
-from simulators.shoe.order import shuffled
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import TableState
+from punto.baccarat.wagers.definition import Limits
+from punto.configs.game_files import load_game
+from punto.controller.engine import Engine
+from punto.controller.health import HealthReport
+from punto.controller.journal.journal import Journal
+from punto.controller.messages import topics
+from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Info
+from punto.controller.messages.schema import CHANNELS
+from punto.controller.mqtt import Broker, BrokerAddress
+from punto.controller.outbox import Outbox
+from punto.simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"

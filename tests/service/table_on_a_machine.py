@@ -30,12 +30,12 @@ from typing import Any, Self
 
 from argon2 import PasswordHasher
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.commands.operator import ask
-from simulators.shoe.order import shuffled
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.commands.operator import ask
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
+from punto.simulators.shoe.order import shuffled
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -195,7 +195,7 @@ class Table(Program):
 
     def begin_to_start(self, *, slow_disk: bool = False) -> None:
         """Start it, and do not wait for it; on a slow disk a kill finds commits half done."""
-        program = "tests.service.on_a_slow_disk" if slow_disk else "controller"
+        program = "tests.service.on_a_slow_disk" if slow_disk else "punto"
         self._command = (sys.executable, "-m", program, "run", "--config", self.config)
         super().start()
 
@@ -242,7 +242,7 @@ class Shoe(Program):
     def __init__(self, link: Path, *options: str | Path) -> None:
         self.link = link
         super().__init__(
-            link.with_name("shoe.log"), sys.executable, "-m", "controller", "shoe", "--link", link, *options
+            link.with_name("shoe.log"), sys.executable, "-m", "punto", "shoe", "--link", link, *options
         )
 
     def start(self) -> None:
@@ -369,7 +369,7 @@ _STAKES = "SELECT round, seat, wager, stake FROM settlements"
 
 def replayed(record: Path, *options: str) -> tuple[int, str]:
     """Exit status and output of `punto replay`."""
-    command = [sys.executable, "-m", "controller", "replay", str(record), *options]
+    command = [sys.executable, "-m", "punto", "replay", str(record), *options]
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

@@ -19,11 +19,11 @@ from typing import Any
 import pytest
 import structlog
 
-from controller import supervisor
-from controller.journal.entries import Head
-from controller.messages.topics import RESTRICTED_HEAD
-from controller.outbox import MOST_WAITING
-from controller.table.events import CloseTable, VoidCoup, VoidRound
+from punto.baccarat.table.events import CloseTable, VoidCoup, VoidRound
+from punto.controller import supervisor
+from punto.controller.journal.entries import Head
+from punto.controller.messages.topics import RESTRICTED_HEAD
+from punto.controller.outbox import MOST_WAITING
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.commands.demo_telling import MeterTeller, round_line
-from controller.games import load_game, shipped_games
-from controller.journal.audit import audit
-from controller.journal.recovery import replay
-from controller.progressive.money import written
-from controller.wagers.definition import Game, Limits
-from controller.wagers.settlement import check_wagers
-from simulators.players import Players, PlayersOptions
+from punto.baccarat.progressive.money import written
+from punto.baccarat.wagers.definition import Game, Limits
+from punto.baccarat.wagers.settlement import check_wagers
+from punto.commands.demo_telling import MeterTeller, round_line
+from punto.configs.game_files import load_game, shipped_games
+from punto.controller.journal.audit import audit
+from punto.controller.journal.recovery import replay
+from punto.simulators.players import Players, PlayersOptions
 from tests.operators.consoles import Browser
 from tests.service.table_in_this_process import HERE, edited, rows
 
@@ -52,7 +52,7 @@ def passing(tmp_path_factory, monkeypatch):
 
 
 def demo(*arguments: str | Path) -> AbstractContextManager[subprocess.Popen[str]]:
-    return started([sys.executable, "-m", "controller", "demo", *QUICK, *map(str, arguments)])
+    return started([sys.executable, "-m", "punto", "demo", *QUICK, *map(str, arguments)])
 
 
 def rounds_of(said: str) -> list[str]:
@@ -142,7 +142,7 @@ def test_it_can_be_stopped_while_it_starts(after):
     # Until the subcommand is loaded the process is the interpreter's, which has words of its own for an interrupt.
     program = """
 import sys
-from controller.cli import SUBCOMMANDS, main
+from punto.commands.cli import SUBCOMMANDS, main
 
 class Tell:
     @staticmethod
@@ -206,7 +206,7 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
         (["my tools/punto"], ".", "'./my tools/punto'"),
         (["../my tools/punto"], "elsewhere", "'{tools}/punto'"),
         (["punto"], "elsewhere", "punto"),
-        ([sys.executable, "-m", "controller"], HERE, f"{sys.executable} -m controller"),
+        ([sys.executable, "-m", "punto"], HERE, f"{sys.executable} -m controller"),
     ],
 )
 def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path):
@@ -216,7 +216,7 @@ def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path)
     program = tools / "punto"
     program.write_text(
         f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(HERE)!r})\n"
-        "from controller.cli import main\nsys.exit(main())\n",
+        "from punto.commands.cli import main\nsys.exit(main())\n",
         encoding="utf-8",
     )
     program.chmod(0o755)

@@ -7,13 +7,8 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.engine import Engine
-from controller.journal.entries import STATES
-from controller.journal.journal import Journal
-from controller.journal.recovery import replay
-from controller.outbox import Outbox
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
     ChangeShoe,
@@ -27,8 +22,13 @@ from controller.table.events import (
     SignOff,
     SignOn,
 )
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.engine import Engine
+from punto.controller.journal.entries import STATES
+from punto.controller.journal.journal import Journal
+from punto.controller.journal.recovery import replay
+from punto.controller.outbox import Outbox
 from tests.service.table_in_this_process import STAKE, TOPIC, Table, rows, settings, table
 from tests.service.table_on_a_machine import Table as Service
 

@@ -17,15 +17,8 @@ import psutil
 import pytest
 import structlog
 
-from controller.baccarat.cards import Card
-from controller.config import load_config
-from controller.edge import live, worker
-from controller.edge.left import left_of
-from controller.edge.live import LiveEdge
-from controller.messages import topics
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.table.events import (
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import (
     CardDrawn,
     CardOverdrawn,
     CardUnread,
@@ -34,11 +27,18 @@ from controller.table.events import (
     ResumePlay,
     VoidCoup,
 )
-from controller.table.settings import Settings
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Progressive, Rule, Wager
-from controller.wagers.pay import percentage
-from simulators.shoe.order import shuffled
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Progressive, Rule, Wager
+from punto.baccarat.wagers.pay import percentage
+from punto.controller.config import load_config
+from punto.controller.edge import live, worker
+from punto.controller.edge.left import left_of
+from punto.controller.edge.live import LiveEdge
+from punto.controller.messages import topics
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+from punto.simulators.shoe.order import shuffled
 from tests.service.table_in_this_process import (
     HERE,
     Ear,
@@ -865,7 +865,7 @@ def test_a_table_where_nothing_happens_after_a_start_publishes_them_too(tmp_path
 
 
 LOADED = (
-    "import sys; from controller.cli import main\n"
+    "import sys; from punto.commands.cli import main\n"
     "main(sys.argv[1:])\n"
     "print('loaded', *sys.modules, file=sys.stderr, flush=True)"
 )
@@ -885,7 +885,7 @@ def test_the_service_never_loads_the_mathematics(sections, tmp_path):
         service.stop()
     (loaded,) = [line.split() for line in service.said() if line.startswith("loaded ")]
 
-    assert "controller.supervisor" in loaded
+    assert "punto.controller.supervisor" in loaded
     assert {name.partition(".")[0] for name in loaded}.isdisjoint({"numpy", "numba", "matplotlib"})
 
 

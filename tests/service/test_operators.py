@@ -19,19 +19,19 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.cli import main
-from controller.commands import operator
-from controller.commands.operator import ask
-from controller.config import AccountsConfig
-from controller.operators import socket_door
-from controller.operators.desk import Desk
-from controller.problems import ConfigError
-from controller.supervisor import gate_of
-from controller.table.catalogue import CATALOGUE
-from controller.table.events import CardDrawn, CardOverdrawn, Order, ShoeHello
+from punto.baccarat.cards import Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, Order, ShoeHello
+from punto.commands import operator
+from punto.commands.cli import main
+from punto.commands.operator import ask
+from punto.configs.problems import ConfigError
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
+from punto.controller.config import AccountsConfig
+from punto.controller.orders import socket_door
+from punto.controller.orders.desk import Desk
+from punto.controller.supervisor import gate_of
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
 from tests.service.table_on_a_machine import HASH, STAFF, free_port, wait_until
 from tests.service.table_on_a_machine import Table as Service
@@ -795,7 +795,7 @@ async def test_the_command_is_not_upset_by_another_program(tmp_path):
         writer.close()
 
     async with await asyncio.start_unix_server(nonsense, tmp_path / "mail"):
-        command = [sys.executable, "-m", "controller", "operator", "--socket", tmp_path / "mail", "status"]
+        command = [sys.executable, "-m", "punto", "operator", "--socket", tmp_path / "mail", "status"]
         done = await asyncio.to_thread(
             subprocess.run, command, capture_output=True, text=True, check=False, cwd=HERE
         )

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from controller.outbox import MANY_WAITING, MOST_WAITING, Outbox
+from punto.controller.outbox import MANY_WAITING, MOST_WAITING, Outbox
 from tests.service.table_in_this_process import table
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from controller.cli import main
-from controller.journal.audit import audit
-from controller.progressive import awards, shares
-from controller.progressive.events import BackOut
-from controller.progressive.ledger import Cause, Ledger
+from punto.baccarat.progressive import awards, shares
+from punto.baccarat.progressive.events import BackOut
+from punto.baccarat.progressive.ledger import Cause, Ledger
+from punto.commands.cli import main
+from punto.controller.journal.audit import audit
 from tests.service.table_in_this_process import edited, table
 from tests.service.test_progressive_record import AWARD, give, settings, to_the_win
 

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from controller.accounts.accounts import Account
-from controller.accounts.gate import Gate, Policy
-from controller.accounts.refusals import NotLetInError
-from controller.accounts.roles import Role
-from controller.progressive.nexus import Confirm, EndGame
-from controller.progressive.procedure import HandButton
+from punto.baccarat.progressive.nexus import Confirm, EndGame
+from punto.baccarat.progressive.procedure import HandButton
+from punto.controller.accounts.accounts import Account
+from punto.controller.accounts.gate import Gate, Policy
+from punto.controller.accounts.refusals import NotLetInError
+from punto.controller.accounts.roles import Role
 from tests.service.progressive_devices import (
     BOB,
     PASSWORD,

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.journal.recovery import replay
-from controller.table.events import CorrectRound
-from drivers.base import StartUnconfirmed, WagerPlaced, WagersLatched
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import CorrectRound
+from punto.controller.journal.recovery import replay
+from punto.drivers.base import StartUnconfirmed, WagerPlaced, WagersLatched
 from tests.service.progressive_devices import (
     NOTHING,
     SUITED,

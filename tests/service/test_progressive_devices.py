@@ -8,12 +8,12 @@ from typing import Self
 
 import pytest
 
-from controller import engine
-from controller.accounts.roles import Role
-from controller.journal.recovery import replay
-from controller.progressive.nexus import Confirm, EndGame
-from controller.progressive.procedure import HandButton
-from simulators.line import Faults
+from punto.baccarat.progressive.nexus import Confirm, EndGame
+from punto.baccarat.progressive.procedure import HandButton
+from punto.controller import engine
+from punto.controller.accounts.roles import Role
+from punto.controller.journal.recovery import replay
+from punto.simulators.line import Faults
 from tests.service.progressive_devices import (
     BOB,
     SUITED,

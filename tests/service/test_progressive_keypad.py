@@ -2,10 +2,10 @@
 
 import asyncio
 
-from controller.devices.keypad_door import KeypadDoor
-from controller.table.events import SignOn
-from drivers.keypad.keys import KeyMap
-from drivers.keypad.serial_line import SerialKeypad
+from punto.baccarat.table.events import SignOn
+from punto.controller.devices.keypad_door import KeypadDoor
+from punto.drivers.keypad.keys import KeyMap
+from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.service.progressive_devices import (
     NOTHING,
     SUITED,

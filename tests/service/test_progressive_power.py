@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from controller.accounts.roles import Role
-from controller.journal.recovery import history
-from controller.progressive.aquarius import State as AquariusState
-from controller.progressive.state import State as Books
-from controller.table.state import TablesProgressive
+from punto.baccarat.progressive.aquarius import State as AquariusState
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.state import TablesProgressive
+from punto.controller.accounts.roles import Role
+from punto.controller.journal.recovery import history
 from tests.service.progressive_devices import SUITED, Devices, enroll, switched_on
 from tests.service.table_in_this_process import eventually
 from tests.service.table_on_a_machine import Broker, Listener, Table, free_port, inputs, replayed

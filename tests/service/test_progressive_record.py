@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.journal.recovery import replay
-from controller.journal.store import RecordError
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import CountCoins, OpenMeter
-from controller.progressive.procedure import HandButton, StartGame
-from controller.table.events import CardDrawn, Event, OpenBetting, SetWager
-from controller.table.settings import Settings
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import CountCoins, OpenMeter
+from punto.baccarat.progressive.procedure import HandButton, StartGame
+from punto.baccarat.table.events import CardDrawn, Event, OpenBetting, SetWager
+from punto.baccarat.table.settings import Settings
+from punto.controller.journal.recovery import replay
+from punto.controller.journal.store import RecordError
 from tests.service.table_in_this_process import Table, edited, rows, table
 from tests.table.croupier import settings as table_settings
 

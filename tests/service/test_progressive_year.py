@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import pytest
 
-from controller.gaming_days import Calendar
-from controller.journal.recovery import replay
-from game_manager.record import Accounts, opened
-from game_manager.reports import Accrual, day_report
+from punto.controller.gaming_days import Calendar
+from punto.controller.journal.recovery import replay
+from punto.game_manager.record import Accounts, opened
+from punto.game_manager.reports import Accrual, day_report
 from tests.service.a_year import FIRST_DAY, play
 from tests.table.croupier import settings
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from controller.journal.recovery import replay
-from controller.table.events import ChangeShoe, KeyCard, SignOn
-from drivers.ishoe.transport import Shoe
-from simulators.shoe import ShoeOptions, VirtualShoe
+from punto.baccarat.table.events import ChangeShoe, KeyCard, SignOn
+from punto.controller.journal.recovery import replay
+from punto.drivers.ishoe.transport import Shoe
+from punto.simulators.shoe import ShoeOptions, VirtualShoe
 from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.table.croupier import LONG, cards
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.sd_notify import notify
+from punto.controller.sd_notify import notify
 from tests.service.table_on_a_machine import Table
 
 

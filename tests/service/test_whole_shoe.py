@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
 from tests.service.table_on_a_machine import (
     TABLE,
     Broker,

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.random import PCG64DXSM, SeedSequence
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.odds.exact import Position, positions
-from controller.odds.simulation.outcomes import NUMBERS, Outcomes
-from controller.odds.simulation.simulator import Block, Simulation
-from controller.odds.simulation.tally import Tally
-from controller.wagers.definition import Game
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.wagers.definition import Game
+from punto.odds.exact import Position, positions
+from punto.odds.simulation.outcomes import NUMBERS, Outcomes
+from punto.odds.simulation.simulator import Block, Simulation
+from punto.odds.simulation.tally import Tally
 
 CARDS = {number: card for card, number in NUMBERS.items()}
 

@@ -5,12 +5,12 @@ from math import sqrt
 
 import pytest
 
-from controller.games import load_game, shipped_games
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds, WagerOdds
-from controller.odds.simulation.outcomes import Outcomes
-from controller.odds.simulation.simulator import ShoeRules, Simulation
-from controller.odds.simulation.tally import estimates
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds, WagerOdds
+from punto.odds.simulation.outcomes import Outcomes
+from punto.odds.simulation.simulator import ShoeRules, Simulation
+from punto.odds.simulation.tally import estimates
 from tests.simulation.model import every_position
 
 GAMES = shipped_games()

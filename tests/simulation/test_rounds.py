@@ -5,12 +5,12 @@ from itertools import islice
 
 import pytest
 
-from controller.baccarat.cards import RANKS, STANDARD_DECK, Card
-from controller.baccarat.coup import Coup, Side
-from controller.games import load_game, shipped_games
-from controller.odds.exact import positions
-from controller.odds.simulation.simulator import ShoeRules, Simulation
-from controller.wagers.settlement import PlacedWager, settle
+from punto.baccarat.cards import RANKS, STANDARD_DECK, Card
+from punto.baccarat.coup import Coup, Side
+from punto.baccarat.wagers.settlement import PlacedWager, settle
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.exact import positions
+from punto.odds.simulation.simulator import ShoeRules, Simulation
 from tests.odds.games import (
     COMBINATIONS,
     EACH_FEATURE,

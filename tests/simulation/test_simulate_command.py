@@ -15,14 +15,14 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.cli import main
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds, positions
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.commands.cli import main
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds, positions
 
-PUNTO = [sys.executable, "-m", "controller", "simulate"]
+PUNTO = [sys.executable, "-m", "punto", "simulate"]
 
 
 @pytest.fixture
@@ -289,7 +289,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_says_so(tmp_path):
     limited = (
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)); "
-        "from controller.cli import main; sys.exit(main())"
+        "from punto.commands.cli import main; sys.exit(main())"
     )
     ran = subprocess.run(
         [sys.executable, "-c", limited, "simulate", *map(str, asked("--csv", path, rounds=1_000_000))],
@@ -399,7 +399,7 @@ def test_what_cannot_be_done_is_refused_with_a_reason(punto, arguments, said):
 )
 def test_nothing_but_the_lab_loads_its_libraries(command):
     program = (
-        "import sys\nfrom controller.cli import main\n"
+        "import sys\nfrom punto.commands.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(*(name for name in ('numba', 'pyarrow', 'matplotlib') if name in sys.modules), file=sys.stderr)"
     )
@@ -413,7 +413,7 @@ def test_nothing_but_the_lab_loads_its_libraries(command):
 @pytest.mark.parametrize("library", ["numba", "pyarrow"])
 def test_without_its_libraries_it_says_what_to_install(library):
     program = (
-        f"import sys; sys.modules[{library!r}] = None\nfrom controller.cli import main\nsys.exit(main())"
+        f"import sys; sys.modules[{library!r}] = None\nfrom punto.commands.cli import main\nsys.exit(main())"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program, "simulate", *map(str, asked())],

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from numpy.random import PCG64DXSM, SeedSequence
 
-from controller.games import load_game
-from controller.odds.simulation.kernel import shuffle
-from controller.odds.simulation.simulator import (
+from punto.configs.game_files import load_game
+from punto.odds.simulation.kernel import shuffle
+from punto.odds.simulation.simulator import (
     ROUNDS_OF_A_BLOCK,
     SHOES_OF_A_BLOCK,
     Block,

@@ -5,11 +5,11 @@ from statistics import stdev
 
 import pytest
 
-from controller.games import load_game
-from controller.odds.composition import Composition
-from controller.odds.exact import GameOdds
-from controller.odds.simulation.simulator import ShoeRules
-from controller.odds.simulation.tally import Estimate, estimates
+from punto.configs.game_files import load_game
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+from punto.odds.simulation.simulator import ShoeRules
+from punto.odds.simulation.tally import Estimate, estimates
 from tests.simulation.model import deal, outcomes_of
 
 GAME = load_game("side-wagers")

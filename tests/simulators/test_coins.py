@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from controller.games import load_game
-from simulators.coins import Coins, Habits, Move
+from punto.configs.game_files import load_game
+from punto.simulators.coins import Coins, Habits, Move
 
 SEATS = range(1, 1001)
 ALWAYS, NEVER, LATE = Habits(coin=1, late=0), Habits(coin=0), Habits(coin=1, late=1)

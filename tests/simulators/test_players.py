@@ -1,9 +1,9 @@
 """Players at a table with a progressive."""
 
-from controller.games import load_game
-from controller.wagers.settlement import check_wagers
-from simulators.coin_spot import VirtualCoinSpot
-from simulators.players import Players, PlayersOptions, ProgressivePlayers
+from punto.baccarat.wagers.settlement import check_wagers
+from punto.configs.game_files import load_game
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 
 GAME = load_game("progressive-2")
 

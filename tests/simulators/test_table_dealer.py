@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from controller.progressive import aquarius, nexus
-from controller.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
-from controller.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
-from controller.progressive.procedure import HandButton, HandDecided, StartGame
-from controller.progressive.refusal import RefusedError
-from simulators.table_dealer import Act, Procedure, Seen, right_act, wrong_acts
+from punto.baccarat.progressive import aquarius, nexus
+from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
+from punto.baccarat.progressive.procedure import HandButton, HandDecided, StartGame
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.simulators.table_dealer import Act, Procedure, Seen, right_act, wrong_acts
 
 SEATS = 7
 EVENTS = {

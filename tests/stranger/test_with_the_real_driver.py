@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.commands.operator import ask
-from controller.journal.entries import EVENTS
-from controller.journal.recovery import replay
-from controller.table.events import CardDrawn, CutCardSeen
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.table.events import CardDrawn, CutCardSeen
+from punto.commands.operator import ask
+from punto.controller.journal.entries import EVENTS
+from punto.controller.journal.recovery import replay
 from tests.service.table_on_a_machine import STAFF, employ
 from tests.stranger.shoe import PtyShoe, Shoe, Store
 
@@ -180,7 +180,7 @@ class Service:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "controller", "run", "--config", str(self.config)]
+        command = [sys.executable, "-m", "punto", "run", "--config", str(self.config)]
         self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         self.until(lambda state: state is not None)
 

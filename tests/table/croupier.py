@@ -5,13 +5,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal
 
-from controller.baccarat.cards import Card
-from controller.games import load_game
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, CardLevel, CountCoins, OpenMeter, Retire
-from controller.progressive.ledger import Cause
-from controller.progressive.nexus import Confirm, EndGame, SignAward, SwipeCard
-from controller.progressive.procedure import (
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import Adjust, BackOut, CardLevel, CountCoins, OpenMeter, Retire
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.nexus import Confirm, EndGame, SignAward, SwipeCard
+from punto.baccarat.progressive.procedure import (
     HandButton,
     NobodyWon,
     ReopenGame,
@@ -20,11 +19,11 @@ from controller.progressive.procedure import (
     WagerPlaced,
     WagerVoided,
 )
-from controller.progressive.settings import LinkedTable
-from controller.progressive.settings import Settings as ProgressiveSettings
-from controller.table.catalogue import event_of
-from controller.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
-from controller.table.events import (
+from punto.baccarat.progressive.settings import LinkedTable
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table.catalogue import event_of
+from punto.baccarat.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
+from punto.baccarat.table.events import (
     AcceptShoe,
     AccessRefused,
     AcknowledgeAlarm,
@@ -62,10 +61,11 @@ from controller.table.events import (
     VoidCoup,
     VoidRound,
 )
-from controller.table.settings import Settings
-from controller.table.state import Phase, RoundRecord, TableState
-from controller.table.table import Table
-from controller.wagers.definition import Game
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import Phase, RoundRecord, TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.wagers.definition import Game
+from punto.configs.game_files import load_game
 
 # Coups in the order that the cards leave the shoe.
 PLAYER_NATURAL: Final = "KS 2S 9H 3S"  # 9 over 5

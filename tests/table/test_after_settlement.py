@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.coup import Winner
-from controller.table.events import VoidRound
-from controller.table.state import Phase, RoundRecord
-from controller.table.turn import RefusedError
+from punto.baccarat.coup import Winner
+from punto.baccarat.table.events import VoidRound
+from punto.baccarat.table.state import Phase, RoundRecord
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards
 
 WAGERS = ("wager 1 player 500", "wager 2 banker 1000", "wager 3 tie 100")

@@ -2,15 +2,15 @@
 
 import pytest
 
-from controller.table.effects import AlarmAcknowledged
-from controller.table.events import (
+from punto.baccarat.table.effects import AlarmAcknowledged
+from punto.baccarat.table.events import (
     AccessRefused,
     AcknowledgeAlarm,
     RecordDiffers,
     SessionEnded,
     SnapshotTaken,
 )
-from controller.table.turn import RefusedError
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import Croupier
 
 

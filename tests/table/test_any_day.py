@@ -12,9 +12,9 @@ import pytest
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from pydantic import TypeAdapter
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.table.effects import CardHeld, Effect, Happened, RoundEnded
-from controller.table.events import (
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.table.effects import CardHeld, Effect, Happened, RoundEnded
+from punto.baccarat.table.events import (
     AcceptShoe,
     AccessRefused,
     AcknowledgeAlarm,
@@ -51,10 +51,10 @@ from controller.table.events import (
     VoidCoup,
     VoidRound,
 )
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase, RoundRecord, TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase, RoundRecord, TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import game, settings
 
 pytestmark = pytest.mark.by_chance

@@ -7,16 +7,16 @@ from typing import Any, Final
 import pytest
 from pydantic import TypeAdapter
 
-from controller.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
-from controller.progressive.events import ChangeSettings, OpenMeter
-from controller.progressive.money import amount
-from controller.progressive.state import AwardState
-from controller.table.effects import AwardChanged, Effect, Happened, MeterMoved
-from controller.table.events import CorrectCard, CorrectRound, Event, VoidRound
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase, TablesProgressive, TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, Posted
+from punto.baccarat.progressive.events import ChangeSettings, OpenMeter
+from punto.baccarat.progressive.money import amount
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table.effects import AwardChanged, Effect, Happened, MeterMoved
+from punto.baccarat.table.events import CorrectCard, CorrectRound, Event, VoidRound
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase, TablesProgressive, TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import COMMANDS, Croupier
 
 pytestmark = pytest.mark.by_chance

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
-from controller.progressive.ledger import Cause
-from controller.progressive.settings import Settings
-from controller.table.approval import second_person_needed
-from controller.table.events import CloseTable, CorrectCard, CorrectRound, Event, VoidCoup, VoidRound
-from controller.table.progressive import awards_in_reach
-from controller.table.turn import RefusedError
+from punto.baccarat.cards import Card
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.settings import Settings
+from punto.baccarat.table.approval import second_person_needed
+from punto.baccarat.table.events import CloseTable, CorrectCard, CorrectRound, Event, VoidCoup, VoidRound
+from punto.baccarat.table.progressive import awards_in_reach
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, Croupier, cards
 
 QUARTER = "2H KC 3H JC 4H KD"  # Player's 2-3-4 of hearts, 9 over 0: 25% of the meter

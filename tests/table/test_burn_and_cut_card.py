@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.effects import BurnCardTurned, CutCardReached
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.cards import Card
+from punto.baccarat.table.effects import BurnCardTurned, CutCardReached
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, happenings
 
 NEW_SHOE = ("hello", "sign on", "change shoe")

@@ -7,21 +7,21 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from controller.baccarat.cards import RANKS, SUITS, Card
-from controller.progressive.aquarius import Key, TurnKey
-from controller.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins
-from controller.progressive.ledger import Cause
-from controller.progressive.nexus import SignAward, SwipeCard
-from controller.progressive.procedure import (
+from punto.baccarat.cards import RANKS, SUITS, Card
+from punto.baccarat.progressive.aquarius import Key, TurnKey
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.nexus import SignAward, SwipeCard
+from punto.baccarat.progressive.procedure import (
     HandButton,
     StartGame,
     WagerLifted,
     WagerPlaced,
 )
-from controller.progressive.settings import Settings as ProgressiveSettings
-from controller.table.catalogue import CATALOGUE, CHANGEABLE, event_of, orders_of
-from controller.table.definition import FIELDS, Role
-from controller.table.events import (
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table.catalogue import CATALOGUE, CHANGEABLE, event_of, orders_of
+from punto.baccarat.table.definition import FIELDS, Role
+from punto.baccarat.table.events import (
     AcceptShoe,
     AcknowledgeAlarm,
     BooksOrder,
@@ -37,10 +37,10 @@ from controller.table.events import (
     VoidCoup,
     VoidRound,
 )
-from controller.table.possible import refusal, refusals
-from controller.table.state import Phase, TableState
-from controller.table.table import Table
-from controller.table.turn import RefusedError
+from punto.baccarat.table.possible import refusal, refusals
+from punto.baccarat.table.state import Phase, TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, Croupier, game, settings
 from tests.table.test_transitions import BET, COUP, IN_PHASE, METERED, SCENARIOS
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from controller.table.events import ChangeGame, ServiceStarted
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.events import ChangeGame, ServiceStarted
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, game, happenings, settings
 
 DRAGON = "dragon-bonus-1"

@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Side
-from controller.table.effects import CardCorrected
-from controller.table.state import Correction, Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Side
+from punto.baccarat.table.effects import CardCorrected
+from punto.baccarat.table.state import Correction, Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
 
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.baccarat.coup import Winner
-from controller.roads.rounds import RoadRound
-from controller.table.effects import CardAwaited, CardDealt, CoupEnded
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.coup import Winner
+from punto.baccarat.roads.rounds import RoadRound
+from punto.baccarat.table.effects import CardAwaited, CardDealt, CoupEnded
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import BANKER_NATURAL, LONG, PLAYER_NATURAL, TIE, Croupier, cards
 
 

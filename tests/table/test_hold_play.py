@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from controller.messages.building import state_message
-from controller.table.catalogue import orders_of
-from controller.table.definition import Role
-from controller.table.events import HoldPlay
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.catalogue import orders_of
+from punto.baccarat.table.definition import Role
+from punto.baccarat.table.events import HoldPlay
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.messages.building import state_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier
 
 HOLD = HoldPlay("mei", "the last hand is disputed")

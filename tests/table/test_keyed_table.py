@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards
 
 DAI_BACC = {"game_name": "dai-bacc", "cards": "keyed"}

@@ -5,9 +5,9 @@ import re
 import pytest
 from pydantic import TypeAdapter
 
-from controller.table.effects import CardDealt, CardsRevealed, Happening
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.effects import CardDealt, CardsRevealed, Happening
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards, happenings
 
 MIDI = {"game_name": "midi-baccarat", "decks": 1}

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from controller.messages.building import state_message
-from controller.operators.view import prompt_of
-from controller.table.progressive import what_waits
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.progressive import what_waits
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
+from punto.consoles.view import prompt_of
+from punto.controller.messages.building import state_message
 from tests.table.croupier import LONG, Croupier
 
 QUARTER = "2H KC 3H JC 4H KD"  # Player 2-3-4 of hearts, 9 over 0: 25% of the meter

@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.table.dealing import MOST_CARRIED
-from controller.table.state import Phase
+from punto.baccarat.table.dealing import MOST_CARRIED
+from punto.baccarat.table.state import Phase
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards
 
 POLICIES = ["burn", "next_coup", "dummy"]

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from controller.progressive.effects import CoinsCounted, WinPagePrinted
-from controller.progressive.events import ChangeSettings, PrintWinPage, SeatWager
-from controller.progressive.procedure import StartGame
-from controller.progressive.state import AwardState
-from controller.progressive.state import Phase as BooksPhase
-from controller.table.effects import AwardChanged, MeterMoved
-from controller.table.events import ServiceStarted
-from controller.table.state import TablesProgressive
-from controller.table.table import Table
-from controller.table.turn import RefusedError
-from controller.wagers.settlement import Outcome, Settlement
+from punto.baccarat.progressive.effects import CoinsCounted, WinPagePrinted
+from punto.baccarat.progressive.events import ChangeSettings, PrintWinPage, SeatWager
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.progressive.state import Phase as BooksPhase
+from punto.baccarat.table.effects import AwardChanged, MeterMoved
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.state import TablesProgressive
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.settlement import Outcome, Settlement
 from tests.table.croupier import LONG, Croupier, cards, game, settings
 
 QUARTER = "2H KC 3H JC 4H KD"  # Player 2-3-4 of hearts, 9 over 0: 25% of the meter

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from controller.messages.building import state_message
-from controller.messages.models import Notice
-from controller.progressive.procedure import StartGame
-from controller.table.effects import AlarmAcknowledged
-from controller.table.state import Phase, Sensors
-from controller.table.turn import RefusedError
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.table.effects import AlarmAcknowledged
+from punto.baccarat.table.state import Phase, Sensors
+from punto.baccarat.table.turn import RefusedError
+from punto.controller.messages.building import state_message
+from punto.controller.messages.models import Notice
 from tests.table.croupier import Croupier
 from tests.table.test_transitions import IN_PHASE
 

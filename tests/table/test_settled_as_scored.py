@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.commands.score import score
-from controller.games import load_game, shipped_games
-from controller.wagers.definition import Game
-from controller.wagers.settlement import Outcome, PlacedWager, Settlement, as_award
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, as_award
+from punto.commands.score import score
+from punto.configs.game_files import load_game, shipped_games
 from tests.table.croupier import Croupier
 from tests.wagers import coups
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.operators.view import prompt_of
-from controller.table.effects import CardDealt
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.effects import CardDealt
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
+from punto.consoles.view import prompt_of
 from tests.table.croupier import LONG, Croupier, cards
 
 # LONG is KS 2S 5S 3S 4D 9D: two cards came before the cable was cut.

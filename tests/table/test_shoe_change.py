@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.table.events import ServiceStarted
-from controller.table.state import Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards, settings
 
 MIDI = {"game_name": "midi-baccarat"}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.table.effects import ShoeLinkChanged
-from controller.table.shoe_orders import shoe_orders
-from controller.table.state import Bookmark, Phase
-from controller.table.turn import RefusedError
+from punto.baccarat.table.effects import ShoeLinkChanged
+from punto.baccarat.table.shoe_orders import shoe_orders
+from punto.baccarat.table.state import Bookmark, Phase
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
 
 # --- there and away

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.table.shoe_orders import Lamps, ShoeOrders, shoe_orders
+from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders, shoe_orders
 from tests.table.croupier import BANKER_NATURAL, PLAYER_NATURAL, TIE, Croupier
 
 MIDI = {"game_name": "midi-baccarat"}

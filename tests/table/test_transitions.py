@@ -4,9 +4,9 @@ from typing import Any, get_args
 
 import pytest
 
-from controller.progressive.procedure import StartGame
-from controller.table.catalogue import CATALOGUE
-from controller.table.events import (
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import (
     Access,
     BooksOrder,
     ConfigurationKeypad,
@@ -19,9 +19,9 @@ from controller.table.events import (
     SetWager,
     ShoeEvent,
 )
-from controller.table.state import Phase
-from controller.table.table import TRANSITIONS, leads_to
-from controller.table.turn import RefusedError
+from punto.baccarat.table.state import Phase
+from punto.baccarat.table.table import TRANSITIONS, leads_to
+from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, Croupier
 
 House = dict[str, Any]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.table.events import SetWager
-from controller.table.turn import RefusedError
-from controller.wagers.settlement import PlacedWager
+from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.settlement import PlacedWager
 from tests.table.croupier import PLAYER_NATURAL, Croupier
 
 DRAGON = {"game_name": "dragon-bonus-1"}

@@ -7,12 +7,12 @@ import tty
 from collections.abc import Callable
 from pathlib import Path
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.table.shoe_orders import Lamps
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
 
 
 class Table:

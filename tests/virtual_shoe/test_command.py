@@ -1,4 +1,4 @@
-"""`punto shoe` as a process: `python -m simulators.shoe` is the same command."""
+"""`punto shoe` as a process: `python -m punto.simulators.shoe` is the same command."""
 
 import asyncio
 import signal
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from simulators.shoe import shuffled
-from simulators.shoe.store import Store
+from punto.simulators.shoe import shuffled
+from punto.simulators.shoe.store import Store
 from tests.virtual_shoe.host import Host, Table
 
 HERE = Path(__file__).parents[2]
@@ -22,7 +22,7 @@ def start(tmp_path):
     processes = []
 
     def start(*options, wait=True, most_bytes=None):
-        command = [sys.executable, "-m", "simulators.shoe", *map(str, options)]
+        command = [sys.executable, "-m", "punto.simulators.shoe", *map(str, options)]
         if most_bytes is not None:  # of a file: what a full disk is to the store
             command = ["prlimit", f"--fsize={most_bytes}", *command]
         pipe = subprocess.PIPE

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.shoe_orders import Lamps
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
-from simulators.shoe.dealer import Dealer
-from simulators.shoe.device import ShoeDevice
-from simulators.shoe.faults import Faults
-from simulators.shoe.options import ShoeOptions
-from simulators.shoe.scenario import Step
-from simulators.shoe.store import Store
+from punto.baccarat.cards import Card
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
+from punto.simulators.shoe.dealer import Dealer
+from punto.simulators.shoe.device import ShoeDevice
+from punto.simulators.shoe.faults import Faults
+from punto.simulators.shoe.options import ShoeOptions
+from punto.simulators.shoe.scenario import Step
+from punto.simulators.shoe.store import Store
 
 BURN, PLAYER, NONE = Lamps(next="burn"), Lamps(next="player"), Lamps()
 RESULT = Lamps(banker=True, next="player")

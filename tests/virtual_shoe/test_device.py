@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.table.shoe_orders import Lamps
-from drivers.framing import encode
-from drivers.ishoe import frames
-from drivers.ishoe.codec import Decoder
-from simulators.shoe import device
-from simulators.shoe.device import ShoeDevice
-from simulators.shoe.store import Store
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.framing import encode
+from punto.drivers.ishoe import frames
+from punto.drivers.ishoe.codec import Decoder
+from punto.simulators.shoe import device
+from punto.simulators.shoe.device import ShoeDevice
+from punto.simulators.shoe.store import Store
 
 
 class Line:

@@ -1,9 +1,9 @@
 import pytest
 
-from drivers.framing import encode
-from drivers.ishoe.codec import Decoder
-from drivers.ishoe.frames import UnreadRecord
-from simulators.shoe.faults import Faults, Interval, Line, OptionError, card_chances, parse_faults
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.codec import Decoder
+from punto.drivers.ishoe.frames import UnreadRecord
+from punto.simulators.shoe.faults import Faults, Interval, Line, OptionError, card_chances, parse_faults
 
 SENT = [UnreadRecord(number) for number in range(1, 2001)]
 WIRE = [encode(frame) for frame in SENT]

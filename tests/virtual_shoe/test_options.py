@@ -1,9 +1,9 @@
 import pytest
 
-from controller.baccarat.cards import Card
-from simulators.shoe import OptionError, ShoeOptions, shuffled
-from simulators.shoe.faults import Faults
-from simulators.shoe.scenario import parse_scenario
+from punto.baccarat.cards import Card
+from punto.simulators.shoe import OptionError, ShoeOptions, shuffled
+from punto.simulators.shoe.faults import Faults
+from punto.simulators.shoe.scenario import parse_scenario
 
 FEW = (Card.AS, Card.KH, Card.TWO_C)
 

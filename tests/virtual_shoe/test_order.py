@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import STANDARD_DECK, Card
-from controller.baccarat.coup import Coup
-from simulators.shoe.order import shuffled, stacked, with_surplus_copy
+from punto.baccarat.cards import STANDARD_DECK, Card
+from punto.baccarat.coup import Coup
+from punto.simulators.shoe.order import shuffled, stacked, with_surplus_copy
 
 
 def test_a_seed_always_gives_the_same_cards():

@@ -8,12 +8,12 @@ from typing import get_args
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from simulators.shoe import shuffled
-from simulators.shoe.command import add_arguments
-from simulators.shoe.faults import Faults, parse_faults
-from simulators.shoe.scenario import ON_CARDS, Do, Step, parse_scenario, scenario_names
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.simulators.shoe import shuffled
+from punto.simulators.shoe.command import add_arguments
+from punto.simulators.shoe.faults import Faults, parse_faults
+from punto.simulators.shoe.scenario import ON_CARDS, Do, Step, parse_scenario, scenario_names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "virtual-shoe.md").read_text("utf-8")
 
@@ -40,7 +40,7 @@ def test_each_option_is_on_the_page():
 
 
 def test_the_defaults_on_the_page_are_those_of_the_program(tmp_path):
-    from simulators.shoe import ShoeOptions
+    from punto.simulators.shoe import ShoeOptions
 
     defaults = dict(re.findall(r"^\| `--(\w+) .*\| `?([\w-]+)`? \|$", section("Options"), re.MULTILINE))
     named = {field.name for field in fields(ShoeOptions)} & set(defaults) - {"link"}

@@ -1,12 +1,12 @@
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
-from controller.games import load_game, shipped_games
-from simulators.shoe import ScenarioError, ShoeOptions, read_scenario
-from simulators.shoe.faults import Faults
-from simulators.shoe.order import shuffled, stacked
-from simulators.shoe.scenario import Scenario, Step, parse_scenario, scenario_names
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.configs.game_files import load_game, shipped_games
+from punto.simulators.shoe import ScenarioError, ShoeOptions, read_scenario
+from punto.simulators.shoe.faults import Faults
+from punto.simulators.shoe.order import shuffled, stacked
+from punto.simulators.shoe.scenario import Scenario, Step, parse_scenario, scenario_names
 
 
 def test_a_scenario_says_what_it_says_and_nothing_else():

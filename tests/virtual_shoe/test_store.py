@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from controller.baccarat.cards import Card
-from drivers.framing import encode
-from drivers.ishoe.frames import CardRecord, CutCardRecord, UnreadRecord
-from simulators.shoe.store import Inside, Store, StoreError
+from punto.baccarat.cards import Card
+from punto.drivers.framing import encode
+from punto.drivers.ishoe.frames import CardRecord, CutCardRecord, UnreadRecord
+from punto.simulators.shoe.store import Inside, Store, StoreError
 
 pytestmark = pytest.mark.disk
 
@@ -41,9 +41,9 @@ def test_a_card_and_its_record_are_lost_together_or_not_at_all(path):
 import os
 from dataclasses import replace
 from pathlib import Path
-from controller.baccarat.cards import Card
-from drivers.ishoe.frames import CardRecord
-from simulators.shoe.store import Inside, Store
+from punto.baccarat.cards import Card
+from punto.drivers.ishoe.frames import CardRecord
+from punto.simulators.shoe.store import Inside, Store
 store = Store(Path({str(path)!r}))
 store.inside = Inside(1, 8, (Card.AS, Card.KC))
 for number, card in enumerate(store.inside.cards, start=1):

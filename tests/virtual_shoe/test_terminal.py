@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from simulators.shoe.terminal import Terminal, TerminalError
+from punto.simulators.shoe.terminal import Terminal, TerminalError
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.table.shoe_orders import Lamps
-from drivers.ishoe import frames
-from simulators.shoe import ShoeOptions, StoreError, VirtualShoe, read_scenario, shuffled
-from simulators.shoe.faults import parse_faults
-from simulators.shoe.scenario import Step
+from punto.baccarat.cards import Card
+from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.ishoe import frames
+from punto.simulators.shoe import ShoeOptions, StoreError, VirtualShoe, read_scenario, shuffled
+from punto.simulators.shoe.faults import parse_faults
+from punto.simulators.shoe.scenario import Step
 from tests.virtual_shoe.host import Host, Table
 
 

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Coup
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
 
 
 @cache

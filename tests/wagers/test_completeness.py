@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from controller.baccarat.cards import STANDARD_DECK
-from controller.baccarat.coup import Coup, Side, Winner
-from controller.wagers.completeness import Fault, coups_by_points, faults
-from controller.wagers.condition import BY_POINTS, Condition
-from controller.wagers.definition import Rule, Wager
+from punto.baccarat.cards import STANDARD_DECK
+from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.wagers.completeness import Fault, coups_by_points, faults
+from punto.baccarat.wagers.condition import BY_POINTS, Condition
+from punto.baccarat.wagers.definition import Rule, Wager
 
 LOSE = Rule(name="lose", pays="lose")
 

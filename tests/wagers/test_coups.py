@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.baccarat.cards import Card
-from controller.baccarat.coup import Winner, total
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Winner, total
 from tests.wagers.coups import (
     EIGHT_OVER_ZERO,
     NATURAL,

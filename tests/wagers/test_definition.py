@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from controller.baccarat.coup import Side, Winner
-from controller.wagers.condition import Condition
-from controller.wagers.definition import Game, Limits, Progressive, Rule, Wager
+from punto.baccarat.coup import Side, Winner
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.definition import Game, Limits, Progressive, Rule, Wager
 from tests.wagers.coups import coup
 
 WINS = Rule(name="wins", pays="1 to 1", when=Condition(winner=(Winner.PLAYER,)))

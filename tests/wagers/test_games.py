@@ -2,9 +2,9 @@
 
 import pytest
 
-from controller.games import load_game, shipped_games
-from controller.wagers.definition import Progressive
-from controller.wagers.settlement import PlacedWager, Settlement, settle
+from punto.baccarat.wagers.definition import Progressive
+from punto.baccarat.wagers.settlement import PlacedWager, Settlement, settle
+from punto.configs.game_files import load_game, shipped_games
 from tests.wagers.coups import (
     EIGHT_OVER_ZERO,
     NATURAL,

@@ -2,7 +2,7 @@ from fractions import Fraction
 
 import pytest
 
-from controller.wagers.pay import Pay, Rounding, percentage
+from punto.baccarat.wagers.pay import Pay, Rounding, percentage
 
 F = Fraction
 

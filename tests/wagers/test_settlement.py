@@ -2,10 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.games import load_game
-from controller.wagers.definition import Limits, Rule
-from controller.wagers.pay import Rounding
-from controller.wagers.settlement import (
+from punto.baccarat.wagers.definition import Limits, Rule
+from punto.baccarat.wagers.pay import Rounding
+from punto.baccarat.wagers.settlement import (
     Outcome,
     PlacedWager,
     Settlement,
@@ -15,6 +14,7 @@ from controller.wagers.settlement import (
     give_back,
     settle,
 )
+from punto.configs.game_files import load_game
 from tests.wagers.coups import OVER_ZERO, coup
 
 MINI = load_game("mini-baccarat")

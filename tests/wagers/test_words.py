@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
-from controller.baccarat.coup import Coup, Winner
-from controller.wagers.condition import Condition
-from controller.wagers.words import words
+from punto.baccarat.cards import RANKS, STANDARD_DECK, SUITS, Card
+from punto.baccarat.coup import Coup, Winner
+from punto.baccarat.wagers.condition import Condition
+from punto.baccarat.wagers.words import words
 
 PLAYER, BANKER, TIE = Winner.PLAYER, Winner.BANKER, Winner.TIE
 

@@ -19,7 +19,7 @@ from fontTools.ttLib import TTFont
 ROOT: Final = Path(__file__).parents[3]
 DISPLAYS: Final = ROOT / "displays"
 FONTS: Final = DISPLAYS / "static" / "fonts"
-CONSOLE_FONTS: Final = ROOT / "controller" / "operators" / "pages" / "fonts"
+CONSOLE_FONTS: Final = ROOT / "consoles" / "pages" / "fonts"
 """The consoles are served by another program, which does without the displays' files: they have the Latin font of their own."""
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from controller.messages.models import Scoreboard
-from controller.roads.drawing import shown_columns
+from punto.baccarat.roads.drawing import shown_columns
+from punto.controller.messages.models import Scoreboard
 
 ROADS = ("bead_plate", "big_road", "big_eye_boy", "small_road", "cockroach_pig")
 

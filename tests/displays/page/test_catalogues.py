@@ -9,9 +9,9 @@ from typing import get_args
 import pytest
 from fontTools.ttLib import TTFont
 
-from controller.messages.models import Overlay
-from controller.table.state import Phase
-from displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
+from punto.baccarat.table.state import Phase
+from punto.controller.messages.models import Overlay
+from punto.displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
 from tests.displays.page.fonts import CONSOLE_FONTS, SOURCES, WEIGHTS, characters, font_of, latin_font
 

@@ -8,7 +8,7 @@ import aiomqtt
 import pytest
 from playwright.async_api import expect
 
-from controller.table.events import VoidCoup
+from punto.baccarat.table.events import VoidCoup
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
 from tests.displays.parts import DisplayProcess, display, free_port, publisher

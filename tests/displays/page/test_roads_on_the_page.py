@@ -8,8 +8,8 @@ from random import Random
 import pytest
 from playwright.async_api import expect
 
-from controller.messages.models import Scoreboard
-from controller.roads.rounds import RoadRound
+from punto.baccarat.roads.rounds import RoadRound
+from punto.controller.messages.models import Scoreboard
 from tests.displays.page.reading import READ_ASKS, READ_ROADS, ROADS, expected, expected_asks
 from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher

@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, Request, expect
 
-from displays.board import NO_METER, NO_PROGRESSIVE
+from punto.displays.board import NO_METER, NO_PROGRESSIVE
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, live_seconds, note_when_live
 from tests.displays.parts import display, publisher

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from displays.options import DisplayOptions, MqttOptions, PageOptions
-from displays.server import serve
+from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
+from punto.displays.server import serve
 from tests.displays.page.reading import MARKS, READ_ASKS, READ_ROADS, ROADS
 from tests.service.table_on_a_machine import TABLE, Broker, Shoe, Table, expected_rounds, round_records
 
@@ -32,7 +32,7 @@ def punto_roads(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     facts = ("winner", "player_pair", "banker_pair", "natural")
     given = "".join(json.dumps({key: each[key] for key in facts}) + "\n" for each in rounds)
     said = subprocess.run(
-        [sys.executable, "-m", "controller", "roads"], input=given, capture_output=True, text=True, check=True
+        [sys.executable, "-m", "punto", "roads"], input=given, capture_output=True, text=True, check=True
     )
     found: dict[str, Any] = json.loads(said.stdout)
     return found

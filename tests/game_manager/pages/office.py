@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.async_api import Page, expect
 
-from controller.accounts.roles import Role
+from punto.controller.accounts.roles import Role
 from tests.game_manager.house import Clock, House, house
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, consoles, sign_on
 

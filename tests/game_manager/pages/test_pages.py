@@ -10,7 +10,7 @@ import pypdf
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
-from controller.operators import console
+from punto.consoles import console
 from tests.game_manager.house import CALENDAR, QUARTER, Books, a_change_of_meter, a_weekend
 from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approve, manage, office, show
 from tests.operators.pages.parts import at_work

@@ -13,17 +13,17 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, expect
 
-from controller.accounts.accounts import Accounts
-from controller.accounts.roles import Role
-from controller.baccarat.cards import Card
-from controller.config import AccountsConfig, ConsoleConfig
-from controller.messages.building import timestamp
-from controller.operators.console import Console
-from controller.operators.desk import NOTHING_FITTED, Desk, Fitted
-from controller.supervisor import gate_of
-from controller.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
-from controller.table.settings import Settings
-from controller.table.state import Phase
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.state import Phase
+from punto.consoles.console import Console
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.roles import Role
+from punto.controller.config import AccountsConfig, ConsoleConfig
+from punto.controller.messages.building import timestamp
+from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
+from punto.controller.supervisor import gate_of
 from tests.displays.parts import free_port, listening
 from tests.service.table_in_this_process import Table, settings, table
 

@@ -10,9 +10,9 @@ from unittest import mock
 
 from playwright.async_api import Page, async_playwright, expect
 
-from controller.progressive.events import Adjust, OpenMeter
-from controller.progressive.ledger import Cause
-from controller.table.events import CallSupervisor, CloseTable, LidMoved, ResumePlay
+from punto.baccarat.progressive.events import Adjust, OpenMeter
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.table.events import CallSupervisor, CloseTable, LidMoved, ResumePlay
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.operators.pages.parts import (
     PASSWORD,
@@ -238,5 +238,8 @@ async def supervisors_day(page: Page, here: TableWithConsoles) -> None:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as temporary, mock.patch("controller.engine.datetime", PlayedBefore):
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        mock.patch("punto.controller.engine.datetime", PlayedBefore),
+    ):
         asyncio.run(make(Path(temporary)))

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from controller.baccarat.cards import Card
-from controller.operators.desk import Fitted
-from controller.table.events import CorrectRound, OpenBetting, ShoeLost, VoidCoup, VoidRound
-from controller.table.state import Phase
-from drivers.base import LinkHealth
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import CorrectRound, OpenBetting, ShoeLost, VoidCoup, VoidRound
+from punto.baccarat.table.state import Phase
+from punto.controller.orders.desk import Fitted
+from punto.drivers.base import LinkHealth
 from tests.operators.pages.parts import (
     NOTE_CHANGES,
     PLAYER_NATURAL,

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, expect
 
-from controller.operators.desk import Fitted
-from controller.progressive.aquarius import GameOver, Jpot, Key, TurnKey
-from controller.progressive.events import OpenMeter
-from controller.progressive.nexus import Confirm
-from controller.progressive.procedure import HandButton, StartGame, WagerPlaced, WagerVoided
-from controller.progressive.state import State as Books
-from controller.table.settings import Settings
-from drivers.base import CardAnswer
+from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.nexus import Confirm
+from punto.baccarat.progressive.procedure import HandButton, StartGame, WagerPlaced, WagerVoided
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.table.settings import Settings
+from punto.controller.orders.desk import Fitted
+from punto.drivers.base import CardAnswer
 from tests.operators.pages.parts import (
     PASSWORD,
     TableWithConsoles,

@@ -4,8 +4,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
-from controller.table.events import CallSupervisor, LidMoved
-from controller.table.state import Phase
+from punto.baccarat.table.events import CallSupervisor, LidMoved
+from punto.baccarat.table.state import Phase
 from tests.operators.pages.parts import (
     PLAYER_NATURAL,
     at_work,

@@ -25,7 +25,7 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
         [
             sys.executable,
             "-m",
-            "controller",
+            "punto",
             "operators",
             "--accounts",
             accounts,

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import expect
 
-from controller.accounts.roles import Role
-from controller.table.state import Phase
+from punto.baccarat.table.state import Phase
+from punto.controller.accounts.roles import Role
 from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, at_work, sign_on
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

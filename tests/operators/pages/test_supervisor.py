@@ -6,9 +6,9 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from controller.operators.reports import MOST_TOLD
-from controller.table.events import CallSupervisor, CloseTable, LidMoved
-from controller.table.state import Phase
+from punto.baccarat.table.events import CallSupervisor, CloseTable, LidMoved
+from punto.baccarat.table.state import Phase
+from punto.consoles.reports import MOST_TOLD
 from tests.operators.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,

@@ -1,0 +1,238 @@
+"""How a round goes with Aquarius: a keypad, and a supervisor's key (sheet 000, Aquarius, dealing procedure).
+
+J-POT logs an award, and the key's way back to RUN adjusts the meter (7e, 7f). So a table that loses its power in
+between stands at LOGGED, and goes on from there.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, Literal
+
+from punto.baccarat.progressive import procedure
+from punto.baccarat.progressive.events import Authority, BookAward
+from punto.baccarat.progressive.procedure import (
+    ADJUSTED,
+    AFTER_START,
+    ALREADY_CONFIRMED,
+    ALREADY_STARTED,
+    BETTING,
+    HAND_NOT_OVER,
+    LOGGED,
+    NO_GAME,
+    NO_HAND_YET,
+    NOT_OVER,
+    OF_NO_ROUND,
+    PLAYING,
+    SETTLING,
+    TOO_LATE,
+    AwardTakenBack,
+    Hand,
+    HandButton,
+    HandDecided,
+    NobodyWon,
+    Order,
+    Procedure,
+    Refusal,
+    Refusals,
+    ReopenGame,
+    StartGame,
+    Transitions,
+    WagerLifted,
+    WagerPlaced,
+    WagerVoided,
+    end,
+    log,
+)
+from punto.baccarat.progressive.refusal import RefusedError
+
+
+class Key(StrEnum):
+    """Where the supervisor's key stands."""
+
+    RUN = "run"
+    JPH = "jph"
+
+
+KEY_SWITCH: Final = "key switch"
+"""Who turned a key, or pressed J-POT with it, at a keypad: a key names nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnKey:
+    """The supervisor's key is turned."""
+
+    to: Key
+    who: str
+    kind: Literal["turn_key"] = "turn_key"
+
+
+@dataclass(frozen=True, slots=True)
+class Jpot:
+    """The supervisor `who` presses J-POT; or the dealer, for an award that the house lets the dealer confirm."""
+
+    who: str
+    kind: Literal["jpot"] = "jpot"
+
+
+@dataclass(frozen=True, slots=True)
+class GameOver:
+    """The dealer presses GAME OVER."""
+
+    who: str
+    kind: Literal["game_over"] = "game_over"
+
+
+Event = procedure.Event | TurnKey | Jpot | GameOver
+
+TRANSITIONS: Final[Transitions] = {
+    BETTING: {
+        WagerPlaced: frozenset({BETTING}),
+        WagerLifted: frozenset({BETTING}),
+        WagerVoided: frozenset({BETTING}),
+        StartGame: frozenset({PLAYING}),
+        HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
+        AwardTakenBack: frozenset({BETTING, SETTLING}),
+        ReopenGame: frozenset({SETTLING}),
+        TurnKey: frozenset({BETTING}),
+    },
+    PLAYING: {
+        WagerLifted: frozenset({PLAYING}),
+        WagerVoided: frozenset({PLAYING}),
+        HandDecided: frozenset({SETTLING}),
+        TurnKey: frozenset({PLAYING}),
+    },
+    SETTLING: {
+        WagerLifted: frozenset({SETTLING}),
+        WagerVoided: frozenset({SETTLING}),
+        HandDecided: frozenset({SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
+        HandButton: frozenset({SETTLING}),
+        TurnKey: frozenset({SETTLING}),
+        Jpot: frozenset({LOGGED, ADJUSTED}),  # adjusted where the dealer may confirm it alone
+        NobodyWon: frozenset({LOGGED, ADJUSTED}),
+        GameOver: frozenset({BETTING}),
+    },
+    LOGGED: {
+        WagerLifted: frozenset({LOGGED}),
+        WagerVoided: frozenset({LOGGED}),
+        TurnKey: frozenset({LOGGED, ADJUSTED}),
+    },
+    ADJUSTED: {
+        WagerLifted: frozenset({ADJUSTED}),
+        WagerVoided: frozenset({ADJUSTED}),
+        HandDecided: frozenset({ADJUSTED, SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
+        TurnKey: frozenset({ADJUSTED}),
+        GameOver: frozenset({BETTING}),
+    },
+}
+
+_KEY_IN_RUN: Final[Refusal] = (
+    "key_in_run",
+    "the key is in RUN: a supervisor must turn it to JPH first",
+)
+
+REFUSED: Final[Refusals] = {
+    BETTING: {
+        HandButton: NO_GAME,
+        NobodyWon: NO_GAME,
+        Jpot: NO_HAND_YET,
+        GameOver: NO_GAME,
+    },
+    PLAYING: {
+        WagerPlaced: AFTER_START,
+        StartGame: ALREADY_STARTED,
+        AwardTakenBack: OF_NO_ROUND,
+        HandButton: HAND_NOT_OVER,
+        NobodyWon: HAND_NOT_OVER,
+        ReopenGame: TOO_LATE,
+        Jpot: NO_HAND_YET,
+        GameOver: HAND_NOT_OVER,
+    },
+    SETTLING: {
+        WagerPlaced: AFTER_START,
+        StartGame: ALREADY_STARTED,
+        ReopenGame: NOT_OVER,
+    },
+    LOGGED: {
+        WagerPlaced: AFTER_START,
+        StartGame: ALREADY_STARTED,
+        HandDecided: (
+            "award_open",
+            "the award is logged and the key is in JPH: turn the key to RUN, then correct the round",
+        ),
+        AwardTakenBack: OF_NO_ROUND,
+        HandButton: ALREADY_CONFIRMED,
+        NobodyWon: ALREADY_CONFIRMED,
+        ReopenGame: NOT_OVER,
+        Jpot: ALREADY_CONFIRMED,
+        GameOver: (
+            "key_in_jph",
+            "the key is in JPH and the meter is not adjusted yet: a supervisor must turn it to RUN first",
+        ),
+    },
+    ADJUSTED: {
+        WagerPlaced: AFTER_START,
+        StartGame: ALREADY_STARTED,
+        HandButton: ALREADY_CONFIRMED,
+        NobodyWon: ALREADY_CONFIRMED,
+        ReopenGame: NOT_OVER,
+        Jpot: ALREADY_CONFIRMED,
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(procedure.State):
+    """A table with Aquarius: the step, the hand and the key. It can be stored and taken up again."""
+
+    key: Key = Key.RUN
+    kind: Literal["aquarius"] = "aquarius"
+
+
+class Aquarius(Procedure[State]):
+    """One table's procedure. `state` is all that it is."""
+
+    states = State
+    transitions = TRANSITIONS
+    refused = REFUSED
+
+    def carry_out(self, event: Any) -> tuple[State, list[Order]]:
+        """The state after an event that is legal now, and what it asks of the progressive."""
+        if isinstance(event, StartGame | GameOver) and self.state.key is Key.JPH:
+            # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the table".
+            raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
+        return super().carry_out(event)
+
+    def own(self, event: TurnKey | Jpot | NobodyWon | GameOver) -> tuple[State, list[Order]]:
+        """The state after an event of the key or the keypad, and what it asks of the progressive."""
+        state, hand = self.state, self.state.hand
+        match event:
+            case TurnKey(to=to):
+                if state.step is LOGGED and to is Key.RUN:
+                    return state.but(key=to, step=ADJUSTED), _booking(hand)
+                return state.but(key=to), []
+            case Jpot() | NobodyWon():
+                return self._log(event)
+            case _:  # GAME OVER
+                ended, order = end(hand, "a supervisor turns the key to JPH and confirms NOBODY WON")
+                return state.but(hand=ended, step=BETTING), [order]
+
+    def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
+        """Log an award, or that nobody won it (7e); with the key in RUN what the dealer may confirm alone, which is booked at once."""
+        state = self.state
+        alone = state.key is Key.RUN
+        up_to = 0 if state.hand.won is None else state.hand.won.dealer_up_to
+        if alone and not up_to:
+            raise RefusedError(*_KEY_IN_RUN)
+        hand, order = log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
+        if not alone:
+            return state.but(hand=hand, step=LOGGED), [order]
+        if len(order.won.seats) > up_to:
+            raise RefusedError(*_KEY_IN_RUN)
+        return state.but(hand=hand, step=ADJUSTED), [order, *_booking(hand)]
+
+
+def _booking(hand: Hand) -> list[Order]:
+    """That nobody won is logged, and books nothing."""
+    return [] if hand.denied else [BookAward(hand.table)]

@@ -1,0 +1,304 @@
+"""Awards: locked, booked and backed out; and that nobody won one.
+
+What the tray pays (sheet 000, 7a: "Other hands are paid from the tray or from the meter") goes the same way as what the meter
+pays, and moves nothing in the meter's books.
+
+An award's amount is fixed when it is locked, of the meter less what is locked already. The order of the locks is the
+order on the record, so two tables that win in the same moment are one after the other.
+
+The next meter begins when a 100% award is locked, not when it is booked: what is left of the won meter (less than a
+cent), the seed, all of the reserve (sheet 000: "added on to any configured seed amount after a 100% award is given")
+and as much of the overflow as the display limit lets it. So wagers that come between lock and booking feed the next
+meter, and another table's award of that moment is of a meter that has its seed.
+
+The overflow comes back only then, and for a fixed award that the meter does not hold without it. No sheet speaks of it;
+were it to fill the room that a smaller award makes, players would not see that award "deducted from the meter"
+(sheet 001, 7b).
+"""
+
+from dataclasses import replace
+from typing import Final, get_args
+
+from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
+from punto.baccarat.progressive.events import BackOut, BookAward, DenyAward, LockAward
+from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
+from punto.baccarat.progressive.money import amount, share_of_meter, whole, written
+from punto.baccarat.progressive.orders import refuse_unreasoned, table_round
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.settings import Payer
+from punto.baccarat.progressive.shares import Share, order_of_paying, split
+from punto.baccarat.progressive.state import Award, AwardState, TableRound
+from punto.baccarat.progressive.turn import Turn
+from punto.baccarat.wagers.definition import Rule
+
+KEPT: Final = 25
+"""So many awards of either payer that are over are at hand for the Game Manager; all of them are on the record."""
+
+
+def lock(turn: Turn, event: LockAward) -> None:
+    """Fix an award. With Nexus it is booked in the same step (sheet 000, Nexus Command, 7e).
+
+    Raises:
+        RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was confirmed before, who
+            confirms it may not, or the meter does not hold it.
+    """
+    award = _claimed(turn, event)
+    _refuse_again(turn, event)
+    if award.payer == "meter":
+        _refuse_unpayable(turn, award)
+    _refuse_authority(turn, award)
+    missing = amount(award.amount) - turn.state.available
+    if award.payer == "meter" and missing > 0:
+        # What a display limit kept off the meter is the players' too. It comes in no other way before the next meter.
+        back = (Line(Account.OVERFLOW, -missing), Line(Account.PRIMARY, missing))
+        turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
+    turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
+    turn.say(AwardLocked(award))
+    if award.whole_meter:
+        _begin_next_meter(turn, award)
+    if turn.state.settings.procedure == "nexus":
+        _book(turn, award)
+
+
+def deny(turn: Turn, event: DenyAward) -> None:
+    """Note that nobody won an award, by the authority that the award would have needed. It moves no money.
+
+    Raises:
+        RefusedError: the round is not open, the tier wins no award, or who confirms it may not.
+    """
+    award = _claimed(turn, event)
+    _refuse_authority(turn, award)
+    turn.say(
+        NobodyWonLogged(
+            table=award.table,
+            round=award.round,
+            rule=award.rule,
+            seats=award.seats,
+            amount=award.amount,
+            payer=award.payer,
+            reason=event.reason,
+            who=award.who,
+            by=award.by,
+            level=award.level,
+            confirmed_by=award.confirmed_by,
+            approved_by=event.approved_by,
+        )
+    )
+
+
+def book(turn: Turn, event: BookAward) -> None:
+    """Book the award that is locked at a table: what the meter pays is taken off it.
+
+    Raises:
+        RefusedError: none is.
+    """
+    award = next((each for each in turn.state.locked if each.table == event.table), None)
+    if award is None:
+        raise RefusedError(
+            "nothing_locked", f"no award is logged at {event.table} that the meter has not been adjusted for"
+        )
+    _book(turn, award)
+
+
+def back_out(turn: Turn, event: BackOut) -> None:
+    """Take a booked award back; what the meter paid is put back on it.
+
+    What began the next meter stays where it is: seed is taken back by an adjustment of its own, for its own cause.
+
+    Raises:
+        RefusedError: there is no such award any more, it is not booked, or the order is not in order.
+    """
+    if event.progressive not in {None, turn.state.settings.progressive}:
+        raise RefusedError(
+            "other_progressive",
+            f"award {event.award} is {event.progressive}'s, and this is {turn.state.settings.progressive}: a meter that is no "
+            "more is not adjusted",
+        )
+    award = next((each for each in turn.state.awards if each.id == event.award), None)
+    if award is None:
+        raise RefusedError(
+            "unknown_award",
+            f"award {event.award} is not among those at hand: make an adjustment that names it in its reason",
+        )
+    if award.state is AwardState.BACKED_OUT:
+        raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")
+    if award.state is AwardState.LOCKED:
+        raise RefusedError(
+            "not_booked",
+            f"award {award.id} is logged and the meter is not adjusted yet: turn the key at {award.table} to RUN, and "
+            "then back it out",
+        )
+    refuse_unreasoned(event.reason)
+    put = amount(award.amount)
+    if award.payer == "meter":
+        turn.post(
+            Cause.BACK_OUT,
+            (Line(Account.PAID, -put, award.rule), *turn.to_meter(put)),
+            replace(_about(award), who=event.who, reason=event.reason, approved_by=event.approved_by),
+        )
+    after = replace(award, state=AwardState.BACKED_OUT)
+    turn.put_award(after)
+    turn.say(AwardBackedOut(after, event.who, event.reason, event.approved_by))
+
+
+def forget(turn: Turn) -> None:
+    """Keep the last awards of either payer, and those of the tables' last rounds, which are locked or could still be corrected."""
+    awards = turn.state.awards
+    last_rounds = {(each.table, each.round) for each in turn.state.rounds}
+    # The many of the tray must not drive out the few of the meter, which could then not be backed out.
+    last = {
+        award.id
+        for payer in get_args(Payer)
+        for award in [each for each in awards if each.payer == payer][-KEPT:]
+    }
+    kept = tuple(award for award in awards if award.id in last or (award.table, award.round) in last_rounds)
+    if len(kept) < len(awards):
+        turn.change(awards=kept)
+
+
+def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
+    """The award as it would be locked now.
+
+    Raises:
+        RefusedError: the round is not open, the tier wins no award, or a seat has no wager.
+    """
+    played = table_round(turn, event.table, event.round)
+    if played.over:
+        raise RefusedError(
+            "round_over",
+            f"round {event.round} of {event.table} is over: correct its cards, or its award is none",
+        )
+    won, authority, settings = event.won, event.authority, turn.state.settings
+    rule = settings.tier(won.rule)
+    if rule is None:
+        raise RefusedError("no_award", f"{won.rule} wins no award of {settings.wager.title}")
+    _refuse_seats(won.seats, event.round, played)
+    available = turn.state.available
+    shares = _shares(turn, rule, won.seats, played, available)
+    return Award(
+        id=turn.state.next_award,
+        rule=rule.name,
+        table=event.table,
+        round=event.round,
+        meter=whole(available),
+        amount=sum(share.amount for share in shares),
+        seats=won.seats,
+        shares=shares,
+        whole_meter=rule.pay.meter == 1,
+        payer=settings.payer(rule),
+        who=authority.who,
+        by=authority.by,
+        level=authority.level,
+        card=authority.level if authority.by == "card" else None,
+        confirmed_by=authority.confirmed_by,
+        side=won.side,
+        player=won.player,
+        banker=won.banker,
+    )
+
+
+def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> None:
+    if not seats:
+        raise RefusedError(
+            "no_hand_selected", "no hand is selected: press the hand button of each seat that won"
+        )
+    with_wager = {wager.seat for wager in played.wagers}
+    without = sorted(set(seats) - with_wager)
+    if without or len(set(seats)) < len(seats):
+        raise RefusedError(
+            "no_wager",
+            f"of the seats {', '.join(map(str, seats))} each must have a progressive wager in round {round_}, "
+            f"once; with one are {', '.join(map(str, sorted(with_wager))) or 'none'}",
+        )
+
+
+def _refuse_again(turn: Turn, event: LockAward) -> None:
+    """One table has one winning hand, so a round has one award at most."""
+    for award in turn.state.awards:
+        if (award.table, award.round) == (
+            event.table,
+            event.round,
+        ) and award.state is not AwardState.BACKED_OUT:
+            raise RefusedError(
+                "already_confirmed",
+                f"award {award.id} of round {award.round} is confirmed already, {written(award.amount)} for "
+                f"{award.rule}: if it is wrong, have it backed out at the Game Manager first",
+            )
+
+
+def _refuse_unpayable(turn: Turn, award: Award) -> None:
+    """An award that the meter does not hold: whoever won it is to be paid in full, so the house adds to the meter."""
+    held = whole(turn.state.available + turn.state.ledger.overflow)
+    if not award.amount:
+        raise RefusedError(
+            "meter_dry", "the meter holds nothing to pay: add to it by a manual adjustment first"
+        )
+    if award.amount > held:
+        raise RefusedError(
+            "meter_dry",
+            f"the meter holds {written(held)} and the award is {written(award.amount)}: add at least "
+            f"{written(award.amount - held)} to it by a manual adjustment first",
+        )
+
+
+def _refuse_authority(turn: Turn, award: Award) -> None:
+    """Nexus Command, 7e: "a Supervisor or Executive card (depending on jackpot level) swipe is required"."""
+    settings = turn.state.settings
+    if settings.procedure == "aquarius" or award.by == "dealer":
+        return
+    if award.level is None:
+        raise RefusedError(
+            "no_card",
+            "an award is completed by a card or a signature: swipe a Supervisor or an Executive card, or sign",
+        )
+    if settings.executive_from is None or award.amount < settings.executive_from:
+        return
+    if award.level != "executive":
+        raise RefusedError(
+            "executive_needed",
+            f"an award of {written(award.amount)} needs an executive: swipe an Executive card, or have an executive sign",
+        )
+    if award.confirmed_by == award.who:
+        raise RefusedError(
+            "second_person_needed",
+            f"an award of {written(award.amount)} needs two people, and {award.who} pressed CONFIRM: another executive must "
+            "complete it",
+        )
+
+
+def _shares(
+    turn: Turn, rule: Rule, seats: tuple[int, ...], played: TableRound, available: int
+) -> tuple[Share, ...]:
+    """Who gets what: of a percentage all who share it, of a fixed award each winner by the own wager."""
+    settings = turn.state.settings
+    staked = {wager.seat: wager.amount for wager in played.wagers}
+    if not rule.pay.meter:
+        order = order_of_paying(seats, settings.seat_one)
+        return tuple(Share(seat, settings.fixed_award(rule, staked[seat])) for seat in order)
+    sharing = seats if settings.split == "winners" else tuple(staked)
+    return split(share_of_meter(available, rule.pay.meter), sharing, settings.seat_one)
+
+
+def _begin_next_meter(turn: Turn, award: Award) -> None:
+    about = _about(award)
+    seed, reserve = amount(turn.state.settings.seed), turn.state.ledger.reserve
+    turn.post(Cause.SEED, (Line(Account.SEED_MONEY, -seed), *turn.to_meter(seed)), about)
+    turn.post(Cause.RESERVE_ADDED, (Line(Account.RESERVE, -reserve), *turn.to_meter(reserve)), about)
+    fits, _ = turn.to_meter(turn.state.ledger.overflow)
+    turn.post(Cause.OVERFLOW_ADDED, (Line(Account.OVERFLOW, -fits.amount), fits), about)
+
+
+def _book(turn: Turn, award: Award) -> None:
+    if award.payer == "meter":
+        paid = amount(award.amount)
+        turn.post(
+            Cause.AWARD, (Line(Account.PRIMARY, -paid), Line(Account.PAID, paid, award.rule)), _about(award)
+        )
+    after = replace(award, state=AwardState.BOOKED)
+    turn.put_award(after)
+    turn.say(AwardBooked(after))
+    forget(turn)
+
+
+def _about(award: Award) -> Reference:
+    return Reference(table=award.table, round=award.round, award=award.id, who=award.who)

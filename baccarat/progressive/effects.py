@@ -1,0 +1,145 @@
+"""What a progressive does about an event: entries for its record, in order."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from punto.baccarat.progressive.events import CardLevel, ConfirmedBy, SeatWager
+from punto.baccarat.progressive.ledger import Posting
+from punto.baccarat.progressive.settings import Payer, Settings
+from punto.baccarat.progressive.state import Award
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """Money moved."""
+
+    posting: Posting
+    kind: Literal["posted"] = "posted"
+
+
+@dataclass(frozen=True, slots=True)
+class WagersCounted:
+    """A round began at a table, with these progressive wagers."""
+
+    table: str
+    round: int
+    wagers: tuple[SeatWager, ...]
+    kind: Literal["wagers_counted"] = "wagers_counted"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardLocked:
+    """An award was fixed: it is logged, and can be backed out only by manual adjustment."""
+
+    award: Award
+    kind: Literal["award_locked"] = "award_locked"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardBooked:
+    """An award is to be paid, and the meter was adjusted for it if it pays."""
+
+    award: Award
+    kind: Literal["award_booked"] = "award_booked"
+
+
+@dataclass(frozen=True, slots=True)
+class AwardBackedOut:
+    """An award was taken back, onto the meter if that had paid it; by whom and why, as far as the entry has it."""
+
+    award: Award
+    who: str | None = None
+    reason: str | None = None
+    approved_by: str | None = None
+    kind: Literal["award_backed_out"] = "award_backed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class NobodyWonLogged:
+    """It was confirmed that none of `seats` won the tier `rule`, which their hand can have won; `amount` is what it would have come to.
+
+    By whom and by what is as of an award.
+    """
+
+    table: str
+    round: int
+    rule: str
+    seats: tuple[int, ...]
+    amount: int
+    payer: Payer
+    reason: str
+    who: str
+    by: ConfirmedBy
+    level: CardLevel | None = None
+    confirmed_by: str | None = None
+    approved_by: str | None = None
+    kind: Literal["nobody_won"] = "nobody_won"
+
+
+@dataclass(frozen=True, slots=True)
+class GameReopened:
+    """A game that had ended with nobody as its winner was opened again."""
+
+    table: str
+    round: int
+    reason: str
+    who: str
+    approved_by: str | None
+    kind: Literal["game_reopened"] = "game_reopened"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsChanged:
+    """The settings before and after a change, and who made it."""
+
+    before: Settings
+    after: Settings
+    reason: str
+    who: str
+    approved_by: str | None = None
+    kind: Literal["settings_changed"] = "settings_changed"
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """The progressive is no more."""
+
+    reason: str
+    who: str
+    approved_by: str | None
+    kind: Literal["retired"] = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class CoinsCounted:
+    """What was taken in wagers on a gaming day was counted, by hand or machine."""
+
+    day: str
+    amount: int
+    who: str
+    kind: Literal["coins_counted"] = "coins_counted"
+
+
+@dataclass(frozen=True, slots=True)
+class WinPagePrinted:
+    """The win page of the award of this number was printed, as the original or as a copy."""
+
+    award: int
+    who: str
+    original: bool
+    kind: Literal["win_page_printed"] = "win_page_printed"
+
+
+Effect = (
+    Posted
+    | WagersCounted
+    | AwardLocked
+    | AwardBooked
+    | AwardBackedOut
+    | NobodyWonLogged
+    | GameReopened
+    | SettingsChanged
+    | Retired
+    | CoinsCounted
+    | WinPagePrinted
+)

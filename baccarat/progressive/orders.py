@@ -1,0 +1,262 @@
+"""Rounds and their wagers, and what people order of a meter. What may not be done now is refused with a reason."""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from punto.baccarat.progressive.effects import (
+    CoinsCounted,
+    GameReopened,
+    Retired,
+    SettingsChanged,
+    WagersCounted,
+)
+from punto.baccarat.progressive.events import (
+    Adjust,
+    ChangeSettings,
+    Contribute,
+    CountCoins,
+    EndRound,
+    OpenMeter,
+    ReopenRound,
+    Retire,
+)
+from punto.baccarat.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
+from punto.baccarat.progressive.money import MOST, amount, share, whole, written
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.progressive.state import TableRound
+from punto.baccarat.progressive.turn import Turn
+
+_AGAINST: Final = {
+    Cause.INCREASE: Account.ADJUSTMENTS,
+    Cause.MALFUNCTION: Account.ADJUSTMENTS,
+    Cause.OVER_LIMIT: Account.OVERFLOW,
+    Cause.RECOVERY_OF_SEED: Account.SEED_MONEY,
+}
+"""The causes that an adjustment can have, each with the account that gives or takes."""
+
+
+_DAY: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
+
+
+def open_meter(turn: Turn, event: OpenMeter) -> None:
+    """Put the seed on the meter."""
+    seed = amount(turn.state.settings.seed)
+    turn.post(
+        Cause.SEED,
+        (Line(Account.SEED_MONEY, -seed), *turn.to_meter(seed)),
+        Reference(who=event.who, approved_by=event.approved_by),
+    )
+
+
+def contribute(turn: Turn, event: Contribute) -> None:
+    """Begin a table's round and count its wagers into the meter.
+
+    Raises:
+        RefusedError: the table is not linked, its round before is not over, or a wager cannot be.
+    """
+    settings = turn.state.settings
+    if event.table not in {each.table for each in settings.tables}:
+        raise RefusedError(
+            "unknown_table", f"{event.table} is not linked to {settings.progressive}: link it in the settings"
+        )
+    last = turn.state.round_at(event.table)
+    if last is not None and not last.over:
+        raise RefusedError(
+            "already_started", f"round {last.round} of {event.table} has been started: end it before the next"
+        )
+    if last is not None and event.round <= last.round:
+        raise RefusedError(
+            "not_next_round", f"{event.table} has had round {last.round}: a round before it cannot begin now"
+        )
+    seats = {wager.seat for wager in event.wagers}
+    amounts = [wager.amount for wager in event.wagers]
+    if len(seats) < len(amounts) or min(amounts, default=1) <= 0:
+        raise RefusedError("bad_wagers", "each seat has one progressive wager, of more than nothing")
+    stakes = sum(amounts)
+    turn.say(WagersCounted(event.table, event.round, event.wagers))
+    to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
+    turn.post(
+        Cause.CONTRIBUTION,
+        (
+            Line(Account.CONTRIBUTIONS, -(to_meter + to_reserve)),
+            *turn.to_meter(to_meter),
+            Line(Account.RESERVE, to_reserve),
+        ),
+        Reference(table=event.table, round=event.round),
+        rounds=turn.rounds_with(TableRound(event.table, event.round, event.wagers)),
+    )
+
+
+def end_round(turn: Turn, event: EndRound) -> None:
+    """End a table's round.
+
+    Raises:
+        RefusedError: it is not its last, is over already, or has an award that the meter is not adjusted for.
+    """
+    played = table_round(turn, event.table, event.round)
+    if played.over:
+        raise RefusedError("round_over", f"round {event.round} of {event.table} is over already")
+    for award in turn.state.locked:
+        if award.table == event.table:
+            raise RefusedError(
+                "award_open",
+                f"award {award.id} is logged and the meter is not adjusted yet: turn the key to RUN first",
+            )
+    turn.change(rounds=turn.rounds_with(replace(played, over=True)))
+
+
+def reopen_round(turn: Turn, event: ReopenRound) -> None:
+    """Open a table's last round again: its cards were corrected, or somebody orders it.
+
+    Raises:
+        RefusedError: it is not its last, or is not over.
+    """
+    played = table_round(turn, event.table, event.round)
+    if not played.over:
+        raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
+    turn.change(rounds=turn.rounds_with(replace(played, over=False)))
+    if event.by is not None:
+        turn.say(GameReopened(event.table, event.round, event.by.reason, event.by.who, event.by.approved_by))
+
+
+def adjust(turn: Turn, event: Adjust) -> None:
+    """Put more on the meter, or take off it what may be taken.
+
+    Raises:
+        RefusedError: the cause allows no adjustment, there is not so much, or the order is not in order.
+    """
+    if event.cause not in _AGAINST:
+        raise RefusedError(
+            "not_a_cause",
+            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
+            "retirement, and up by an increase; an award and a retirement are orders of their own",
+        )
+    if event.amount <= 0:
+        raise RefusedError("no_amount", "say how much as more than nothing; the cause says which way")
+    if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
+        raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: write less")
+    refuse_unreasoned(event.reason)
+    moved, against = amount(event.amount), _AGAINST[event.cause]
+    reference = Reference(who=event.who, reason=event.reason, approved_by=event.approved_by)
+    if event.cause is Cause.INCREASE:
+        turn.post(event.cause, (Line(against, -moved), *turn.to_meter(moved)), reference)
+        return
+    if moved > turn.state.available:
+        raise RefusedError(
+            "more_than_meter",
+            f"the meter holds {written(whole(turn.state.available))} that is not promised to an award: take off no more",
+        )
+    if event.cause is Cause.RECOVERY_OF_SEED and moved > turn.state.ledger.seed_money:
+        raise RefusedError(
+            "more_than_seed",
+            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover no more",
+        )
+    turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
+
+
+def counted(event: CountCoins) -> CoinsCounted:
+    """What the wagers of a gaming day came to when they were counted, as it goes on the record.
+
+    Raises:
+        RefusedError: it is no day, or no amount.
+    """
+    if not _DAY.fullmatch(event.day):
+        raise RefusedError("no_day", f"{event.day!r} is no day: write it as 2026-11-21")
+    if event.amount < 0:
+        raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: write 0 or more")
+    return CoinsCounted(event.day, event.amount, event.who)
+
+
+def change_settings(turn: Turn, event: ChangeSettings) -> None:
+    """Put other settings in force.
+
+    Raises:
+        RefusedError: a round or an award is open, they are those of another progressive, or the meter is above their
+            display limit.
+    """
+    _refuse_while_open(turn, "settings change")
+    refuse_unreasoned(event.reason)
+    before, after = turn.state.settings, event.settings
+    if event.before not in {None, before}:
+        raise RefusedError(
+            "settings_changed", "somebody has changed the settings meanwhile: look at them again"
+        )
+    if after == before:
+        raise RefusedError("same_settings", "these are the settings in force: nothing would change")
+    if (before.progressive, before.wager, before.tables[0].game) != (
+        after.progressive,
+        after.wager,
+        after.tables[0].game,
+    ):
+        raise RefusedError(
+            "another_progressive",
+            f"{before.progressive} is for {before.wager.name} of {before.tables[0].game}, and its pay table is part of "
+            "it: retire it and open another",
+        )
+    if after.display_limit is not None and after.display_limit < turn.state.shown:
+        raise RefusedError(
+            "limit_below_meter",
+            f"the meter is at {written(turn.state.shown)}: a display limit must be at or above it",
+        )
+    linked = {each.table for each in after.tables}
+    turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
+    turn.say(SettingsChanged(before, after, event.reason, event.who, event.approved_by))
+
+
+def retire(turn: Turn, event: Retire) -> None:
+    """Take all that the meter holds off it, for good.
+
+    Raises:
+        RefusedError: a round or an award is open, or the order is not in order.
+    """
+    _refuse_while_open(turn, "a progressive is retired")
+    refuse_unreasoned(event.reason)
+    held = {each: getattr(turn.state.ledger, each.value) for each in HOLDINGS}
+    total = sum(held.values())
+    turn.post(
+        Cause.RETIREMENT,
+        (
+            *(Line(account, -balance) for account, balance in sorted(held.items())),
+            Line(Account.ADJUSTMENTS, total),
+        ),
+        Reference(who=event.who, reason=event.reason, approved_by=event.approved_by),
+    )
+    turn.say(Retired(event.reason, event.who, event.approved_by))
+
+
+def table_round(turn: Turn, table: str, number: int) -> TableRound:
+    """A table's last round, if it is the one of this number.
+
+    Raises:
+        RefusedError: it is not.
+    """
+    last = turn.state.round_at(table)
+    if last is None:
+        raise RefusedError("no_round", f"{table} has had no round of this progressive")
+    if last.round != number:
+        raise RefusedError(
+            "not_last_round",
+            f"only the last round of {table} can be opened, and that is {last.round}, not {number}",
+        )
+    return last
+
+
+def refuse_unreasoned(reason: str) -> None:
+    """Refuse an order that goes on the record without a reason."""
+    if not reason.strip():
+        raise RefusedError("no_reason", "say why: the reason goes on the record")
+
+
+def _refuse_while_open(turn: Turn, what: str) -> None:
+    """No parameter changes while a round or an award is open."""
+    if turn.state.locked:
+        award = turn.state.locked[0]
+        raise RefusedError(
+            "award_open", f"award {award.id} at {award.table} is not booked yet: {what} after that"
+        )
+    for each in turn.state.rounds:
+        if not each.over:
+            raise RefusedError(
+                "round_open", f"round {each.round} of {each.table} is not over: {what} after that"
+            )

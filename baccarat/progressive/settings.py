@@ -1,0 +1,303 @@
+"""How a house runs one progressive: its pay table, its rates, and the policies that the sheets leave to it.
+
+What cannot be is an error. What the sheet advises against is the house's to decide: `advice` says it in the sheet's own
+words (sheet 000, "Progressive systems flexibility and recommendations").
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, Final, Literal
+
+from punto.baccarat.progressive.money import MOST, amount, parts_per_million, written
+from punto.baccarat.progressive.shares import DealersSide
+from punto.baccarat.wagers.definition import Progressive, Rule, Wager
+from punto.baccarat.wagers.pay import Rounding
+
+Procedure = Literal["aquarius", "nexus"]
+Payer = Literal["tray", "meter"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedTable:
+    """A table that shares the meter, and the name of the game that it plays."""
+
+    table: str
+    game: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One progressive's settings; amounts in minor units, rates as "20%" of each wager.
+
+    - `progressive`: its id; `tables`: who shares the meter, all playing the same game.
+    - `wager`: the pay table, by its rules.
+    - `seed`, `contribution`: what the meter starts with and takes in; `by_pay_table` gives the pay table's own.
+    - `reserve`: what goes to the hidden reserve, which is added to the seed after a 100% award.
+    - `display_limit`: what the meter may show at most, None for anything.
+    - `split`: who shares a percentage award, those at the table that also won their base wager (sheet 001, 7b) or all
+      that made the progressive wager (sheet 000, 7b).
+    - `fixed_awards`: paid from the tray or from the meter (sheet 000, 7a), rounded by `rounding`.
+    - `wager_stays`: on the sensor until it is settled ("to 1"), or taken at the start ("for 1").
+    - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an Executive card,
+      None for never.
+    - `base_wagers`: whether the seats' wagers on Player and Banker are on the record, so that the cards say who won; where
+      they are unseen, the dealer sees whose won.
+    - `one_side_only`: a seat with wagers on both Player and Banker has no progressive wager.
+    - `approval_above`: an adjustment of more needs a second person's approval, None for never.
+    - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
+    - `supervisor_from`: an award from the tray that comes to less the dealer may confirm alone. With 0, a supervisor verifies every
+      award (sheet 000, 7d-7e).
+
+    Raises:
+        ValueError: the settings contradict each other, the pay table or a sheet.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    progressive: str
+    tables: tuple[LinkedTable, ...]
+    wager: Wager
+    seed: int
+    contribution: str
+    reserve: str = "0%"
+    display_limit: int | None = None
+    split: Literal["winners", "participants"] = "winners"
+    fixed_awards: Payer = "tray"
+    rounding: Rounding = field(default_factory=Rounding)
+    wager_stays: bool = False
+    procedure: Procedure = "aquarius"
+    executive_from: int | None = None
+    base_wagers: Literal["recorded", "unseen"] = "unseen"
+    approval_above: int | None = 0
+    seat_one: DealersSide = "right"
+    one_side_only: bool = False
+    supervisor_from: int = 0
+
+    @classmethod
+    def by_pay_table(
+        cls, progressive: str, tables: tuple[LinkedTable, ...], wager: Wager, **others: Any
+    ) -> "Settings":
+        """Settings with what the pay table itself says where nothing else is given.
+
+        Raises:
+            ValueError: the wager pays nothing from a meter, or as above.
+        """
+        own: dict[str, Any] = {
+            "seed": _own(wager).seed,
+            "contribution": _own(wager).contribution,
+            "wager_stays": wager.stake_stays,
+            "one_side_only": others.get("base_wagers") == "recorded",
+        }
+        return cls(progressive=progressive, tables=tables, wager=wager, **{**own, **others})
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        _own(self.wager)
+        limits = self.wager.limits
+        if limits.minimum != limits.maximum:
+            raise ValueError(
+                f"a sensor tells no amounts, so {self.wager.name} is of one: write the same minimum and maximum in its "
+                f"limits, not {limits.minimum} and {'none' if limits.maximum is None else limits.maximum}"
+            )
+        self._check_tables()
+        for name, value in (
+            ("seed", self.seed),
+            ("display_limit", self.display_limit),
+            ("executive_from", self.executive_from),
+            ("approval_above", self.approval_above),
+            ("supervisor_from", self.supervisor_from),
+        ):
+            if value is not None and value < 0:
+                raise ValueError(f"{name} must be 0 minor units or more, not {value}")
+            if value is not None and value > MOST:
+                raise ValueError(f"{name} must be at most {MOST} minor units, not {value}")
+        for name, rate in (("contribution", self.contribution), ("reserve", self.reserve)):
+            try:
+                parts_per_million(rate)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        if self.contribution_rate + self.reserve_rate > 1_000_000:
+            raise ValueError(
+                f"contribution {self.contribution} and reserve {self.reserve} are more than the whole wager: together "
+                "write at most 100%"
+            )
+        if self.display_limit is not None and self.display_limit < self.seed:
+            raise ValueError(
+                f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: the meter "
+                "could not start"
+            )
+        if self.procedure == "aquarius" and self.executive_from is not None:
+            raise ValueError("executive_from is for cards, and Aquarius has a key: leave it out")
+        self._check_supervisor_from()
+        self._check_stake()
+
+    def _check_tables(self) -> None:
+        names = [each.table for each in self.tables]
+        if not names:
+            raise ValueError("a progressive needs a table")
+        if len(set(names)) < len(names):
+            raise ValueError(f"a table is linked twice: {', '.join(names)}")
+        games = sorted({each.game for each in self.tables})
+        if len(games) > 1:
+            raise ValueError(
+                f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any other "
+                "progressive game nor linked to any other base game (sheet 000)"
+            )
+
+    def _check_supervisor_from(self) -> None:
+        if not self.supervisor_from:
+            return
+        if self.fixed_awards == "meter":
+            raise ValueError(
+                "supervisor_from is for awards that the tray pays, and here the meter pays them all, which a supervisor "
+                'confirms: leave it out, or write fixed_awards = "tray"'
+            )
+        if self.executive_from is not None and self.supervisor_from > self.executive_from:
+            raise ValueError(
+                f"supervisor_from {written(self.supervisor_from)} is above executive_from "
+                f"{written(self.executive_from)}: an award between them would need an Executive card and nobody at all"
+            )
+
+    def _check_stake(self) -> None:
+        """A stake that was taken cannot be returned, and one that stays is not part of a "for" pay."""
+        for rule in self.wager.rules:
+            if rule.wins and not rule.pay.meter and rule.pay.stake_taken is self.wager_stays:
+                what = "stays on the sensor" if self.wager_stays else "is taken at the start"
+                raise ValueError(
+                    f'the wager {what}, and {rule.name} pays {rule.pays!r}: a wager that stays goes with "to", one '
+                    'that is taken with "for"'
+                )
+
+    @property
+    def contribution_rate(self) -> int:
+        """What the meter takes in of a wager, in parts per million."""
+        return parts_per_million(self.contribution)
+
+    @property
+    def reserve_rate(self) -> int:
+        """What the reserve takes in of a wager, in parts per million."""
+        return parts_per_million(self.reserve)
+
+    @property
+    def limit(self) -> int | None:
+        """`display_limit` as the meter counts."""
+        return None if self.display_limit is None else amount(self.display_limit)
+
+    def payer(self, rule: Rule) -> Payer:
+        """Who pays what this rule awards (sheet 000, 7a: "Other hands are paid from the tray or from the meter")."""
+        return "meter" if rule.pay.meter else self.fixed_awards
+
+    def tier(self, name: str) -> Rule | None:
+        """The rule of this name if it wins an award, whoever pays it; None otherwise."""
+        return next((rule for rule in self.wager.rules if rule.name == name and rule.wins), None)
+
+    def of_the_meter(self, name: str) -> bool:
+        """Whether the meter pays what the rule of this name awards."""
+        rule = self.tier(name)
+        return rule is not None and self.payer(rule) == "meter"
+
+    def dealer_up_to(self, rule: Rule) -> int:
+        """For how many seats the dealer may confirm this rule's award without a supervisor."""
+        if self.payer(rule) == "meter":
+            return 0
+        each = self.fixed_award(rule, self.wager.limits.minimum)
+        return max(0, self.supervisor_from - 1) // max(1, each)
+
+    def fixed_award(self, rule: Rule, stake: int) -> int:
+        """What a rule that is not of the meter's percentages pays a stake beyond what was not taken of it."""
+        pay = rule.pay
+        return self.rounding(pay.returned(stake) - (0 if pay.stake_taken else stake))
+
+    @property
+    def largest_fixed_award(self) -> int:
+        """The most that a rule pays that is not a percentage of the meter."""
+        stake = self.wager.limits.minimum
+        fixed = [rule for rule in self.wager.rules if rule.wins and not rule.pay.meter]
+        return max((self.fixed_award(rule, stake) for rule in fixed), default=0)
+
+
+def _own(wager: Wager) -> Progressive:
+    """What the pay table itself says of its meter."""
+    if wager.progressive is None:
+        raise ValueError(f"{wager.name} pays nothing from a meter: name a wager that has a progressive")
+    return wager.progressive
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Something that the sheet advises against: what, and the sheet's own words. `loud` where it matters most."""
+
+    code: str
+    text: str
+    sheet: str
+    loud: bool = False
+
+
+RUNNING_DRY: Final = (
+    "Most pay tables with this style of math are designed to grow over time when a contribution rate of 70% or more is "
+    "used. If less is contributed, the risk of the meter “running dry” increases."
+)
+ONLY_REDUCE: Final = (
+    "When using a pay table in which only the progressive (percentage) pays are deducted from the meter, we recommend "
+    "only reducing the pre-configured meter contribution rate if any changes are made. Adjusting the contribution rate "
+    "above the pre-configured value would reduce the mathematical house advantage of the wager."
+)
+A_RESERVE: Final = (
+    "We recommend contributing a small portion of each progressive wager to the reserve. This amount will be added on "
+    "to any configured seed amount after a 100% award is given, and will help reduce the drop in play expected after a "
+    "jackpot hits."
+)
+NOT_THE_RESERVE_ALONE: Final = (
+    "We do not recommend eliminating a seed amount entirely and using the reserve as the only seed mechanism. All games "
+    "present a certain likelihood of back-to-back awards, and this method runs the risk of restarting the meter at a "
+    "very low amount in that case."
+)
+A_SEED_FOR_FIXED_AWARDS: Final = (
+    "If any changes are made, we recommend the seed amount to be at least as large as the largest “fixed” award on the "
+    "pay table."
+)
+NO_ZERO_SEED: Final = "We do not recommend configuring a $0 seed amount."
+
+_GROWS_FROM: Final = 700_000  # 70%, in parts per million
+
+
+def advice(settings: Settings) -> tuple[Advice, ...]:
+    """What sheet 000 advises against in these settings."""
+    return (*_on_contribution(settings), *_on_reserve(settings), *_on_seed(settings))
+
+
+def _on_contribution(settings: Settings) -> Iterator[Advice]:
+    own = _own(settings.wager)
+    if settings.fixed_awards == "meter" and settings.contribution_rate < _GROWS_FROM:
+        yield Advice(
+            "contribution_low",
+            f"all awards are paid from the meter, and it takes in {settings.contribution} of each wager",
+            RUNNING_DRY,
+        )
+    if settings.fixed_awards == "tray" and Fraction(settings.contribution_rate, 1_000_000) > own.rate:
+        yield Advice(
+            "contribution_high",
+            f"the meter takes in {settings.contribution} of each wager, and the pay table's own rate is "
+            f"{own.contribution}",
+            ONLY_REDUCE,
+        )
+
+
+def _on_reserve(settings: Settings) -> Iterator[Advice]:
+    if not settings.reserve_rate:
+        yield Advice("no_reserve", "nothing goes to the reserve", A_RESERVE)
+    elif not settings.seed:
+        yield Advice("reserve_alone", "only the reserve seeds the next meter", NOT_THE_RESERVE_ALONE)
+
+
+def _on_seed(settings: Settings) -> Iterator[Advice]:
+    largest = settings.largest_fixed_award
+    if not settings.seed:
+        yield Advice("no_seed", "the meter starts with nothing", NO_ZERO_SEED, loud=True)
+    if settings.seed < largest:
+        yield Advice(
+            "seed_low",
+            f"the seed is {written(settings.seed)}, and a fixed award can be {written(largest)}",
+            A_SEED_FOR_FIXED_AWARDS,
+        )

@@ -1,0 +1,125 @@
+"""What a progressive is at one moment, as a value: everything that an event can change, and nothing else."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Side
+from punto.baccarat.progressive.events import CardLevel, ConfirmedBy, SeatWager
+from punto.baccarat.progressive.ledger import Ledger
+from punto.baccarat.progressive.money import amount, whole
+from punto.baccarat.progressive.settings import Payer, Settings
+from punto.baccarat.progressive.shares import Share
+from punto.baccarat.progressive.value import Value
+
+
+class Phase(StrEnum):
+    """Where a progressive is in its life."""
+
+    NEW = "new"
+    OPEN = "open"
+    RETIRED = "retired"
+
+
+class AwardState(StrEnum):
+    """Where an award is: fixed in amount, taken off the meter, or put back."""
+
+    LOCKED = "locked"
+    BOOKED = "booked"
+    BACKED_OUT = "backed_out"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRound:
+    """A table's last round, with its progressive wagers."""
+
+    table: str
+    round: int
+    wagers: tuple[SeatWager, ...]
+    over: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Award:
+    """An award, fixed when it was locked; amounts in minor units.
+
+    `meter` is what the meter held for it then (and the overflow what a fixed award is more), `seats` who won it, `shares` who gets what, in the order of paying.
+    `whole_meter` where it is all of the meter, so that the next one began. What the tray pays, as `payer` says, the meter does not.
+    `who` confirmed it, `by` what; `card` is the level of the card that was swiped, and `level` that of a signature too, as far as there
+    is one. `confirmed_by` pressed CONFIRM, with Nexus. `side` won with the cards of `player` and `banker`.
+    """
+
+    id: int
+    rule: str
+    table: str
+    round: int
+    meter: int
+    amount: int
+    seats: tuple[int, ...]
+    shares: tuple[Share, ...]
+    whole_meter: bool
+    who: str
+    card: CardLevel | None = None
+    state: AwardState = AwardState.LOCKED
+    payer: Payer = "meter"
+    by: ConfirmedBy = "key"
+    level: CardLevel | None = None
+    confirmed_by: str | None = None
+    side: Side | None = None
+    player: tuple[Card, ...] = ()
+    banker: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class State(Value):
+    """A progressive.
+
+    - `rounds`: each linked table's last round, once it had one.
+    - `awards`: those that are locked, those of the tables' last rounds, and the last ones before, in order.
+    - `next_award`: the number of the coming award.
+    """
+
+    settings: Settings
+    phase: Phase = Phase.NEW
+    ledger: Ledger = field(default_factory=Ledger)
+    rounds: tuple[TableRound, ...] = ()
+    awards: tuple[Award, ...] = ()
+    next_award: int = 1
+
+    @property
+    def locked(self) -> tuple[Award, ...]:
+        """Awards that are fixed and not yet booked, in the order that they were locked in."""
+        return tuple(award for award in self.awards if award.state is AwardState.LOCKED)
+
+    @property
+    def available(self) -> int:
+        """What the next award is an award of, in millionths of a minor unit: the meter less all that is locked.
+
+        Money is promised once. Without it two tables that hit 100% together would each be promised the same meter.
+        """
+        promised = sum(award.amount for award in self.locked if award.payer == "meter")
+        return self.ledger.primary - amount(promised)
+
+    @property
+    def room(self) -> int | None:
+        """What the meter can still take before it would pass the display limit, None for anything."""
+        limit = self.settings.limit
+        return None if limit is None else max(0, limit - self.available)
+
+    @property
+    def shown(self) -> int:
+        """What displays show, in minor units.
+
+        From the lock of a 100% award to its booking there are two meters on the primary account, the one that was won
+        and the one that has begun: shown is the one that was won. A percentage stays on display until it is booked.
+        """
+        won = next((award for award in self.locked if award.whole_meter), None)
+        if won is not None:
+            return won.meter
+        limit = self.settings.display_limit
+        shown = whole(self.ledger.primary)
+        return shown if limit is None else min(shown, limit)
+
+    def round_at(self, table: str) -> TableRound | None:
+        """The last round of a table, None before its first."""
+        return next((each for each in self.rounds if each.table == table), None)

@@ -1,0 +1,53 @@
+"""One event being handled: the state so far and the effects so far.
+
+The progressive keeps a turn's state only when its handler comes to the end, so an event that is refused half-way has
+changed nothing.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from punto.baccarat.progressive.effects import Effect, Posted
+from punto.baccarat.progressive.ledger import Account, Cause, Line, Reference
+from punto.baccarat.progressive.state import Award, State, TableRound
+
+
+class Turn:
+    """The state and the effects while one event is handled."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.effects: list[Effect] = []
+
+    def change(self, **fields: Any) -> None:
+        """Put these fields of the state."""
+        self.state = self.state.but(**fields)
+
+    def say(self, effect: Effect) -> None:
+        """Put something on the record."""
+        self.effects.append(effect)
+
+    def post(self, cause: Cause, lines: Collection[Line], reference: Reference, **fields: Any) -> None:
+        """Move money, and put these fields of the state with it; lines that are all of nothing move none."""
+        for line in lines:
+            if line.amount:
+                ledger, posting = self.state.ledger.post(cause, lines, reference)
+                self.change(ledger=ledger, **fields)
+                self.effects.append(Posted(posting))
+                return
+        if fields:
+            self.change(**fields)
+
+    def to_meter(self, amount: int) -> tuple[Line, Line]:
+        """The lines that put an amount on the meter: as far as it would pass the display limit, in the overflow."""
+        room = self.state.room
+        fits = amount if room is None else min(amount, room)
+        return Line(Account.PRIMARY, fits), Line(Account.OVERFLOW, amount - fits)
+
+    def rounds_with(self, put: TableRound) -> tuple[TableRound, ...]:
+        """The tables' last rounds, with this one of its table's."""
+        return (*[each for each in self.state.rounds if each.table != put.table], put)
+
+    def put_award(self, put: Award) -> None:
+        """Put an award in the place of the one of its number."""
+        self.change(awards=tuple(put if each.id == put.id else each for each in self.state.awards))

@@ -1,0 +1,109 @@
+"""Everything that a score display draws of one shoe."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from punto.baccarat.roads.bead_plate import BeadPlate, bead_plate
+from punto.baccarat.roads.big_road import BigRoad, big_road, streak
+from punto.baccarat.roads.derived_roads import (
+    BIG_EYE_BOY,
+    COCKROACH_PIG,
+    SMALL_ROAD,
+    Ask,
+    DerivedRoad,
+    NextColors,
+    ask,
+    derived_road,
+)
+from punto.baccarat.roads.drawing import Tail
+from punto.baccarat.roads.rounds import Counts, RoadRound, Streak, counts
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard:
+    """The five roads, the ask marks, the streak (None before the first decided round) and the totals."""
+
+    bead_plate: BeadPlate
+    big_road: BigRoad
+    big_eye_boy: DerivedRoad
+    small_road: DerivedRoad
+    cockroach_pig: DerivedRoad
+    ask: Ask
+    streak: Streak | None
+    counts: Counts
+
+
+def draw(rounds: Sequence[RoadRound], tail: Tail = "turn") -> Scoreboard:
+    """The scoreboard of the shoe so far; `rounds` has every round but void and dummy ones, oldest first.
+
+    Raises:
+        ValueError: `tail` is neither "turn" nor "fall".
+    """
+    big = big_road(rounds, tail)
+    depths = [len(column) for column in big.columns]
+    return Scoreboard(
+        bead_plate=bead_plate(rounds),
+        big_road=big,
+        big_eye_boy=derived_road(depths, BIG_EYE_BOY, tail),
+        small_road=derived_road(depths, SMALL_ROAD, tail),
+        cockroach_pig=derived_road(depths, COCKROACH_PIG, tail),
+        ask=ask(big.columns),
+        streak=streak(big.columns),
+        counts=counts(rounds),
+    )
+
+
+def to_json(board: Scoreboard) -> dict[str, Any]:
+    """The five roads and the ask marks as `punto roads` prints them: plain dicts, lists, strings, numbers and None."""
+    return {
+        "bead_plate": {
+            "columns": [[_bead(each) for each in column] for column in board.bead_plate.columns],
+            "cells": [
+                {"row": cell.row, "col": cell.col, **_bead(cell.round)} for cell in board.bead_plate.cells
+            ],
+        },
+        "big_road": {
+            "columns": [
+                [{"winner": each.winner.value, "ties": each.ties} for each in column]
+                for column in board.big_road.columns
+            ],
+            "cells": [
+                {
+                    "row": cell.row,
+                    "col": cell.col,
+                    "winner": cell.winner.value if cell.winner is not None else None,
+                    "ties": cell.ties,
+                }
+                for cell in board.big_road.cells
+            ],
+        },
+        "big_eye_boy": _derived(board.big_eye_boy),
+        "small_road": _derived(board.small_road),
+        "cockroach_pig": _derived(board.cockroach_pig),
+        "ask": {"banker": _next_colors(board.ask.banker), "player": _next_colors(board.ask.player)},
+    }
+
+
+def _bead(each: RoadRound) -> dict[str, Any]:
+    return {
+        "winner": each.winner.value,
+        "player_pair": each.player_pair,
+        "banker_pair": each.banker_pair,
+        "natural": each.natural,
+    }
+
+
+def _derived(road: DerivedRoad) -> dict[str, Any]:
+    return {
+        "columns": [[color.value for color in column] for column in road.columns],
+        "cells": [{"row": cell.row, "col": cell.col, "color": cell.color.value} for cell in road.cells],
+    }
+
+
+def _next_colors(colors: NextColors) -> dict[str, str | None]:
+    return {
+        "big_eye_boy": colors.big_eye_boy and colors.big_eye_boy.value,
+        "small_road": colors.small_road and colors.small_road.value,
+        "cockroach_pig": colors.cockroach_pig and colors.cockroach_pig.value,
+    }

@@ -1,0 +1,192 @@
+"""Corrections of a round that is settled: what is on the record stays, and an entry with the differences is added.
+
+Only the last round can be corrected here. What followed an older one, at the table and in the players' hands, cannot
+be taken back by a machine.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import zip_longest
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup, SurplusCardError
+from punto.baccarat.table.dealing import return_wagers, road_round
+from punto.baccarat.table.effects import RoundCorrected, RoundEnded
+from punto.baccarat.table.events import CorrectRound, VoidRound
+from punto.baccarat.table.progressive import hand_corrected, settle_again
+from punto.baccarat.table.state import Phase, RoundRecord
+from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, give_back
+
+
+def correct_round(turn: Turn, order: CorrectRound) -> None:
+    """Settle the last round again by the cards that it really had.
+
+    Raises:
+        RefusedError: it is not the last round, has no wagers to settle, or cannot have had these cards.
+    """
+    last = _last(turn, order)
+    if (order.player, order.banker) == (last.player, last.banker):
+        raise RefusedError("same_card", f"these are the cards that round {last.round} has already")
+    coup = _coup(order, last)
+    _refuse_surplus(turn, last, coup)
+    hand_corrected(turn, coup, last.round, _wagers(last))
+    _enter(
+        turn,
+        order,
+        last,
+        replace(
+            last,
+            player=coup.player,
+            banker=coup.banker,
+            player_total=coup.player_total,
+            banker_total=coup.banker_total,
+            winner=coup.winner,
+            natural=coup.natural,
+            player_pair=coup.player_pair,
+            banker_pair=coup.banker_pair,
+            settlements=settle_again(turn.state, coup, last.settlements, _wagers(last)),
+        ),
+    )
+    correct_keyed(turn, last.round, coup.cards)
+    if last.shoe == turn.state.shoe:
+        drawn = turn.state.drawn
+        for before, after in zip(_cards(last), coup.cards, strict=True):
+            drawn = replace_last(drawn, before, after)
+        turn.change(drawn=drawn, rounds=(*turn.state.rounds[:-1], road_round(coup)))
+
+
+def void_round(turn: Turn, order: VoidRound) -> None:
+    """Take the last round back: every wager of it was to be returned whole.
+
+    Raises:
+        RefusedError: it is not the last round, or was no round with wagers.
+    """
+    last = _last(turn, order)
+    hand_corrected(turn, None, last.round, ())
+    _enter(turn, order, last, replace(last, status="void", winner=None, settlements=give_back(_wagers(last))))
+    if last.shoe == turn.state.shoe:
+        turn.change(rounds=turn.state.rounds[:-1])
+
+
+def _last(turn: Turn, order: CorrectRound | VoidRound) -> RoundRecord:
+    last = turn.state.last
+    if last is None:
+        raise RefusedError("no_round", "there is no round that could be corrected")
+    if order.round != last.round:
+        raise RefusedError(
+            "not_last_round",
+            f"only the last round can be corrected at the table, and that is {last.round}, not {order.round}",
+        )
+    if last.status != "played":
+        raise RefusedError("not_played", f"round {last.round} is {last.status}: nothing of it was settled")
+    return last
+
+
+def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
+    """The coup of these hands, as it was dealt."""
+    if (len(order.player), len(order.banker)) != (len(last.player), len(last.banker)):
+        raise RefusedError(
+            "cards_disagree",
+            f"round {last.round} was dealt {len(last.player)} cards to Player and {len(last.banker)} to Banker: name "
+            "as many, or void the round",
+        )
+    try:
+        coup = Coup(as_dealt(order.player, order.banker))
+    except SurplusCardError as error:
+        raise RefusedError("cards_disagree", f"with these cards {error}: void the round instead") from error
+    if not coup.over or (coup.player, coup.banker) != (order.player, order.banker):
+        raise RefusedError(
+            "cards_disagree",
+            "with these cards another card was to be drawn, and none was: void the round instead",
+        )
+    return coup
+
+
+def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
+    if last.shoe != turn.state.shoe:
+        return  # what else that shoe dealt is not known here any more
+    others = [*turn.state.drawn, *turn.state.carried]
+    for card in _cards(last):
+        others.remove(card)
+    for card in coup.cards:
+        others.append(card)
+        if others.count(card) > turn.state.settings.game.decks:
+            raise RefusedError("surplus_copy", f"every {card} that the shoe held has already come")
+
+
+def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right: RoundRecord) -> None:
+    """Put the differences between what the last round was and what is right on the record, under a number of its own."""
+    entry = replace(
+        right,
+        round=turn.state.round,
+        status="correction",
+        corrects=last.round,
+        settlements=tuple(
+            _difference(before, after)
+            for before, after in zip(last.settlements, right.settlements, strict=True)
+            if _differs(before, after)
+        ),
+        corrections=(),
+        who=order.who,
+        reason=order.reason,
+        approved_by=order.approved_by,
+    )
+    # The entry takes the coming round's number, so nothing may stand that was accepted for a round of that number.
+    return_wagers(turn)
+    turn.end_round(RoundEnded(entry))
+    turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
+    turn.change(last=right, correction=entry, round=entry.round + 1)
+    if turn.state.phase is Phase.BETTING:
+        turn.enter(Phase.BETTING)  # of another round
+
+
+def _differs(before: Settlement, after: Settlement) -> bool:
+    """Whether a wager is decided otherwise as far as anybody is owed.
+
+    An award returns nothing here, as it is fixed when it is locked: that it is one, and which, is what counts.
+    """
+    awards = Outcome.AWARD in {before.outcome, after.outcome} and before.rule != after.rule
+    return awards or before.returned != after.returned
+
+
+def _difference(before: Settlement, after: Settlement) -> Settlement:
+    """What is still to be paid on a wager, negative where it is to be taken back."""
+    more = after.returned - before.returned
+    return replace(
+        after,
+        stake=0,
+        returned=more,
+        net=more,
+        remainder=str(Fraction(after.remainder) - Fraction(before.remainder)),
+    )
+
+
+def _wagers(record: RoundRecord) -> tuple[PlacedWager, ...]:
+    return tuple(PlacedWager(each.seat, each.wager, each.stake) for each in record.settlements)
+
+
+def _cards(record: RoundRecord) -> tuple[Card, ...]:
+    return as_dealt(record.player, record.banker)
+
+
+def as_dealt(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[Card, ...]:
+    """Both hands' cards in the order that they left the shoe, of a coup that was not finished too."""
+    in_turn = (card for pair in zip_longest(player[:2], banker[:2]) for card in pair if card is not None)
+    return (*in_turn, *player[2:], *banker[2:])
+
+
+def correct_keyed(turn: Turn, round_: int, cards: tuple[Card, ...]) -> None:
+    """Have a card that was keyed while the shoe was away compared with its record as it was corrected since."""
+    turn.change(
+        keyed_away=tuple(
+            replace(each, card=cards[each.position - 1]) if each.round == round_ else each
+            for each in turn.state.keyed_away
+        )
+    )
+
+
+def replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:
+    """The cards with the last `before` among them made `after`."""
+    at = len(cards) - 1 - cards[::-1].index(before)
+    return (*cards[:at], after, *cards[at + 1 :])

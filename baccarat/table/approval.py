@@ -1,0 +1,110 @@
+"""Which orders a second person must approve, and that nobody gives one of them alone.
+
+The law: an order with `approved_by` is carried out only if another person than `who` approved it, wherever
+`second_person_needed` gives a reason. No other place asks for a second person.
+"""
+
+from typing import Final
+
+from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
+from punto.baccarat.progressive.ledger import HOLDINGS
+from punto.baccarat.progressive.money import amount, written
+from punto.baccarat.progressive.procedure import ReopenGame
+from punto.baccarat.table.events import CorrectCard, CorrectRound, Event, VoidRound
+from punto.baccarat.table.orders import corrected_coup, on_order
+from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play
+from punto.baccarat.table.state import TablesProgressive, TableState
+from punto.baccarat.table.turn import RefusedError, Turn
+
+_OfMoney = OpenMeter | Adjust | BackOut | Retire
+_ALWAYS: Final[dict[type, str]] = {
+    ReopenGame: "two people open a game again that ended with nobody as its winner",
+    ChangeSettings: "each setting of a progressive moves money, so a change needs a second person's approval",
+}
+
+
+def second_person_needed(state: TableState, event: Event) -> str | None:
+    """Why this order needs a second person's approval now, in words for people; None where it needs none."""
+    if event.kind in state.settings.approval:
+        return "this table's settings ask for a second person's approval"
+    match event:
+        case ReopenGame() | ChangeSettings():
+            return _ALWAYS[type(event)]
+        case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
+            return _above_threshold(state.progressive, event)
+        case CorrectRound() | VoidRound() if _moves_an_award(state, event):
+            return "this changes what the round won of the meter, and needs a second person's approval"
+        case CorrectCard() if _may_move_an_award(state, event):
+            return "this can change what the hand wins of the meter, and needs a second person's approval"
+        case _:
+            return None
+
+
+def refuse_unapproved(state: TableState, event: Event) -> None:
+    """Refuse an order that needs a second person and that only one stands for.
+
+    Raises:
+        RefusedError: needs_approval.
+    """
+    if getattr(event, "approved_by", event) not in {None, getattr(event, "who", None)}:
+        return
+    why = second_person_needed(state, event)
+    if why is not None:
+        raise RefusedError(
+            "needs_approval", f"{why}: let another person sign it, with their own name and password"
+        )
+
+
+def _above_threshold(progressive: TablesProgressive, order: _OfMoney) -> str | None:
+    threshold, moved = progressive.books.settings.approval_above, _moved(progressive, order)
+    if threshold is None or moved <= threshold:
+        return None
+    return f"{written(moved)} is above {written(threshold)}, and the settings then ask for a second person's approval"
+
+
+def _moved(progressive: TablesProgressive, order: _OfMoney) -> int:
+    """How much money an order moves, in minor units; one that is begun is whole."""
+    books = progressive.books
+    match order:
+        case OpenMeter():
+            return books.settings.seed  # which is on the meter then
+        case Adjust():
+            return order.amount
+        case BackOut():
+            return sum(award.amount for award in books.awards if award.id == order.award)
+        case _:
+            held: int = sum(getattr(books.ledger, each.value) for each in HOLDINGS)
+            return -(-held // amount(1))
+
+
+def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:
+    """Whether the round would have won another award of the meter, or other seats would, found by correcting a copy."""
+    turn = Turn(state)
+    try:
+        on_order(turn, order)
+    except RefusedError:
+        return False  # the table says why not, whoever approved it
+    return _won_of_the_meter(turn.state) != _won_of_the_meter(state)
+
+
+def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
+    """The tier, the seats and the hand that won an award of the meter."""
+    if state.progressive is None:
+        return None
+    won = state.progressive.procedure.hand.won
+    settings = state.progressive.books.settings
+    return (won.rule, won.seats, won.side) if won is not None and settings.of_the_meter(won.rule) else None
+
+
+def _may_move_an_award(state: TableState, order: CorrectCard) -> bool:
+    """Whether the hand could win another award of the meter than before, as it lies or by its next card.
+
+    Of cards that nobody has seen yet nothing may be told, so there it is each correction in a game with wagers.
+    """
+    if state.settings.game.reveal == "dealer":
+        return wagers_are_in_play(state)
+    try:
+        corrected = corrected_coup(state, order)
+    except RefusedError:
+        return False
+    return state.coup is not None and awards_in_reach(state, corrected) != awards_in_reach(state, state.coup)

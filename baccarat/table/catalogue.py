@@ -1,0 +1,218 @@
+"""The catalogue of orders: what each one is, who may give it, and what people call it.
+
+Each order is defined once: the table's own beside their classes in `events`, those of its progressive here, for their
+classes know nothing of a table. Every door reads these definitions: the consoles' API and its OpenAPI document, the local
+socket, `punto operator` and its help, the keypad's map, the consoles' buttons, dialogs and labels, the reports, and the
+table of roles in docs/operators.md. What an order does is the table machine's part; when a second person must approve it
+is `approval`'s. Whether an order can be given now is not written anywhere: `possible` tries it on the machine.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from typing import Any, Final, get_type_hints
+
+from punto.baccarat.progressive import aquarius, events, nexus, procedure
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table.definition import (
+    DEALERS,
+    DEFINED,
+    EXECUTIVES,
+    FIELDS,
+    SUPERVISORS,
+    Definition,
+    Role,
+    field_of,
+    order,
+)
+from punto.baccarat.table.state import TableState
+
+__all__ = ["CATALOGUE", "CHANGEABLE", "event_of", "orders_of"]
+
+CHANGEABLE: Final = (
+    "seed",
+    "contribution",
+    "reserve",
+    "display_limit",
+    "split",
+    "fixed_awards",
+    "executive_from",
+    "approval_above",
+    "seat_one",
+    "one_side_only",
+    "supervisor_from",
+)
+"""The settings of a progressive that people change while it is in service."""
+
+_SETTING_TYPES: Final = get_type_hints(ProgressiveSettings)
+
+
+def _confirms(state: TableState) -> bool:
+    """Whether the award of the game is one that a dealer confirms without a supervisor."""
+    return state.progressive is not None and state.progressive.procedure.hand.dealer_confirms
+
+
+# --- the progressive's game (sheet 000, dealing procedures)
+
+order(
+    label="Progressive wager",
+    sentence="a progressive wager lies before this seat, where there are no sensors",
+    roles=DEALERS,
+    group="game",
+)(procedure.WagerPlaced)
+order(
+    label="Progressive wager",
+    sentence="the progressive wager was taken back before START GAME",
+    roles=DEALERS,
+    group="game",
+)(procedure.WagerLifted)
+order(
+    label="START GAME",
+    sentence="count the progressive wagers of this round into the meter",
+    roles=DEALERS,
+    group="game",
+    twice=True,
+    key=True,
+    takes={"round": field_of("round", int, required=True)},  # which seats the sensors latched, no person says
+)(procedure.StartGame)
+order(
+    label="Hand button",
+    sentence="this seat's hand won an award; again takes it back",
+    roles=DEALERS,
+    group="game",
+)(procedure.HandButton)
+order(
+    label="Turn the key",
+    sentence="turn the supervisor's key to JPH or to RUN (Aquarius)",
+    roles=SUPERVISORS,
+    group="award",
+    signed=True,
+)(aquarius.TurnKey)
+order(
+    label="J-POT",
+    sentence="log the award of the hands that are selected (Aquarius)",
+    roles=SUPERVISORS,
+    group="award",
+    dealers=_confirms,
+    signed=True,
+    key=True,
+)(aquarius.Jpot)
+order(
+    label="GAME OVER",
+    sentence="end the progressive's game (Aquarius)",
+    roles=DEALERS,
+    group="game",
+    twice=True,
+    key=True,
+)(aquarius.GameOver)
+order(
+    label="CONFIRM",
+    sentence="confirm the award of the hands that are selected (Nexus Command)",
+    roles=SUPERVISORS,
+    group="award",
+    dealers=_confirms,
+    signed=True,
+)(nexus.Confirm)
+order(
+    label="Sign the award",
+    sentence="complete what is confirmed by a signature, where no card is swiped (Nexus Command)",
+    roles=SUPERVISORS,
+    group="award",
+    signed=True,
+    takes={},  # the level is that of the account
+)(nexus.SignAward)
+order(
+    label="NOBODY WON",
+    sentence="confirm that nobody won the award that the hand was worth",
+    roles=SUPERVISORS,
+    group="award",
+    dealers=_confirms,
+    signed=True,
+    usual=("Nobody wagered on the hand that won", "Seen on surveillance"),
+)(procedure.NobodyWon)
+order(
+    label="Reopen the game",
+    sentence="open the last game again, which ended with nobody as its winner",
+    roles=SUPERVISORS,
+    group="award",
+    signed=True,
+    usual=("Seen on surveillance", "Wrong seats confirmed"),
+)(procedure.ReopenGame)
+order(
+    label="Swipe card",
+    sentence="complete the confirmed award by the card that was swiped (Nexus Command)",
+    roles=SUPERVISORS,
+    group="award",
+    seen=True,
+)(nexus.SwipeCard)
+order(
+    label="END GAME",
+    sentence="end the progressive's game (Nexus Command)",
+    roles=DEALERS,
+    group="game",
+    twice=True,
+)(nexus.EndGame)
+# --- the meter's books
+
+order(
+    label="Open the meter",
+    sentence="put the meter into service, with its seed",
+    roles=EXECUTIVES,
+    group="meter",
+)(events.OpenMeter)
+order(
+    label="Adjust the meter",
+    sentence="put an amount on the meter (cause increase), or take it off (malfunction, over_limit, "
+    "recovery_of_seed)",
+    roles=SUPERVISORS,
+    group="meter",
+)(events.Adjust)
+order(
+    label="Back out the award",
+    sentence="put a booked award back on the meter",
+    roles=SUPERVISORS,
+    group="meter",
+    usual=("Wrong seats confirmed", "Wrong hand confirmed", "Confirmed twice"),
+)(events.BackOut)
+order(
+    label="Change the settings",
+    sentence="change settings of the progressive between rounds",
+    roles=EXECUTIVES,
+    group="meter",
+    takes={
+        "reason": FIELDS["reason"],
+        **{name: field_of(name, _SETTING_TYPES[name], required=False) for name in CHANGEABLE},
+    },
+)(events.ChangeSettings)
+order(
+    label="Retire the progressive",
+    sentence="retire the progressive for good, with all that its meter holds",
+    roles=EXECUTIVES,
+    group="meter",
+    usual=("The game is taken off the floor", "Another progressive takes its place"),
+)(events.Retire)
+order(
+    label="Enter the coins counted",
+    sentence="enter what the wagers of a gaming day were counted as",
+    roles=SUPERVISORS,
+    group="meter",
+)(events.CountCoins)
+
+CATALOGUE: Final[Mapping[str, Definition]] = DEFINED
+"""Order -> its definition. The order of the definitions is the order on consoles and in help."""
+
+
+def orders_of(roles: Collection[Role], state: TableState | None = None) -> frozenset[str]:
+    """The kinds of orders that somebody with these roles may give, at a table in this state or at any."""
+    return frozenset(
+        kind
+        for kind, each in CATALOGUE.items()
+        if not each.roles.isdisjoint(roles)
+        or (Role.DEALER in roles and state is not None and each.dealers is not None and each.dealers(state))
+    )
+
+
+def event_of(kind: str, values: Mapping[str, Any], who: str) -> Any:
+    """The order of this kind with these fields in somebody's name, as the table takes it."""
+    event = CATALOGUE[kind].event
+    own = {each.name for each in fields(event)}
+    return event(**values, **({"who": who} if "who" in own else {}))

@@ -1,0 +1,431 @@
+"""Cards leaving the shoe, and the coup that they make: burn, deal, doubt, overdraw, settlement."""
+
+from dataclasses import replace
+from typing import Final, Literal
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.roads.rounds import RoadRound
+from punto.baccarat.table.effects import (
+    BurnCardTurned,
+    CardAwaited,
+    CardDealt,
+    CardHeld,
+    CardsRevealed,
+    CoupEnded,
+    CoupVoided,
+    CutCardReached,
+    RoundEnded,
+    WagersReturned,
+)
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen, VoidCoup
+from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
+from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop
+from punto.baccarat.table.turn import Turn
+from punto.baccarat.wagers.settlement import Settlement, give_back
+
+Draw = CardDrawn | CardUnread | CardOverdrawn
+
+AT_PLAY: Final = frozenset({Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED})
+"""The phases in which a shoe is in play and what happens to it concerns a coup."""
+
+MOST_CARRIED: Final = 3
+"""How many cards drawn too soon are carried to the next coup: four could be a whole one before betting closes."""
+
+
+def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
+    """A card left the shoe, or the cut card came. While the table waits for a person these wait too, in order."""
+    if turn.state.waiting:
+        turn.change(backlog=(*turn.state.backlog, seen))
+    else:
+        _take_now(turn, seen)
+
+
+def take_backlog(turn: Turn) -> None:
+    """Take what came while the table waited, until it waits again."""
+    while turn.state.backlog and not turn.state.waiting:
+        first, *rest = turn.state.backlog
+        turn.change(backlog=tuple(rest))
+        _take_now(turn, first, late=True)
+
+
+def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> None:
+    if isinstance(seen, CutCardSeen):
+        _reach_cut_card(turn)
+        return
+    if turn.state.phase is Phase.SHOE_CHANGE and turn.state.burn_left == 0:
+        open_betting(turn)
+    # A card that left a locked shoe, or while play was stopped, was drawn too soon to begin a coup.
+    begins = turn.state.settings.betting_closes == "first_card" and not late and not turn.state.award_waits
+    match turn.state.phase:
+        case Phase.SHOE_CHANGE if turn.state.burn_left != 0:
+            _burn(turn, seen)
+        case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
+            turn.alarm("card_outside_play", f"a card left the shoe while the table is {phase.value}")
+            let_go(turn, seen, "outside_play")
+        case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
+            begin_coup(turn)
+            _deal(turn, seen)
+        case Phase.DEALING if not isinstance(seen, CardOverdrawn):
+            _deal(turn, seen)
+        case _:
+            _overdraw(turn, seen)
+
+
+# --- cards that go to no hand
+
+
+_Why = Literal["burned", "overdrawn", "outside_play"]
+
+
+def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
+    """Count a card out of the shoe that goes to no hand. What was not read for certain counts as unknown."""
+    if isinstance(draw, CardUnread) or draw.card is None:
+        turn.change(unknown=turn.state.unknown + 1)
+    elif draw.confidence < turn.state.settings.minimum_confidence:
+        turn.change(unknown=turn.state.unknown + 1)
+        turn.hold(CardHeld(draw.card, why, turn.state.round))
+    else:
+        _let_card_go(turn, draw.card, why)
+
+
+def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
+    if surplus(turn, card):
+        turn.alarm(
+            "surplus_copy",
+            "a card that went to no hand had already come as often as the shoe holds it: check the shoe's cards",
+        )
+    turn.change(drawn=(*turn.state.drawn, card))
+    turn.hold(CardHeld(card, why, turn.state.round))
+
+
+def let_carried_go(turn: Turn) -> None:
+    """No coup follows in this shoe: what was carried to one goes to no hand."""
+    carried = turn.state.carried
+    turn.change(carried=())
+    for card in carried:
+        _let_card_go(turn, card, "overdrawn")
+
+
+def let_waiting_go(turn: Turn, why: _Why) -> None:
+    """What waits for a person belongs to no hand any more: the card in doubt, and what came after it."""
+    for seen in turn.state.backlog:
+        if isinstance(seen, CutCardSeen):
+            _reach_cut_card(turn)
+        else:
+            let_go(turn, seen, why)
+    turn.change(
+        unknown=turn.state.unknown + (turn.state.doubt is not None),
+        doubt=None,
+        backlog=(),
+    )
+
+
+def leave_the_shoe(turn: Turn) -> None:
+    """Let go everything that left this shoe of cards, so that nothing of it counts in the next."""
+    let_waiting_go(turn, "outside_play")
+    let_carried_go(turn)
+    for stop in turn.state.stops:
+        if stop.overdrawn is not None:
+            let_go(turn, stop.overdrawn, "overdrawn")
+    turn.change(
+        stops=tuple(replace(stop, overdrawn=None) for stop in turn.state.stops),
+        drawn=(),
+        unknown=0,
+        last_coup=None,
+        burn_left=None,
+    )
+
+
+# --- the burn and the cut card
+
+
+def _burn(turn: Turn, draw: Draw) -> None:
+    left = turn.state.burn_left
+    if left:
+        let_go(turn, draw, "burned")
+        _burned(turn, left - 1)
+        return
+    read = _read(turn, draw)
+    if isinstance(read, Doubt):
+        _await_card(turn, read)
+    else:
+        turn_first_card(turn, read)
+
+
+def turn_first_card(turn: Turn, card: Card) -> None:
+    """Turn the burn's first card, which says how many are burned."""
+    turn.change(drawn=(*turn.state.drawn, card))
+    burns = turn.state.settings.burn_ace if card.rank == "A" else card.points or 10
+    turn.say(BurnCardTurned(card, burns))
+    _burned(turn, burns)
+
+
+def _burned(turn: Turn, left: int) -> None:
+    turn.change(burn_left=left)
+    if left == 0:
+        open_betting(turn)
+
+
+def _reach_cut_card(turn: Turn) -> None:
+    state = turn.state
+    if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
+        turn.alarm(
+            "cut_card_outside_play", "the cut card came before the first coup: check where it was placed"
+        )
+        return
+    if state.last_coup is not None:
+        return
+    more = state.settings.coups_after_cut_card
+    if state.coup is None or state.coup.over:
+        # In place of a hand's first card: that hand is the last, unless its first card was carried to it.
+        last = state.coups + 1 + (more if state.carried else 0)
+    elif state.coup.cards or state.doubt is not None:
+        last = state.coups + more
+    else:
+        last = state.coups
+    turn.change(last_coup=last)
+    turn.say(CutCardReached(last))
+
+
+# --- between coups
+
+
+def open_betting(turn: Turn) -> None:
+    """Open betting for the next coup, or begin at once the dummy that an overdraw calls for.
+
+    Neither while an award of the last game is not complete: the award comes first, and "Game Over" only then "resets the
+    system to begin the next hand" (sheet 000, 7c to 7g).
+    """
+    if turn.state.award_waits:
+        return
+    if turn.state.dummy_next:
+        begin_coup(turn)
+    else:
+        turn.enter(Phase.BETTING)
+
+
+def begin_coup(turn: Turn) -> None:
+    """Begin the next coup, with the cards that were carried to it."""
+    state = turn.state
+    if state.dummy_next:
+        return_wagers(turn)  # a dummy carries none, and its cards are known before the next can be made
+    turn.change(
+        coup=Coup(),
+        coups=state.coups + 1,
+        dummy=state.dummy_next,
+        carried=(),
+        corrections=(),
+    )
+    turn.enter(Phase.DEALING)
+    for card in state.carried:
+        place(turn, card)
+
+
+def return_wagers(turn: Turn) -> None:
+    """Give back the wagers for a coup that will not be dealt."""
+    if turn.state.wagers:
+        turn.change(wagers=())
+        turn.say(WagersReturned(turn.state.round))
+
+
+# --- the deal
+
+
+def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
+    read = _read(turn, draw)
+    if isinstance(read, Doubt):
+        _await_card(turn, read)
+    else:
+        place(turn, read)
+
+
+def _read(turn: Turn, draw: Draw) -> Card | Doubt:
+    """The card, or why it is not known for certain."""
+    if isinstance(draw, CardUnread) or draw.card is None:
+        return Doubt("unread", "the shoe could not read the card: key it")
+    least = turn.state.settings.minimum_confidence
+    if draw.confidence < least:
+        text = f"the shoe is only {draw.confidence}% sure of the card, less than {least}%: key it"
+        return Doubt("low_confidence", text, draw.card, draw.confidence)
+    if surplus(turn, draw.card):
+        text = "the shoe read a card that has already come as often as the shoe holds it: a supervisor must see it"
+        return Doubt("surplus_copy", text, draw.card, draw.confidence)
+    return draw.card
+
+
+def surplus(turn: Turn, card: Card) -> bool:
+    """Whether every copy of a card that the shoe held has already left it."""
+    state = turn.state
+    return (*state.drawn, *state.carried).count(card) >= state.settings.game.decks
+
+
+def _await_card(turn: Turn, doubt: Doubt) -> None:
+    turn.change(doubt=doubt)
+    turn.say(CardAwaited(doubt.code, doubt.text))
+    if doubt.read is not None:
+        turn.hold(CardHeld(doubt.read, "doubtful", turn.state.round))
+
+
+def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
+    """Lay a card to the hand that the tableau calls on, and end the coup if that was the last."""
+    state = turn.state
+    coup = turn.coup.with_card(card)
+    position = len(coup.cards)
+    hidden = state.settings.game.reveal == "dealer"
+    turn.change(coup=coup, drawn=(*state.drawn, card))
+    turn.say(CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed))
+    if hidden:
+        turn.hold(CardHeld(card, "hidden", state.round, position))
+    finish_if_over(turn)
+
+
+def finish_if_over(turn: Turn) -> None:
+    """End a coup to which the tableau gives no more cards."""
+    if not turn.coup.over:
+        return
+    if turn.state.settings.game.reveal == "dealer":
+        turn.enter(Phase.REVEAL)
+    else:
+        _end_coup(turn)
+
+
+def reveal(turn: Turn) -> None:
+    """Show both hands and settle."""
+    turn.say(CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
+    _end_coup(turn)
+
+
+def _end_coup(turn: Turn) -> None:
+    """Settle every wager by a coup that is over, and go on to the next."""
+    state, coup = turn.state, turn.coup
+    turn.say(
+        CoupEnded(
+            state.round,
+            coup.winner,
+            coup.player_total,
+            coup.banker_total,
+            coup.natural,
+            coup.player_pair,
+            coup.banker_pair,
+            state.dummy,
+        )
+    )
+    if state.dummy:
+        _close_round(turn, _record(turn, "dummy"))
+        return
+    turn.change(
+        rounds=(*state.rounds, road_round(coup)),
+        wagers=(),
+    )
+    settlements = settle_coup(state, coup, (*state.wagers, *wagers_on_the_meter(state)))
+    hand_decided(turn, coup, state.round, state.wagers)
+    _close_round(turn, _record(turn, "played", settlements))
+
+
+def road_round(coup: Coup) -> RoadRound:
+    """A finished coup as the roads have it."""
+    return RoadRound(
+        coup.winner, coup.player_pair, coup.banker_pair, coup.natural, coup.player_total, coup.banker_total
+    )
+
+
+def void_coup(turn: Turn, order: VoidCoup) -> None:
+    """End a coup as a misdeal. What came while the table waited belongs to no hand any more."""
+    let_waiting_go(turn, "overdrawn")
+    wagers = turn.state.wagers
+    turn.change(wagers=())
+    turn.say(CoupVoided(turn.state.round, order.reason))
+    _close_round(turn, _record(turn, "void", give_back(wagers), order))
+
+
+def _record(
+    turn: Turn,
+    status: Literal["played", "void", "dummy"],
+    settlements: tuple[Settlement, ...] = (),
+    order: VoidCoup | None = None,
+) -> RoundRecord:
+    state, coup = turn.state, turn.coup
+    return RoundRecord(
+        round=state.round,
+        shoe=state.shoe,
+        coup=state.coups,
+        status=status,
+        player=coup.player,
+        banker=coup.banker,
+        player_total=coup.player_total,
+        banker_total=coup.banker_total,
+        winner=None if status == "void" else coup.winner,
+        natural=coup.natural,
+        player_pair=coup.player_pair,
+        banker_pair=coup.banker_pair,
+        settlements=settlements,
+        corrections=state.corrections,
+        who=None if order is None else order.who,
+        reason=None if order is None else order.reason,
+        approved_by=None if order is None else order.approved_by,
+        hidden=status == "void" and state.settings.game.reveal == "dealer",
+    )
+
+
+def _close_round(turn: Turn, record: RoundRecord) -> None:
+    turn.end_round(RoundEnded(record))
+    turn.change(coup=None, dummy=False, corrections=(), last=record, round=record.round + 1)
+    turn.enter(Phase.SETTLED)
+    if turn.state.shoe_over:
+        let_carried_go(turn)
+    else:
+        _open_by_itself(turn)
+
+
+def _open_by_itself(turn: Turn) -> None:
+    if turn.state.settings.next_coup == "automatic" or turn.state.dummy_next:
+        open_betting(turn)
+
+
+def go_on_after_award(turn: Turn) -> None:
+    """The award that the next hand waited for is complete, or play goes on without it: do what would have been done."""
+    match turn.state.phase:
+        case Phase.SETTLED if not turn.state.shoe_over:
+            _open_by_itself(turn)
+        case Phase.SHOE_CHANGE if turn.state.burn_left == 0 and turn.state.settings.burn != "none":
+            open_betting(turn)
+        case Phase.BETTING if turn.state.dummy_next:
+            begin_coup(turn)
+        case _:
+            pass
+
+
+# --- the overdraw
+
+
+def _overdraw(turn: Turn, draw: Draw) -> None:
+    turn.stop(
+        Stop(
+            code="overdraw",
+            text="a card left the shoe that was not called for: a supervisor must see it and resume play",
+            overdrawn=draw,
+            of_the_shoe=False,
+        )
+    )
+
+
+def settle_overdraw(turn: Turn, draw: Draw) -> None:
+    """Deal with a card too many as the house's policy says, once a supervisor has seen it.
+
+    A card that is not known for certain cannot be played, after the shoe's last coup there is nothing to play it in,
+    and only so many are carried: all these are burned whatever the policy.
+    """
+    state = turn.state
+    read = _read(turn, draw)
+    if (
+        isinstance(read, Doubt)
+        or state.settings.overdraw == "burn"
+        or state.shoe_over
+        or len(state.carried) == MOST_CARRIED
+    ):
+        let_go(turn, draw, "overdrawn")
+        return
+    turn.change(carried=(*state.carried, read))
+    if turn.state.dummy_next and state.phase in {Phase.BETTING, Phase.SETTLED} and not state.award_waits:
+        begin_coup(turn)

@@ -1,0 +1,201 @@
+"""What an order is, as one definition: who may give it, what people call it, what its fields may hold.
+
+`order` puts a definition beside the class that the table takes; the catalogue is all of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final, Literal, TypeVar, get_type_hints
+
+from punto.baccarat.progressive.money import MOST
+
+_Event = TypeVar("_Event")
+
+
+class Role(StrEnum):
+    """What an account is there for; an account may have several."""
+
+    DEALER = "dealer"
+    SUPERVISOR = "supervisor"
+    EXECUTIVE = "executive"
+    TECHNICIAN = "technician"
+    AUDITOR = "auditor"
+
+
+DEALERS: Final = frozenset({Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE})
+SUPERVISORS: Final = frozenset({Role.SUPERVISOR, Role.EXECUTIVE})
+EXECUTIVES: Final = frozenset({Role.EXECUTIVE})
+OF_DEVICES: Final = frozenset({Role.SUPERVISOR, Role.EXECUTIVE, Role.TECHNICIAN})
+
+
+# --- the fields of orders: one name means one thing, whatever the order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of orders: what a person writes there, and its bounds.
+
+    - `least`, `most`: of a number. `longest`: of a text, in characters.
+    - `required`, `type`: as the order that has it says.
+    """
+
+    help: str
+    least: int | None = None
+    most: int | None = None
+    longest: int | None = None
+    type: Any = str
+    required: bool = True
+
+
+_NUMBER: Final = 2**53 - 1  # the largest number that a browser holds exactly
+LONGEST_REASON: Final = 200
+
+FIELDS: Final[dict[str, Field]] = {
+    "reason": Field(help="why, for the record", longest=LONGEST_REASON),
+    "position": Field(
+        help="which card it is: its number in the coup as dealt, or 0 for the first card of the shoe",
+        least=0,
+        most=6,
+    ),
+    "card": Field(help="the card, such as 9S or TD"),
+    "round": Field(help="the round's number", least=0, most=_NUMBER),
+    "player": Field(help="Player's cards as dealt, in quotes: 'KS 9H'", longest=3),
+    "banker": Field(help="Banker's cards as dealt, in quotes: 'KS 9H'", longest=3),
+    "serial": Field(help="the serial number on the shoe's plate", longest=64),
+    "game": Field(help="the game's name, as `punto games` lists it", longest=200),
+    "limits": Field(help="the house's own limits", required=False),
+    "number": Field(help="the number of the alarm's event", least=1, most=_NUMBER),
+    "seat": Field(help="the seat's number", least=1, most=99),
+    "to": Field(help="where the key is turned to: jph or run"),
+    "level": Field(help="the card's level"),
+    "cause": Field(help="why the meter changes: increase, malfunction, over_limit or recovery_of_seed"),
+    "amount": Field(help="how much, in cents", least=0, most=MOST),
+    "award": Field(help="the award's number", least=1, most=_NUMBER),
+    "supervisor_from": Field(
+        help="an award from the tray of so many cents needs a supervisor", least=0, most=MOST
+    ),
+    "progressive": Field(help="the progressive, if it is not the table's own", longest=200),
+    "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
+    "seed": Field(help="what the meter starts with, in cents", least=0, most=MOST),
+    "contribution": Field(help="the part of each wager that goes to the meter, such as 20%", longest=20),
+    "reserve": Field(help="the part of each wager that goes to the reserve, such as 1%", longest=20),
+    "display_limit": Field(help="the most that the meter shows, in cents, or none", least=0, most=MOST),
+    "split": Field(help="who shares a percentage award: winners or participants"),
+    "fixed_awards": Field(help="who pays fixed awards: tray or meter"),
+    "executive_from": Field(help="an award of so many cents needs an executive, or none", least=0, most=MOST),
+    "approval_above": Field(help="more cents than this need a second person, or none", least=0, most=MOST),
+    "one_side_only": Field(
+        help="whether a seat with wagers on both Player and Banker has no progressive wager: true or false"
+    ),
+    "seat_one": Field(help="the side of the dealer that seat 1 is on: right or left"),
+}
+
+_NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})
+"""Fields of the machine's orders that no request has: who gives and who approves an order is established by its door."""
+
+# --- what an order is
+
+Group = Literal["play", "shoe", "mistakes", "games", "help", "alarms", "game", "award", "meter"]
+"""Where consoles show an order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Definition:
+    """One order.
+
+    - `event`: what the table machine takes, a dataclass whose `kind` names the order.
+    - `label`: what is written on its button. `sentence`: what it does.
+    - `roles`: who may give it.
+    - `dealers`: of the table's state, whether a dealer may give it too.
+    - `group`: where consoles show it.
+    - `signed`: a person of these roles may give it at the page of another, with their own name and password.
+    - `twice`: it is pressed twice, for it cannot be undone and asks for nothing more.
+    - `of_this_hand`: it means the hand that the person sees, and no later one.
+    - `anywhere`: it is legal in every phase of an unlocked table, and leaves it in that phase where `TRANSITIONS` says
+      nothing else.
+    - `key`: a key of the dealer's keypad may give it.
+    - `seen`: only a device gives it, for it says what was seen; nobody can say that in its place.
+    - `report`: what a shift's report calls it, None where the report need not name it unless it was refused.
+    - `usual`: reasons that consoles offer.
+    - `takes`: the request's own fields where they are other than the event's.
+    """
+
+    event: type
+    label: str
+    sentence: str
+    roles: frozenset[Role]
+    group: Group
+    dealers: Callable[[Any], bool] | None = None
+    signed: bool = False
+    twice: bool = False
+    of_this_hand: bool = False
+    anywhere: bool = False
+    key: bool = False
+    seen: bool = False
+    report: str | None = None
+    usual: tuple[str, ...] = ()
+    takes: dict[str, Field] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The order's name in requests and on the record."""
+        return str(self.event.__dataclass_fields__["kind"].default)  # type: ignore[attr-defined]  # each event is a dataclass
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """The fields of a request for it, in order."""
+        return _fields_of(self.event) if self.takes is None else self.takes
+
+    @property
+    def approvable(self) -> bool:
+        """Whether a second person's name can be on it."""
+        return any(each.name == "approved_by" for each in fields(self.event))
+
+
+@cache
+def _fields_of(event: type) -> dict[str, Field]:
+    hints = get_type_hints(event)
+    return {
+        each.name: field_of(each.name, hints[each.name], required=each.default is MISSING)
+        for each in fields(event)
+        if each.name not in _NOT_WRITTEN
+    }
+
+
+def field_of(name: str, type_: Any, *, required: bool) -> Field:
+    """The field of this name, as one order has it."""
+    known = FIELDS[name]
+    return Field(
+        help=known.help,
+        least=known.least,
+        most=known.most,
+        longest=known.longest,
+        type=type_,
+        required=required,
+    )
+
+
+DEFINED: Final[dict[str, Definition]] = {}
+"""Order -> its definition, in the order in which consoles and help show them."""
+
+
+def order(
+    *,
+    label: str,
+    sentence: str,
+    roles: frozenset[Role],
+    group: Group,
+    **others: Any,
+) -> Callable[[type[_Event]], type[_Event]]:
+    """Define the decorated class as an order; `others` are the other fields of `Definition`."""
+
+    def define(event: type[_Event]) -> type[_Event]:
+        definition = Definition(
+            event=event, label=label, sentence=sentence, roles=roles, group=group, **others
+        )
+        DEFINED[definition.kind] = definition
+        return event
+
+    return define

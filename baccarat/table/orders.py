@@ -1,0 +1,439 @@
+"""What people may order, and what a seat may wager. What may not be done now is refused with a reason."""
+
+from dataclasses import replace
+
+from punto.baccarat.coup import Coup, SurplusCardError
+from punto.baccarat.table import progressive
+from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
+from punto.baccarat.table.dealing import (
+    begin_coup,
+    finish_if_over,
+    leave_the_shoe,
+    let_waiting_go,
+    open_betting,
+    place,
+    return_wagers,
+    reveal,
+    settle_overdraw,
+    surplus,
+    take_backlog,
+    turn_first_card,
+    void_coup,
+)
+from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
+from punto.baccarat.table.events import (
+    Access,
+    AccessRefused,
+    AcknowledgeAlarm,
+    CallSupervisor,
+    ChangeGame,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    ConfigurationKeypad,
+    CorrectCard,
+    CorrectRound,
+    HoldPlay,
+    KeyCard,
+    OfTheRecord,
+    OpenBetting,
+    Order,
+    RecordDiffers,
+    ResumePlay,
+    Reveal,
+    ServiceStarted,
+    SessionEnded,
+    SetWager,
+    SignOff,
+    SignOn,
+    VoidCoup,
+    VoidRound,
+)
+from punto.baccarat.table.shoe_events import OFFERED, hear, let_in, put_aside
+from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
+from punto.baccarat.table.turn import RefusedError, Turn
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
+
+
+def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
+    """Carry out an order that the table's phase allows.
+
+    Raises:
+        RefusedError: something else stands in its way.
+    """
+    match order:
+        case SignOn(who=who):
+            turn.change(operator=who)
+            if turn.state.phase is Phase.LOCKED:
+                turn.enter(Phase.CLOSED)
+        case SignOff():
+            turn.change(operator=None)
+            turn.enter(Phase.LOCKED)
+        case ChangeShoe():
+            _change_shoe(turn)
+        case OpenBetting():
+            _open_betting(turn)
+        case CloseBetting():
+            _refuse_while_stopped(turn)
+            progressive.refuse_before_award(turn.state)
+            begin_coup(turn)
+        case CloseTable():
+            return_wagers(turn)
+            let_waiting_go(turn, "outside_play")
+            turn.enter(Phase.CLOSED)
+        case Reveal():
+            _refuse_while_stopped(turn)
+            reveal(turn)
+        case VoidCoup():
+            void_coup(turn, order)
+        case CorrectCard():
+            _correct(turn, order)
+        case CorrectRound():
+            correct_round(turn, order)
+        case VoidRound():
+            void_round(turn, order)
+        case KeyCard():
+            _key(turn, order)
+        case ResumePlay(reason=reason):
+            _resume(turn, reason)
+        case ChangeGame(game=game):
+            _change_game(turn, game)
+        case CallSupervisor(reason=reason):
+            turn.alarm("supervisor_called", reason)
+        case HoldPlay(reason=reason):
+            _hold(turn, reason)
+        case AcknowledgeAlarm(number=number):
+            _acknowledge(turn, number)
+        case _:
+            _accept_shoe(turn, order.serial)
+
+
+def _refuse_while_stopped(turn: Turn) -> None:
+    if turn.state.stops:
+        reasons = "; ".join(stop.text for stop in turn.state.stops)
+        raise RefusedError("needs_supervisor", f"play is stopped: {reasons}")
+
+
+def _change_shoe(turn: Turn) -> None:
+    return_wagers(turn)
+    leave_the_shoe(turn)
+    settings = turn.state.settings
+    turn.change(
+        shoe=turn.state.shoe + 1,
+        coups=0,
+        burn_left={"none": 0, "first_card": None, "fixed": settings.burn_cards}[settings.burn],
+        rounds=(),
+    )
+    turn.enter(Phase.SHOE_CHANGE)
+
+
+def _open_betting(turn: Turn) -> None:
+    state = turn.state
+    _refuse_while_stopped(turn)
+    progressive.refuse_before_award(state)
+    if state.shoe == 0:
+        raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
+    if (
+        state.burn_left and state.settings.cards == "keyed"
+    ):  # the dealer burns by hand, and nobody sees the cards
+        turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
+    elif state.burn_left != 0:
+        keying = ", key it," if state.settings.cards == "keyed" else ""
+        raise RefusedError(
+            "burn_not_finished",
+            f"the burn is not finished: turn the first card{keying} and burn as many as it says",
+        )
+    if state.shoe_over:
+        raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
+    open_betting(turn)
+
+
+# --- cards by hand
+
+
+def _key(turn: Turn, order: KeyCard) -> None:
+    state, card = turn.state, order.card
+    _refuse_while_stopped(turn)
+    if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
+        raise RefusedError(
+            "no_card_awaited",
+            "no card is awaited: the shoe reads the cards. Key one that it could not read, or, while it is offline, those "
+            "that end the hand being dealt",
+        )
+    _refuse_another_place(state, order)
+    if surplus(turn, card):
+        raise RefusedError(
+            "surplus_copy",
+            f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key the card "
+            "on the table, correct an earlier misread, or void the coup",
+        )
+    turn.change(doubt=None)
+    if state.keyed_for_shoe and state.doubt is None:
+        keyed = KeyedAway(state.round, len(turn.coup.cards) + 1, card)
+        turn.change(keyed_away=(*state.keyed_away, keyed))
+    match state.phase:
+        case Phase.SHOE_CHANGE if state.burn_left is None:
+            turn_first_card(turn, card)
+        case Phase.DEALING:
+            place(turn, card, keyed=True)
+        case Phase.BETTING if state.settings.betting_closes == "first_card":
+            progressive.refuse_before_award(state)
+            begin_coup(turn)
+            place(turn, card, keyed=True)
+        case _:
+            raise RefusedError("no_card_awaited", f"no card is awaited now: {_before_cards(state)}")
+    take_backlog(turn)
+
+
+def _before_cards(state: TableState) -> str:
+    """What is to be done before a card can be keyed, where the dealer keys them all."""
+    if state.phase is not Phase.SHOE_CHANGE:
+        return "close betting first"
+    if not state.burn_left:
+        return "open betting first"
+    burn = "the next card" if state.burn_left == 1 else f"the next {state.burn_left} cards"
+    return f"burn {burn} without keying, then open betting"
+
+
+def _refuse_another_place(state: TableState, order: KeyCard) -> None:
+    following = state.next_position
+    if following is not None and order.position not in {None, following}:
+        raise RefusedError(
+            "wrong_position",
+            f"this is keyed as {_place(order.position)} and the next is {_place(following)}: look which cards the table "
+            "has before you key another",
+        )
+
+
+def _place(position: int | None) -> str:
+    return f"card {position} of the coup" if position else "the first card of the shoe"
+
+
+def _correct(turn: Turn, order: CorrectCard) -> None:
+    coup = turn.coup
+    _refuse_no_card(coup, order)
+    before = coup.cards[order.position - 1]
+    if order.card == before:
+        if turn.state.settings.game.reveal == "dealer":
+            return  # a refusal would tell what the card is
+        raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
+    if surplus(turn, order.card):
+        raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
+    corrected = corrected_coup(turn.state, order)
+    side = coup.side_of(order.position - 1)
+    correct_keyed(turn, turn.state.round, corrected.cards)
+    turn.change(
+        coup=corrected,
+        drawn=replace_last(turn.state.drawn, before, order.card),
+        corrections=(
+            *turn.state.corrections,
+            Correction(order.position, side, before, order.card, order.who, order.reason),
+        ),
+    )
+    if turn.state.settings.game.reveal == "dealer":
+        turn.hold(CardHeld(order.card, "corrected", turn.state.round, order.position))
+    else:
+        turn.say(CardCorrected(turn.state.round, order.position, side, before, order.card, order.reason))
+    if turn.state.phase is Phase.REVEAL and not corrected.over:
+        turn.enter(Phase.DEALING)
+    elif turn.state.phase is Phase.DEALING:
+        finish_if_over(turn)
+
+
+def _refuse_no_card(coup: Coup, order: CorrectCard) -> None:
+    if not 1 <= order.position <= len(coup.cards):
+        raise RefusedError(
+            "no_such_position",
+            f"there is no card at position {order.position}: {len(coup.cards)} cards have been dealt",
+        )
+
+
+def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
+    """The coup on the table with its card corrected.
+
+    Raises:
+        RefusedError: there is no such card, or with it the hands could not have been dealt as they were.
+    """
+    coup = state.coup or Coup()
+    _refuse_no_card(coup, order)
+    cards = (*coup.cards[: order.position - 1], order.card, *coup.cards[order.position :])
+    try:
+        corrected = Coup(cards)
+    except SurplusCardError as error:
+        # What is said of the other cards would tell hidden ones.
+        hidden = state.settings.game.reveal == "dealer"
+        why = "more cards were dealt than the coup would have had" if hidden else str(error)
+        raise RefusedError(
+            "cards_disagree", f"with {order.card} there {why}: void the coup instead"
+        ) from error
+    if corrected.over and state.doubt is not None:
+        raise RefusedError(
+            "cards_disagree",
+            f"with {order.card} there the coup is over, and yet a card more has left the shoe: void the coup instead",
+        )
+    return corrected
+
+
+# --- the supervisor
+
+
+def _hold(turn: Turn, reason: str) -> None:
+    if any(stop.code == "held" for stop in turn.state.stops):
+        raise RefusedError("held", "play is held already, until a supervisor resumes it")
+    turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
+
+
+def _resume(turn: Turn, reason: str) -> None:
+    stops = tuple(stop for stop in turn.state.stops if stop.code != OFFERED)
+    if not stops and turn.state.award_waits:
+        progressive.play_on(turn)
+        turn.say(PlayResumed(reason))
+        return
+    if not stops:
+        raise RefusedError("not_stopped", "play is not stopped by anything that can be resumed from")
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
+    turn.say(PlayResumed(reason))
+    for stop in stops:
+        if stop.resume_at is not None:
+            turn.change_link(expected=max(turn.state.link.expected, stop.resume_at))
+        if stop.overdrawn is not None:
+            settle_overdraw(turn, stop.overdrawn)
+    take_backlog(turn)
+
+
+def _accept_shoe(turn: Turn, serial: str) -> None:
+    offered = turn.state.link.offered
+    if offered is None:
+        raise RefusedError("no_shoe_offered", "no shoe waits to be accepted")
+    if offered.serial != serial:
+        raise RefusedError("other_shoe", f"the shoe that waits is {offered.serial}, not {serial}")
+    hear(turn, offered)
+    if turn.state.link.online:
+        turn.change_link(reason="connected")
+    let_in(turn, offered, f"shoe {serial} accepted")
+
+
+def _acknowledge(turn: Turn, number: int) -> None:
+    found = next((each for each in turn.state.alarms if each.number == number), None)
+    if found is None:
+        raise RefusedError(
+            "no_such_alarm",
+            f"no alarm {number} stands: it was acknowledged, or came again under another number",
+        )
+    turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
+    turn.say(AlarmAcknowledged(number, found.code))
+
+
+def _change_game(turn: Turn, game: Game) -> None:
+    try:
+        settings = replace(turn.state.settings, game=game)
+    except ValueError as error:
+        raise RefusedError("game_not_allowed", str(error)) from error
+    leave_the_shoe(turn)
+    turn.change(settings=settings, last=None)
+    turn.say(GameChanged(game.name, game.title))
+
+
+# --- who came in
+
+
+def on_access(turn: Turn, event: Access) -> None:
+    """Take note of who signed on, off or was refused.
+
+    An account that is locked out is an alarm. Alarms are public, so it does not say whose account: the record does.
+    Nothing at the table is done any more in the name of an operator who has signed off; play goes on.
+    """
+    if isinstance(event, SessionEnded) and event.who == turn.state.operator:
+        turn.change(operator=None)
+    if isinstance(event, AccessRefused) and event.code == "locked_out":
+        turn.alarm(
+            "locked_out", "an account is locked out after too many wrong passwords: find out who tried"
+        )
+
+
+def on_record(turn: Turn, event: OfTheRecord) -> None:
+    """Raise an alarm if the record is not what its inputs give. That a snapshot was taken changes nothing."""
+    if isinstance(event, RecordDiffers):
+        turn.alarm(
+            "record_differs",
+            f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run `punto replay`, "
+            "and compare the meter and the last rounds with what surveillance has",
+        )
+
+
+def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
+    """Take note of whether it is plugged in; nothing that is pressed on it comes here."""
+    before = turn.state
+    turn.change(configuration_keypad=event.path if event.attached else None)
+    turn.watch_keypad(before)
+
+
+# --- seats
+
+
+def on_wager(turn: Turn, request: SetWager) -> None:
+    """Set what a seat has on a wager; the seat's wagers must be able to stand together afterwards.
+
+    Raises:
+        RefusedError: wrong_round, no_such_seat, bad_amount, or what `check_wagers` found.
+    """
+    state = turn.state
+    if request.round != state.round:
+        raise RefusedError(
+            "wrong_round", f"the wager is for round {request.round} and the table is at {state.round}"
+        )
+    if not 1 <= request.seat <= state.settings.seats:
+        raise RefusedError(
+            "no_such_seat", f"there is no seat {request.seat}: seats are 1 to {state.settings.seats}"
+        )
+    if request.amount < 0:
+        raise RefusedError(
+            "bad_amount", f"{request.amount} is no amount: give minor units, or 0 to take a wager back"
+        )
+    progressive.refuse_wager(state, request.wager)
+    game = state.settings.game
+    wagers = {(each.seat, each.wager): each for each in state.wagers}
+    try:
+        wager = find_wager(game, request.wager)
+        wagers[request.seat, wager.name] = PlacedWager(request.seat, wager.name, request.amount)
+        if request.amount == 0:
+            del wagers[request.seat, wager.name]
+        of_seat = [each for each in wagers.values() if each.seat == request.seat]
+        check_wagers(game, of_seat)
+        progressive.refuse_change_of_base(state, request.seat, of_seat)
+    except WagerRefusedError as error:
+        raise RefusedError(error.code, str(error)) from error
+    turn.change(wagers=tuple(wagers.values()))
+
+
+# --- the service
+
+
+def on_started(turn: Turn, event: ServiceStarted) -> None:
+    """Take note that the service came up; other settings than before only where no shoe is in play.
+
+    Raises:
+        RefusedError: settings_in_play, other_table.
+    """
+    state = turn.state
+    if event.settings.table != state.settings.table:
+        raise RefusedError(
+            "other_table",
+            f"this record is of table {state.settings.table!r} and the configuration is of {event.settings.table!r}",
+        )
+    if event.settings not in (state.settings, state.configured):
+        if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
+            raise RefusedError(
+                "settings_in_play",
+                "game, limits and policies change between shoes only: start with the configuration before, close the "
+                "table, and then start with this one",
+            )
+        leave_the_shoe(turn)
+        turn.change(settings=event.settings, link=put_aside(state.link), last=None)
+        if event.settings.game != state.settings.game:
+            turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
+    if state.configured is None or event.settings.progressive != state.configured.progressive:
+        progressive.start(turn, event.settings)
+    turn.change(configured=event.settings, configuration_keypad=None, sensors=None)
+    turn.change_link(online=False, reason="the service has just started")

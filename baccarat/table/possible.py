@@ -1,0 +1,170 @@
+"""What can be ordered now: found by trying it on the table machine, which is pure, and never written a second time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+from punto.baccarat.cards import RANKS, SUITS, Card
+from punto.baccarat.progressive.aquarius import Key, TurnKey
+from punto.baccarat.progressive.events import ChangeSettings, CountCoins
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.nexus import SignAward
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.definition import Definition
+from punto.baccarat.table.events import CorrectCard, CorrectRound
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+
+ANYBODY: Final = "anybody"
+"""Who gives an order that is only tried. Nobody need approve it."""
+
+_WHATEVER_IT_SAYS: Final = frozenset({"not_now", "award_open"})
+"""The refusals of an order for what the table is in the midst of: said otherwise, it would be refused too."""
+
+
+def refusals(state: TableState) -> dict[str, RefusedError | None]:
+    """Each order of the catalogue, with why it cannot be given now; None where it can, by somebody who may.
+
+    Where an order's fields can be filled in several ways, one of them is enough; of several refusals it is the first.
+    """
+    return {kind: _refusal(state, definition) for kind, definition in CATALOGUE.items()}
+
+
+def refusal(state: TableState, event: Any) -> RefusedError | None:
+    """Why the table would refuse this event now, None where it would not."""
+    try:
+        Table(state).try_out(event)
+    except RefusedError as error:
+        return error
+    return None
+
+
+def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
+    first = None
+    tries = _TRIES.get(definition.event) or _combinations(definition.kind)
+    for event in tries(state):
+        refused = refusal(state, event)
+        if refused is None or refused.code in _WHATEVER_IT_SAYS:
+            return refused
+        first = first or refused
+    return first or RefusedError(
+        "not_now", f"{definition.label}: there is nothing here that it could be about"
+    )
+
+
+# --- what somebody could write
+
+
+@cache
+def _combinations(kind: str) -> Callable[[TableState], Iterator[Any]]:
+    """An order of this kind for each combination of values that its needed fields can have at a table."""
+    definition = CATALOGUE[kind]
+    event = definition.event
+    own = {each.name for each in fields(event)}
+    needed = [name for name, each in definition.fields.items() if each.required and name in own]
+    people = {"who": ANYBODY} if "who" in own else {}
+
+    def combinations(state: TableState) -> Iterator[Any]:
+        for values in product(*(_VALUES[name](state) for name in needed)):
+            yield event(**dict(zip(needed, values, strict=True)), **people)
+
+    return combinations
+
+
+def _unspent(state: TableState) -> list[Card]:
+    """A card that the shoe may still hold."""
+    cards = (Card(rank + suit) for rank in RANKS for suit in SUITS)
+    return [card for card in cards if state.drawn.count(card) < state.settings.game.decks][:1]
+
+
+def _rounds(state: TableState) -> list[int]:
+    return [state.round if state.last is None else state.last.round]
+
+
+def _awards(state: TableState) -> list[int]:
+    return [0] if state.progressive is None else [each.id for each in state.progressive.books.awards] or [0]
+
+
+_VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
+    "amount": lambda _: [1],
+    "award": _awards,
+    "card": _unspent,
+    "cause": lambda _: [Cause.INCREASE],
+    "game": lambda state: [state.settings.game],
+    "level": lambda _: ["executive"],
+    "number": lambda state: [each.number for each in state.alarms] or [0],
+    "reason": lambda _: ["?"],
+    "round": _rounds,
+    "seat": lambda state: list(range(1, state.settings.seats + 1)),
+    "serial": lambda state: ["" if state.link.offered is None else state.link.offered.serial],
+    "to": lambda _: list(Key),
+}
+"""Field of orders -> what somebody could write there."""
+
+
+def _starts(state: TableState) -> Iterator[StartGame]:
+    """START GAME with what the sensors would latch; where they are not heard, as nobody latched anything."""
+    heard = state.sensors is None or state.sensors.online
+    latched = None if state.progressive is None or not heard else state.progressive.procedure.hand.sensors
+    yield StartGame(state.round, ANYBODY, latched)
+
+
+def _turns(state: TableState) -> Iterator[TurnKey]:
+    """The key, turned to where it does not stand."""
+    procedure = None if state.progressive is None else state.progressive.procedure
+    stands = procedure.key if procedure is not None and procedure.kind == "aquarius" else Key.RUN
+    yield TurnKey(Key.RUN if stands is Key.JPH else Key.JPH, ANYBODY)
+
+
+def _counts(state: TableState) -> Iterator[CountCoins]:
+    """Of the table's own progressive, or of one that it had before."""
+    for progressive in (None, *state.retired_progressives):
+        yield CountCoins("2026-01-01", 1, ANYBODY, progressive)
+
+
+def _other_cards(card: Card) -> list[Card]:
+    """Every other card; first those of its rank, which change nothing of how the hand is dealt."""
+    ranks = sorted(RANKS, key=lambda rank: rank != card[0])
+    return [Card(rank + suit) for rank in ranks for suit in SUITS if rank + suit != card]
+
+
+def _card_corrections(state: TableState) -> Iterator[CorrectCard]:
+    cards = () if state.coup is None else state.coup.cards
+    for position, before in enumerate(cards, start=1):
+        for card in _other_cards(before):
+            yield CorrectCard(ANYBODY, position, card, "?")
+    if not cards:
+        yield CorrectCard(ANYBODY, 1, Card("AS"), "?")
+
+
+def _round_corrections(state: TableState) -> Iterator[CorrectRound]:
+    last = state.last
+    if last is None or not last.player:
+        yield CorrectRound(ANYBODY, _rounds(state)[0], (), (), "?")
+        return
+    for card in _other_cards(last.player[0]):
+        yield CorrectRound(ANYBODY, last.round, (card, *last.player[1:]), last.banker, "?")
+
+
+def _settings_changes(state: TableState) -> Iterator[ChangeSettings]:
+    if state.progressive is None:
+        return
+    before = state.progressive.books.settings
+    other = replace(before, seat_one="left" if before.seat_one == "right" else "right")
+    yield ChangeSettings(other, "?", ANYBODY)
+
+
+_TRIES: Final[dict[type, Callable[[TableState], Iterator[Any]]]] = {
+    ChangeSettings: _settings_changes,
+    SignAward: lambda _: iter([SignAward(ANYBODY, "executive")]),
+    CorrectCard: _card_corrections,
+    CorrectRound: _round_corrections,
+    CountCoins: _counts,
+    StartGame: _starts,
+    TurnKey: _turns,
+}
+"""Orders of which no mere combination of values would do."""

@@ -1,0 +1,94 @@
+"""How a house plays at one table: the game and the policies that the sheets leave to it."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.wagers.definition import Game
+
+FACE_UP_ONLY = (
+    "The card recognition feature must not be used with any variations or proprietary versions of Mini Baccarat or "
+    "Baccarat or any other card game other than those specifically identified above unless all cards in the game are "
+    "dealt face up in accordance with the game rules."
+)
+"""Approval letter of 23 February 2012, second requirement (sheet 001)."""
+
+
+ApprovedOrder = Literal[
+    "void_coup", "correct_card", "correct_round", "void_round", "resume_play", "accept_shoe", "change_game"
+]
+"""An order that a house may want a second person's approval of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One table's settings; times and devices are not among them.
+
+    - `table`, `name`: its id in topics, its name on displays; `currency` an ISO 4217 code of two-decimal money.
+    - `cards`: read by the shoe, or keyed by the dealer; `shoe_serial` the only shoe accepted, None for any.
+    - `minimum_confidence`: a read below it is keyed by an operator.
+    - `betting_closes`: by the first card or by an order; `next_coup`: opens by itself after a result or by an order.
+    - `burn`: nothing, by the first card (an ace burns `burn_ace`), or `burn_cards`.
+    - `coups_after_cut_card`: how many more are dealt when the cut card comes in mid-coup.
+    - `overdraw`: what becomes of a card too many once a supervisor has seen to it.
+    - `approval`: the orders that a second person must approve.
+    - `progressive`: the one that the table is linked to, None where it is not.
+
+    Raises:
+        ValueError: the settings contradict each other or the approval letter.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    table: str
+    name: str
+    game: Game
+    seats: int = 7
+    currency: str = "USD"
+    cards: Literal["shoe", "keyed"] = "shoe"
+    shoe_serial: str | None = None
+    minimum_confidence: int = 90
+    betting_closes: Literal["first_card", "order"] = "first_card"
+    next_coup: Literal["automatic", "order"] = "automatic"
+    burn: Literal["none", "first_card", "fixed"] = "first_card"
+    burn_ace: Literal[1, 11] = 1
+    burn_cards: int = 3
+    coups_after_cut_card: int = 1
+    overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+    approval: tuple[ApprovedOrder, ...] = ()
+    progressive: ProgressiveSettings | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be played."""
+        if self.cards == "shoe" and self.game.variation and self.game.dealt == "face_down":
+            raise ValueError(
+                f"{self.game.title} is a variation dealt face down, so its cards must be keyed (cards = "
+                f'"keyed"). Approval letter: "{FACE_UP_ONLY}"'
+            )
+        if not self.table or not set(self.table) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_"):
+            raise ValueError(
+                f"the table's id {self.table!r} goes into topics: use small letters, digits, - and _ only"
+            )
+        self._check_progressive()
+        for name, value, lowest, highest in (
+            ("seats", self.seats, 1, 99),
+            ("minimum_confidence", self.minimum_confidence, 0, 100),
+            ("burn_cards", self.burn_cards, 1, 20),
+            ("coups_after_cut_card", self.coups_after_cut_card, 0, 9),
+        ):
+            if not lowest <= value <= highest:
+                raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
+
+    def _check_progressive(self) -> None:
+        if self.progressive is None:
+            return
+        linked = next((each for each in self.progressive.tables if each.table == self.table), None)
+        if linked is None:
+            raise ValueError(
+                f"the progressive {self.progressive.progressive} is not linked to {self.table}: name the table in it"
+            )
+        if linked.game != self.game.name or self.progressive.wager not in self.game.wagers:
+            raise ValueError(
+                f"{self.game.title} is not the game of the progressive {self.progressive.progressive}, which pays "
+                f"{self.progressive.wager.title} of {linked.game}: a meter is for one game alone (sheet 000)"
+            )

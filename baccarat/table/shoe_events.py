@@ -1,0 +1,232 @@
+"""What the shoe says of itself: its link, its identity, its lid. None of it is ever refused; all of it is kept."""
+
+from dataclasses import replace
+from typing import Final
+
+from punto.baccarat.table.dealing import AT_PLAY, open_betting, take, take_backlog
+from punto.baccarat.table.effects import CardHeld, ShoeLinkChanged
+from punto.baccarat.table.events import (
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    CutCardSeen,
+    LidMoved,
+    LinkNoise,
+    RecordsLost,
+    ReverseMovement,
+    ShoeEvent,
+    ShoeHello,
+    ShoeLost,
+    ShoeRecord,
+)
+from punto.baccarat.table.state import Bookmark, Phase, ShoeLink, Stop, TableState
+from punto.baccarat.table.turn import Turn
+
+OFFERED: Final = "shoe_not_accepted"
+"""The code of the stop that ends with `AcceptShoe`."""
+
+
+def on_shoe_event(turn: Turn, event: ShoeEvent) -> None:
+    """Handle any event of the shoe."""
+    match event:
+        case ShoeHello():
+            _on_hello(turn, event)
+        case ShoeLost(reason=reason):
+            _on_lost(turn, reason)
+        case RecordsLost(first=first, last=last):
+            _on_records_lost(turn, first, last)
+        case LinkNoise(frames=frames, seconds=seconds):
+            turn.alarm(
+                "link_noise",
+                f"{frames} broken frames in {seconds} s on the shoe's line: check cable, connector and baud rate",
+            )
+        case _:
+            _on_record(turn, event)
+
+
+# --- who is there
+
+
+def _on_hello(turn: Turn, hello: ShoeHello) -> None:
+    if not turn.state.link.online:
+        turn.change_link(late_before=hello.next_record)
+    objection = objection_to(turn.state, hello)
+    if objection is not None:
+        turn.change_link(online=True, reason=objection, offered=hello)
+        refused = Stop(code=OFFERED, text=f"{objection}: a supervisor must accept the shoe {hello.serial}")
+        if refused not in turn.state.stops:
+            _end_refusal(turn)
+            turn.stop(refused)
+        return
+    link = turn.state.link
+    if (link.serial, link.log) != (hello.serial, hello.log) or hello.next_record < link.expected:
+        hear(turn, hello)
+    turn.change_link(online=True, reason="connected")
+    let_in(turn, hello, f"shoe {hello.serial} connected")
+
+
+def objection_to(state: TableState, hello: ShoeHello) -> str | None:
+    """Why a shoe may not simply be used, None if it may."""
+    wanted = state.settings.shoe_serial
+    known = state.link
+    if state.settings.cards == "keyed":
+        return None
+    if wanted is not None and hello.serial not in {wanted, known.serial}:
+        return f"the shoe is {hello.serial} and the configuration names {wanted}"
+    in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt or state.backlog)
+    if known.serial is None or not in_play:
+        return None
+    if hello.serial != known.serial:
+        return f"the shoe is {hello.serial} and this shoe of cards was begun with {known.serial}"
+    if hello.log != known.log or hello.next_record < known.expected:
+        return f"the shoe {hello.serial} has lost its memory of this shoe of cards"
+    return None
+
+
+def put_aside(link: ShoeLink) -> ShoeLink:
+    """The link without its shoe, and with a bookmark of how far that one was heard."""
+    if link.serial is None or link.log is None:
+        return link
+    others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
+    mark = Bookmark(link.serial, link.log, link.expected)
+    return replace(link, serial=None, log=None, expected=1, lid_open=False, earlier=(*others, mark))
+
+
+def hear(turn: Turn, hello: ShoeHello) -> None:
+    """Take another shoe's records: from where it was heard before, else from the first that it keeps.
+
+    Houses change between two shoes, and the one that comes back may not know that its last records arrived.
+    """
+    link = put_aside(turn.state.link)
+    heard = (
+        mark.expected
+        for mark in link.earlier
+        if (mark.serial, mark.log) == (hello.serial, hello.log) and mark.expected <= hello.next_record
+    )
+    turn.change(
+        link=replace(link, serial=hello.serial, log=hello.log, expected=max([hello.first_kept, *heard])),
+        # Where to go on counts in the records of the shoe before.
+        stops=tuple(replace(stop, resume_at=None) for stop in turn.state.stops),
+    )
+
+
+def let_in(turn: Turn, hello: ShoeHello, reason: str) -> None:
+    """Play with the shoe that said this hello: nothing stands against it, or a supervisor has accepted it."""
+    if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: it is empty, or does not know
+        turn.alarm(
+            "decks_differ",
+            f"the shoe says {hello.decks} decks and the game has {turn.state.settings.game.decks}",
+        )
+    turn.change_link(components=hello.components, offered=None)
+    if turn.state.link.late_before <= turn.state.link.expected:
+        turn.change(keyed_away=())  # it has nothing to tell of the time that it was away
+    _end_refusal(turn)
+    turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
+    take_backlog(turn)
+
+
+def _end_refusal(turn: Turn) -> None:
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code != OFFERED))
+
+
+def _on_lost(turn: Turn, reason: str) -> None:
+    turn.change_link(online=False, reason=reason)
+    turn.say(ShoeLinkChanged(online=False, reason=reason))
+
+
+def _on_records_lost(turn: Turn, first: int, last: int) -> None:
+    link = turn.state.link
+    if last < link.expected or any(stop.resume_at == last + 1 for stop in turn.state.stops):
+        return
+    if turn.state.settings.cards == "keyed":
+        turn.change_link(expected=last + 1)
+        return
+    turn.stop(
+        Stop(
+            code="records_lost",
+            text=(
+                f"the shoe no longer has its records {first} to {last}, which never arrived: a supervisor must see "
+                "which cards are on the table, void the coup if they do not agree, and resume play"
+            ),
+            resume_at=last + 1,
+        )
+    )
+
+
+# --- its records
+
+
+def _on_record(turn: Turn, event: ShoeRecord) -> None:
+    expected = turn.state.link.expected
+    if turn.state.link.offered is not None:
+        turn.alarm(OFFERED, f"record {event.record} came from a shoe that is not accepted; it was not taken")
+        return
+    if event.record < expected:
+        return  # re-sent: the same record was handled before
+    if event.record > expected:
+        turn.alarm(
+            "record_gap", f"record {event.record} came where {expected} was expected; it was not taken"
+        )
+        return
+    turn.change_link(expected=expected + 1)
+    if event.record >= turn.state.link.late_before:
+        turn.change(keyed_away=())
+    if turn.state.settings.cards == "keyed":
+        turn.alarm("shoe_not_in_use", "the shoe reports something, and at this table the cards are keyed")
+        return
+    match event:
+        case CardDrawn() | CardUnread() | CardOverdrawn() if turn.state.keyed_away:
+            _compare_with_keyed(turn, event)
+        case CardDrawn() | CardUnread() | CardOverdrawn() | CutCardSeen():
+            take(turn, event)
+        case LidMoved(open=is_open):
+            _on_lid(turn, is_open=is_open)
+        case ReverseMovement():
+            _on_trouble(turn, "reverse_movement", "a card was pushed back into the shoe")
+        case _:
+            _on_trouble(turn, "shoe_fault", f"the shoe reports error {event.code}: {event.text}")
+
+
+def _compare_with_keyed(turn: Turn, read: CardDrawn | CardUnread | CardOverdrawn) -> None:
+    """The late record of a card that was keyed while the shoe was away: it is on the table, and is not dealt again.
+
+    What the shoe did not read for certain was to be keyed anyway.
+    """
+    keyed, *others = turn.state.keyed_away
+    turn.change(keyed_away=tuple(others))
+    card = None if isinstance(read, CardUnread) else read.card
+    certain = not isinstance(read, CardUnread) and read.confidence >= turn.state.settings.minimum_confidence
+    if card is None or not certain or card == keyed.card:
+        return
+    hidden = turn.state.settings.game.reveal == "dealer"
+    turn.hold(CardHeld(card, "doubtful", keyed.round, keyed.position))
+    turn.stop(
+        Stop(
+            code="keyed_otherwise",
+            text=(
+                f"card {keyed.position} of round {keyed.round} was keyed while the shoe was away, and the shoe has read "
+                f"another{'' if hidden else f': keyed {keyed.card}, read {card}'}. A supervisor must see the cards, correct the "
+                "hand or void it if it is wrong, and resume play"
+            ),
+        )
+    )
+
+
+def _on_lid(turn: Turn, *, is_open: bool) -> None:
+    turn.change_link(lid_open=is_open)
+    if is_open:
+        _on_trouble(turn, "lid_open", "the shoe's lid was opened")
+    elif (
+        turn.state.phase is Phase.SHOE_CHANGE
+        and turn.state.settings.burn == "none"
+        and not turn.state.waiting
+    ):
+        open_betting(turn)
+
+
+def _on_trouble(turn: Turn, code: str, text: str) -> None:
+    """Stop play where a shoe is in play; elsewhere the lid, a card and an error harm nobody's coup."""
+    if turn.state.phase in AT_PLAY and not turn.state.shoe_over:
+        turn.stop(Stop(code=code, text=f"{text} in play: a supervisor must see to it and resume play"))
+    elif code != "lid_open":
+        turn.alarm(code, text)

@@ -1,0 +1,80 @@
+"""What the table wants of the shoe: a pure function of the table's state, carried out by the shoe's driver."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from punto.baccarat.coup import Coup, Winner
+from punto.baccarat.table.state import Phase, TableState
+
+
+@dataclass(frozen=True, slots=True)
+class Lamps:
+    """The lamps on the shoe: the result, and what the dealer must do with the next card.
+
+    `next` is the hand that the next card belongs to; `burn` asks the dealer for a shoe change: load the new cards,
+    turn the first and burn; `none` calls for no card.
+    """
+
+    player: bool = False
+    banker: bool = False
+    tie: bool = False
+    next: Literal["none", "player", "banker", "burn"] = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ShoeOrders:
+    """The state that the driver brings the shoe to and keeps it in.
+
+    `accept` is the serial number of the shoe that may deal here (None: none may) and `log` its run of record numbers
+    (None: whichever it introduces itself with). `expected` is the next record that the table wants; it moves on
+    with every record, and by decision when a supervisor accepts a loss or an exchange.
+    """
+
+    accept: str | None = None
+    log: int | None = None
+    expected: int = 1
+    locked: bool = True
+    lamps: Lamps = Lamps()
+
+
+def shoe_orders(state: TableState) -> ShoeOrders:
+    """What the shoe is to do while the table is so."""
+    return ShoeOrders(
+        accept=state.link.serial,
+        log=state.link.log,
+        expected=state.link.expected,
+        locked=state.waiting or not _card_wanted(state),
+        lamps=_lamps(state),
+    )
+
+
+def _card_wanted(state: TableState) -> bool:
+    if state.settings.cards == "keyed":
+        return False
+    if state.phase is Phase.BETTING:
+        return state.settings.betting_closes == "first_card" and not state.award_waits
+    if state.phase is Phase.SHOE_CHANGE:
+        return state.burn_left != 0
+    return state.phase is Phase.DEALING
+
+
+def _lamps(state: TableState) -> Lamps:
+    last = state.last
+    shown = last is not None and last.shoe == state.shoe and state.coup is None
+    winner = last.winner if last is not None and shown else None
+    return Lamps(
+        player=winner is Winner.PLAYER,
+        banker=winner is Winner.BANKER,
+        tie=winner is Winner.TIE,
+        next=_next(state),
+    )
+
+
+def _next(state: TableState) -> Literal["none", "player", "banker", "burn"]:
+    # The prompt stays on `burn` while a person sees to something: a change to `burn` means that new cards are wanted.
+    if state.phase is Phase.SHOE_CHANGE:
+        return "burn"
+    if state.waiting or not _card_wanted(state):
+        return "none"
+    coup = state.coup or Coup(state.carried)
+    return coup.side_of(len(coup.cards)).value

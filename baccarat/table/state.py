@@ -1,0 +1,312 @@
+"""What a table is at one moment, as a value: everything that an event can change, and nothing else."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.progressive import aquarius, nexus
+from punto.baccarat.progressive.events import Won
+from punto.baccarat.progressive.state import State as Books
+from punto.baccarat.progressive.value import Value
+from punto.baccarat.roads.rounds import RoadRound
+from punto.baccarat.table.events import (
+    CardDrawn,
+    CardOverdrawn,
+    CardUnread,
+    Component,
+    CutCardSeen,
+    SensorFault,
+    ShoeHello,
+)
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.settlement import PlacedWager, Settlement
+
+
+class Phase(StrEnum):
+    """Where a table is in its day."""
+
+    LOCKED = "locked"
+    CLOSED = "closed"
+    SHOE_CHANGE = "shoe_change"
+    BETTING = "betting"
+    DEALING = "dealing"
+    REVEAL = "reveal"
+    SETTLED = "settled"
+
+
+CONFIGURABLE: Final = frozenset({Phase.LOCKED, Phase.CLOSED})
+"""Where no shoe is in use, so that the score display may be configured (approval letter, 5)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """How far a shoe was heard before another took its place: `expected` is the next record of its log `log`."""
+
+    serial: str
+    log: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShoeLink:
+    """What is known of the shoe at the other end of the line.
+
+    `expected` is the number of the record wanted next from the log `log` of the shoe `serial`; `offered` a shoe
+    that waits for a supervisor to accept it; `earlier` where the shoes used before left off. Records before `late_before`
+    were made before it was last heard again.
+    """
+
+    online: bool = False
+    reason: str = "not seen yet"
+    serial: str | None = None
+    log: int | None = None
+    expected: int = 1
+    components: tuple[Component, ...] = ()
+    lid_open: bool = False
+    offered: ShoeHello | None = None
+    earlier: tuple[Bookmark, ...] = ()
+    late_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedAway:
+    """A card that was keyed while the shoe was away, so that its record may still come: `position` as dealt, from 1."""
+
+    round: int
+    position: int
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A card that left the shoe and is not known for certain: the hand waits until it is keyed.
+
+    `read` is what the shoe thought it saw.
+    """
+
+    code: Literal["unread", "low_confidence", "surplus_copy"]
+    text: str
+    read: Card | None = None
+    confidence: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop:
+    """Why nothing more leaves the shoe until a supervisor resumes play.
+
+    `overdrawn` holds the card too many, to be dealt with by the house's policy; `resume_at` the record from which
+    the shoe can still be heard, when some are lost. `of_the_shoe` says whether something is wrong with the shoe.
+    """
+
+    code: str
+    text: str
+    of_the_shoe: bool = True
+    overdrawn: CardOverdrawn | CardDrawn | CardUnread | None = None
+    resume_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """An alarm that nobody has acknowledged: the number of its last public event, and how often it was raised."""
+
+    number: int
+    code: str
+    text: str
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A card corrected before settlement."""
+
+    position: int
+    side: Side
+    before: Card
+    after: Card
+    who: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundRecord:
+    """A round as it ended: the coup with its wagers and settlements. `winner` is None of a void coup.
+
+    `round` counts over the table's life, `coup` within the shoe. Totals are of the cards there were.
+
+    A `correction` is an entry of its own, for nothing on the record is changed: it has the cards that the round
+    `corrects` really had, and as settlements the differences, with no stake. So sums over all entries are right.
+    `hidden` cards were never shown to the public: of a hand voided before the reveal.
+    """
+
+    round: int
+    shoe: int
+    coup: int
+    status: Literal["played", "void", "dummy", "correction"]
+    player: tuple[Card, ...]
+    banker: tuple[Card, ...]
+    player_total: int
+    banker_total: int
+    winner: Winner | None
+    natural: bool
+    player_pair: bool
+    banker_pair: bool
+    settlements: tuple[Settlement, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    who: str | None = None
+    reason: str | None = None
+    approved_by: str | None = None
+    corrects: int | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TablesProgressive:
+    """A table's progressive: the meter's books, and how far its game at the table is.
+
+    `decided` is the round whose cards decided the last game, None where none has yet. `played_on` is what that game won, where
+    a supervisor has let play go on before its award is complete.
+    """
+
+    books: Books
+    procedure: aquarius.State | nexus.State
+    decided: int | None = None
+    played_on: Won | None = None
+
+    @property
+    def open_award(self) -> Won | None:
+        """What the last game's hand won of the meter, or can have won, as long as its award is not complete.
+
+        It is complete when it is confirmed, taken off the meter, and the key is back: then the game can be ended (sheet 000,
+        7e to 7g; Nexus Command, 7e and 7f).
+        """
+        hand = self.procedure.hand
+        match self.procedure.step.value:
+            case "settling" if hand.open:
+                return hand.won
+            case "confirmed" | "logged":
+                return hand.awarded or hand.won
+            case "adjusted" if getattr(self.procedure, "key", None) == "jph":
+                return hand.awarded
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensors:
+    """The progressive's wager sensors: whether they are heard, why not, and the faults that stand."""
+
+    online: bool = False
+    reason: str = "not seen yet"
+    faults: tuple[SensorFault, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableState(Value):
+    """A table.
+
+    - `round`: the number of the coming or current round; `shoe`, `coups`: the shoe's number and its coups so far.
+    - `drawn`: every card known to have left this shoe, in order; `unknown`: how many left it without being known.
+    - `burn_left`: cards still to burn, None while the burn's first card is awaited.
+    - `last_coup`: the number within the shoe of its last coup, None until the cut card.
+    - `rounds`: this shoe's rounds, for the roads.
+    - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
+    - `carried`: cards drawn too soon that begin the next coup.
+    - `keyed_away`: cards keyed while the shoe was away whose records may still come, in the order that they were dealt.
+    - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
+    - `alarms`: those that nobody has acknowledged, one of each code.
+    - `last`: the last coup, as corrected since; `correction`: the entry that last corrected or voided a settled coup.
+    - `sensors`: what is known of the progressive's wager sensors, None where there are none.
+    - `configuration_keypad`: where the score display's is plugged in, None while it is not.
+    - `configured`: the settings that the service was last started with; `settings` are those in force, which a
+      supervisor may have changed.
+    - `happenings`: how many public events there have been, for their numbers.
+    """
+
+    settings: Settings
+    phase: Phase = Phase.LOCKED
+    operator: str | None = None
+    link: ShoeLink = field(default_factory=ShoeLink)
+    shoe: int = 0
+    coups: int = 0
+    round: int = 1
+    drawn: tuple[Card, ...] = ()
+    unknown: int = 0
+    burn_left: int | None = None
+    last_coup: int | None = None
+    rounds: tuple[RoadRound, ...] = ()
+    coup: Coup | None = None
+    dummy: bool = False
+    corrections: tuple[Correction, ...] = ()
+    wagers: tuple[PlacedWager, ...] = ()
+    carried: tuple[Card, ...] = ()
+    doubt: Doubt | None = None
+    stops: tuple[Stop, ...] = ()
+    backlog: tuple[CardDrawn | CardUnread | CardOverdrawn | CutCardSeen, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
+    last: RoundRecord | None = None
+    correction: RoundRecord | None = None
+    configuration_keypad: str | None = None
+    configured: Settings | None = None
+    progressive: TablesProgressive | None = None
+    retired_progressives: tuple[str, ...] = ()
+    sensors: Sensors | None = None
+    keyed_away: tuple[KeyedAway, ...] = ()
+    happenings: int = 0
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a person must act before a further card counts."""
+        return bool(self.stops) or self.doubt is not None
+
+    @property
+    def award_waits(self) -> bool:
+        """Whether the next hand waits for the award of the last game.
+
+        It follows from the game itself, so nothing can be left standing when the game goes on. A hand that is being dealt
+        already is dealt to its end.
+        """
+        progressive = self.progressive
+        if progressive is None or self.phase in {Phase.DEALING, Phase.REVEAL}:
+            return False
+        return progressive.open_award not in {None, progressive.played_on}
+
+    @property
+    def keypad_in_play(self) -> bool:
+        """Whether the configuration keypad is plugged in while a shoe is in use."""
+        return self.configuration_keypad is not None and self.phase not in CONFIGURABLE
+
+    @property
+    def dummy_next(self) -> bool:
+        """Whether the next coup carries no wagers, for its first cards are known and the house plays those so."""
+        return bool(self.carried) and self.settings.overdraw == "dummy"
+
+    @property
+    def next_position(self) -> int | None:
+        """The number that the next card has in its coup as dealt, from 1, or 0 of the shoe's first, turned for the burn.
+
+        None where the next card that leaves the shoe goes to no hand.
+        """
+        match self.phase:
+            case Phase.SHOE_CHANGE if self.burn_left is None:
+                return 0
+            case Phase.BETTING | Phase.DEALING:
+                return len((self.coup or Coup(self.carried)).cards) + 1
+            case _:
+                return None
+
+    @property
+    def keyed_for_shoe(self) -> bool:
+        """Whether the hand on the table is finished by hand, for the shoe that reads its cards does not answer."""
+        return self.settings.cards == "shoe" and self.phase is Phase.DEALING and not self.link.online
+
+    @property
+    def shoe_over(self) -> bool:
+        """Whether the shoe's last coup has been dealt."""
+        return self.last_coup is not None and self.coups >= self.last_coup and self.coup is None
+
+    @property
+    def on_last_coup(self) -> bool:
+        """Whether the coup being dealt, or else the coming one, is the shoe's last."""
+        return self.last_coup is not None and self.coups + (self.coup is None) >= self.last_coup

@@ -1,0 +1,235 @@
+"""The table machine.
+
+The law: an event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
+listed with it. What is legal everywhere and changes no phase stands once, above. Orders, wagers and starts that are
+not legal are refused and change nothing. What the shoe saw has happened, whatever the phase, so it is never refused;
+what is wrong with it becomes an alarm or a stop. The same events in the same order always give the same table and the
+same effects.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, get_args
+
+from punto.baccarat.progressive.events import PrintWinPage
+from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.table import progressive
+from punto.baccarat.table.approval import refuse_unapproved
+from punto.baccarat.table.dealing import go_on_after_award
+from punto.baccarat.table.definition import DEFINED
+from punto.baccarat.table.effects import Effect
+from punto.baccarat.table.events import (
+    AcceptShoe,
+    Access,
+    BooksOrder,
+    ChangeGame,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    ConfigurationKeypad,
+    CorrectCard,
+    CorrectRound,
+    Event,
+    GameOrder,
+    KeyCard,
+    OfTheRecord,
+    OpenBetting,
+    Order,
+    ResumePlay,
+    Reveal,
+    Sensed,
+    SensorFault,
+    SensorsLink,
+    ServiceStarted,
+    SetWager,
+    SignOff,
+    SignOn,
+    VoidCoup,
+    VoidRound,
+)
+from punto.baccarat.table.orders import (
+    on_access,
+    on_configuration_keypad,
+    on_order,
+    on_record,
+    on_started,
+    on_wager,
+)
+from punto.baccarat.table.sensors import on_sensors
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.shoe_events import on_shoe_event
+from punto.baccarat.table.state import Phase, TableState
+from punto.baccarat.table.turn import RefusedError, Turn
+
+LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
+
+_SHOE: Final = "shoe"
+_ACCESS: Final = "access"
+# Of the progressive: its procedure and its books have laws of their own, and change no phase.
+_METER: Final = "meter"
+_GAME: Final = "game"
+# A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for.
+_AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
+# What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
+_INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
+
+_ALWAYS: Final = frozenset({_SHOE, _ACCESS, _METER, ConfigurationKeypad, ServiceStarted})
+"""Legal in every phase, and leaves the table in it where `TRANSITIONS` says nothing else."""
+_UNLOCKED: Final = frozenset({_GAME, *(each.event for each in DEFINED.values() if each.anywhere)})
+"""The same, once the table is unlocked."""
+
+TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
+    LOCKED: {
+        SignOn: frozenset({CLOSED}),
+    },
+    CLOSED: {
+        SignOff: frozenset({LOCKED}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        ChangeGame: frozenset({CLOSED}),
+        OpenBetting: frozenset({BETTING, DEALING}),
+        CorrectRound: frozenset({CLOSED}),
+        VoidRound: frozenset({CLOSED}),
+    },
+    SHOE_CHANGE: {
+        _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
+        _METER: frozenset({SHOE_CHANGE, BETTING}),  # an award is complete that the burn waited for
+        _GAME: frozenset({SHOE_CHANGE, BETTING}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        CloseTable: frozenset({CLOSED}),
+        OpenBetting: frozenset({BETTING}),
+        KeyCard: frozenset({SHOE_CHANGE, BETTING}),
+        ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
+        AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
+        CorrectRound: frozenset({SHOE_CHANGE, BETTING}),
+        VoidRound: frozenset({SHOE_CHANGE, BETTING}),
+    },
+    BETTING: {
+        _SHOE: _INTO_A_COUP,
+        _METER: frozenset({BETTING, DEALING}),  # an award is complete that a dummy waited for
+        _GAME: frozenset({BETTING, DEALING}),
+        StartGame: frozenset({BETTING}),
+        SetWager: frozenset({BETTING}),
+        CloseBetting: frozenset({DEALING}),
+        CloseTable: frozenset({CLOSED}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        KeyCard: frozenset({DEALING}),
+        ResumePlay: _INTO_A_COUP,
+        CorrectRound: frozenset({BETTING, DEALING}),
+        VoidRound: frozenset({BETTING, DEALING}),
+    },
+    DEALING: {
+        _SHOE: _INTO_A_COUP,
+        StartGame: frozenset({DEALING}),
+        KeyCard: _INTO_A_COUP,
+        CorrectCard: _INTO_A_COUP,
+        VoidCoup: _AFTER_A_COUP,
+        ResumePlay: _INTO_A_COUP,
+        AcceptShoe: _INTO_A_COUP,
+    },
+    REVEAL: {
+        Reveal: _AFTER_A_COUP,
+        CorrectCard: frozenset({REVEAL, DEALING}),
+        VoidCoup: _AFTER_A_COUP,
+    },
+    SETTLED: {
+        _METER: _AFTER_A_COUP,  # an award is complete that the next hand waited for
+        _GAME: _AFTER_A_COUP,
+        OpenBetting: frozenset({BETTING}),
+        ChangeShoe: frozenset({SHOE_CHANGE}),
+        CloseTable: frozenset({CLOSED}),
+        ResumePlay: _INTO_A_COUP,
+        CorrectRound: _AFTER_A_COUP,
+        VoidRound: _AFTER_A_COUP,
+    },
+}
+"""Phase -> event -> the phases it may lead to."""
+
+
+def leads_to(phase: Phase, listed: type | str) -> frozenset[Phase]:
+    """The phases that an event, by what it is listed under, may lead to; none where it is not legal."""
+    stays = _ALWAYS if phase is LOCKED else _ALWAYS | _UNLOCKED
+    return TRANSITIONS[phase].get(listed, frozenset({phase} if listed in stays else ()))
+
+
+_Handler = Callable[[Turn, Any], None]
+
+
+def _each(kinds: Any, listed: str, handler: _Handler) -> dict[type, tuple[type | str, _Handler]]:
+    return dict.fromkeys(get_args(kinds), (listed, handler))
+
+
+_KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
+    **{order: (order, on_order) for order in get_args(Order)},
+    SetWager: (SetWager, on_wager),
+    ServiceStarted: (ServiceStarted, on_started),
+    ConfigurationKeypad: (ConfigurationKeypad, on_configuration_keypad),
+    **_each(Access, _ACCESS, on_access),
+    **_each(OfTheRecord, _ACCESS, on_record),
+    **_each(SensorsLink | SensorFault, _METER, on_sensors),
+    **_each(Sensed, _METER, progressive.play),
+    **_each(BooksOrder, _METER, progressive.keep_books),
+    PrintWinPage: (_METER, progressive.print_win_page),
+    **_each(GameOrder, _GAME, progressive.play),
+    StartGame: (StartGame, progressive.play),
+}
+"""Event -> what `TRANSITIONS` lists it under, and who handles it; all others are the shoe's."""
+
+_OF_THE_SHOE: Final[tuple[type | str, _Handler]] = (_SHOE, on_shoe_event)
+
+_WHEN: Final = {
+    LOCKED: "the table is locked",
+    CLOSED: "the table is closed",
+    SHOE_CHANGE: "the shoe is being changed",
+    BETTING: "betting is open",
+    DEALING: "a hand is being dealt",
+    REVEAL: "the cards are not revealed yet",
+    SETTLED: "the hand is settled",
+}
+
+
+class Table:
+    """One table. `state` is all that it is."""
+
+    def __init__(self, state: TableState) -> None:
+        self.state = state
+
+    @classmethod
+    def new(cls, settings: Settings) -> "Table":
+        """A table on its first day: locked, with no shoe."""
+        return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
+
+    def handle(self, event: Event) -> list[Effect]:
+        """Handle one event and return what came of it, in order.
+
+        Raises:
+            RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
+        """
+        return self._handle(event, refuse_unapproved)
+
+    def try_out(self, event: Event) -> list[Effect]:
+        """Handle an event as if whoever must approve it had: what an order would do, of a table that is thrown away.
+
+        Raises:
+            RefusedError: as of `handle`.
+        """
+        return self._handle(event, lambda _, __: None)
+
+    def _handle(self, event: Event, refuse: Callable[[TableState, Event], None]) -> list[Effect]:
+        before = self.state.phase
+        listed, handler = _KINDS.get(type(event), _OF_THE_SHOE)
+        allowed = leads_to(before, listed)
+        if not allowed:
+            raise RefusedError(
+                "betting_closed" if isinstance(event, SetWager) else "not_now", f"not now: {_WHEN[before]}"
+            )
+        refuse(self.state, event)  # first: what else the table says of an order can tell of hidden cards
+        turn = Turn(self.state)
+        handler(turn, event)
+        if self.state.award_waits and not turn.state.award_waits:
+            go_on_after_award(turn)
+        after = turn.state.phase
+        if after not in allowed:
+            raise AssertionError(
+                f"{event.kind} led from {before} to {after}, which the transition table forbids"
+            )
+        self.state = turn.state
+        return turn.effects

@@ -1,0 +1,97 @@
+"""One event being handled: the state so far and the effects so far.
+
+The table keeps a turn's state only when its handler comes to the end, so an event that is refused half-way has
+changed nothing.
+"""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from punto.baccarat.coup import Coup
+from punto.baccarat.progressive.refusal import RefusedError
+from punto.baccarat.table.effects import (
+    AlarmRaised,
+    CardHeld,
+    Effect,
+    Happened,
+    Happening,
+    MeterMoved,
+    PhaseEntered,
+    RoundEnded,
+)
+from punto.baccarat.table.state import Alarm, Phase, Stop, TableState
+
+__all__ = ["RefusedError", "Turn"]
+
+
+class Turn:
+    """The state and the effects while one event is handled."""
+
+    def __init__(self, state: TableState) -> None:
+        self.state = state
+        self.effects: list[Effect] = []
+
+    @property
+    def coup(self) -> Coup:
+        """The coup on the table; asked while dealing and at the reveal, when there always is one."""
+        return cast(Coup, self.state.coup)
+
+    def change(self, **fields: Any) -> None:
+        """Put these fields of the state."""
+        self.state = self.state.but(**fields)
+
+    def change_link(self, **fields: Any) -> None:
+        """Put these fields of the shoe's link."""
+        self.change(link=replace(self.state.link, **fields))
+
+    def say(self, happening: Happening) -> None:
+        """Let something be known in public."""
+        number = self.state.happenings + 1
+        self.change(happenings=number)
+        self.effects.append(Happened(number, happening))
+
+    def hold(self, card: CardHeld) -> None:
+        """Let surveillance know of a card that the public may not see."""
+        self.effects.append(card)
+
+    def end_round(self, ended: RoundEnded) -> None:
+        """Put a round on the record."""
+        self.effects.append(ended)
+
+    def move_meter(self, moved: MeterMoved) -> None:
+        """Put something into the progressive's books."""
+        self.effects.append(moved)
+
+    def enter(self, phase: Phase) -> None:
+        """Go into a phase, and say so."""
+        before = self.state
+        self.change(phase=phase)
+        self.say(PhaseEntered(phase, self.state.round, self.state.shoe))
+        self.watch_keypad(before)
+
+    def watch_keypad(self, before: TableState) -> None:
+        """Raise an alarm if the configuration keypad has come into play since the state `before`."""
+        if self.state.keypad_in_play and not before.keypad_in_play:
+            self.alarm(
+                "configuration_keypad",
+                f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} while a "
+                "shoe is in use: take it away; what is pressed on it is ignored",
+            )
+
+    def alarm(self, code: str, text: str) -> None:
+        """Raise an alarm that does not stop play and stands until it is acknowledged."""
+        self.say(AlarmRaised(code, text, stops=False))
+        before = next((each for each in self.state.alarms if _the_same(each, code, text)), None)
+        others = tuple(each for each in self.state.alarms if each is not before)
+        raised = Alarm(self.state.happenings, code, text, 1 if before is None else before.times + 1)
+        self.change(alarms=(*others, raised))
+
+    def stop(self, stop: Stop) -> None:
+        """Stop play until a supervisor resumes it."""
+        self.change(stops=(*self.state.stops, stop))
+        self.say(AlarmRaised(stop.code, stop.text, stops=True))
+
+
+def _the_same(alarm: Alarm, code: str, text: str) -> bool:
+    """Whether it is the same alarm again. Each call is about what its text says; of others the latest text is enough."""
+    return alarm.code == code and (alarm.text == text or code != "supervisor_called")

@@ -1,0 +1,116 @@
+"""Whether a wager's rules decide every coup, and whether each of them ever can.
+
+Looked at by what the points alone decide, over every way that a coup can come out by points. What depends on ranks
+and suits beyond that is counted by the odds, which `punto check-config` asks as well.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.tableau import banker_draws, player_draws
+from punto.baccarat.wagers.condition import BY_POINTS, Condition
+from punto.baccarat.wagers.definition import LAST_RULE, Rule, Wager
+
+_OF_POINTS: Final = "TA23456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a wager's rules; `rule` is the place of the one it is about, None for all of them."""
+
+    rule: int | None
+    message: str
+
+
+@cache
+def coups_by_points() -> tuple[Coup, ...]:
+    """One coup for each way that totals and numbers of cards can come out."""
+    found: dict[tuple[int, int, bool, bool], Coup] = {}
+    for player in range(10):
+        for banker in range(10):
+            for third, fourth in _third_cards(player, banker):
+                result = (
+                    (player + (third or 0)) % 10,
+                    (banker + (fourth or 0)) % 10,
+                    third is None,
+                    fourth is None,
+                )
+                if result not in found:
+                    found[result] = _coup(player, banker, third, fourth)
+    return tuple(found.values())
+
+
+def _third_cards(player: int, banker: int) -> Iterator[tuple[int | None, int | None]]:
+    """The points of both third cards that can follow these two-card totals, None for no card."""
+    if player >= 8 or banker >= 8:
+        yield None, None
+        return
+    for third in range(10) if player_draws(player) else (None,):
+        for fourth in range(10) if banker_draws(banker, third) else (None,):
+            yield third, fourth
+
+
+def _coup(player: int, banker: int, third: int | None, fourth: int | None) -> Coup:
+    """Such a coup, in no way remarkable by ranks or suits."""
+    codes = [_OF_POINTS[player] + "S", _OF_POINTS[banker] + "H", "KD", "KC"]
+    codes += [_OF_POINTS[card] + suit for card, suit in ((third, "C"), (fourth, "D")) if card is not None]
+    return Coup.complete(tuple(Card(code) for code in codes))
+
+
+def _by_points(condition: Condition, coup: Coup) -> bool:
+    return all(getattr(coup, name) in values for name, values in condition.asked.items() if name in BY_POINTS)
+
+
+def faults(wager: Wager) -> list[Fault]:
+    """What is wrong with the rules, in their order; empty when nothing is."""
+    found = []
+    decided: dict[Coup, str] = {}  # each coup's rule, by name
+    for place, rule in enumerate(wager.rules):
+        mine = [coup for coup in coups_by_points() if _by_points(rule.when, coup)]
+        if all(coup in decided for coup in mine):
+            instead = {decided[coup] for coup in mine}
+            names = [each.name for each in wager.rules if each.name in instead]
+            found.append(Fault(place, taken(rule, names) if names else impossible(rule, _any_by_points)))
+        if rule.when.asked.keys() <= BY_POINTS:
+            decided = dict.fromkeys(mine, rule.name) | decided
+    undecided = next((coup for coup in coups_by_points() if coup not in decided), None)
+    if undecided is not None:
+        found.append(Fault(None, _undecided(undecided)))
+    return found
+
+
+def _any_by_points(condition: Condition) -> bool:
+    return any(_by_points(condition, coup) for coup in coups_by_points())
+
+
+def taken(rule: Rule, earlier: Sequence[str]) -> str:
+    """That this rule decides no coup, as these earlier rules decide all that it holds of."""
+    what_to_do = "move it above them" if rule.when.asked else "narrow them"
+    return (
+        f"{rule.name} can never decide: every coup that it holds of is decided before it, by {', '.join(earlier)}: "
+        f"{what_to_do}, or leave it out"
+    )
+
+
+def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
+    """That no coup is like this, with no more of what the rule asks than it takes; `possible`: whether some coup is."""
+    least = rule.when
+    for name in rule.when.asked:
+        without: dict[str, Any] = {name: None}
+        less = replace(least, **without)
+        if not possible(less):
+            least = less
+    asked = [f"{name} = {json.dumps(getattr(least, name))}" for name in least.asked]
+    return f"no coup can be what {rule.name} asks for: none has {' and '.join(asked)}"
+
+
+def _undecided(coup: Coup) -> str:
+    return (
+        f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: "
+        f"end the rules with one that has no `when`: {LAST_RULE}"
+    )

@@ -1,0 +1,284 @@
+"""A game and its wagers, as data.
+
+A wager is an ordered list of rules; the first whose condition holds of the finished coup decides. The same
+definitions settle, are analysed, and are printed.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Final, Literal
+
+from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.wagers.condition import STRICT, Condition
+from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
+
+LAST_RULE: Final = f'[[wagers.rules]], then name = "{LOSE}" and pays = "{LOSE}" on lines of their own'
+"""How a file says that a wager loses otherwise."""
+
+
+class PlaceError(ValueError):
+    """Something is wrong at this place inside what is refused: keys, and places in lists from 0."""
+
+    def __init__(self, message: str, place: tuple[str | int, ...]) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What a wager pays when a condition holds; `pays` as a sheet prints it, such as "30 to 1", "push" or "lose".
+
+    A rule without `when` decides whatever the rules before it did not.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    name: str
+    pays: str
+    when: Condition = field(default_factory=Condition)
+
+    def __post_init__(self) -> None:
+        """Refuse a pay that cannot be read, and a name that would lie."""
+        try:
+            Pay.parse(self.pays)
+        except ValueError as error:
+            raise ValueError(f"pays = {error}") from None
+        if self.name == LOSE and self.pays != LOSE:
+            raise ValueError(
+                f'name "{LOSE}" is for a rule that pays "{LOSE}", and this one pays "{self.pays}"'
+            )
+
+    @property
+    def pay(self) -> Pay:
+        """`pays`, parsed."""
+        return Pay.parse(self.pays)
+
+    @property
+    def wins(self) -> bool:
+        """Whether it pays anything beyond the stake."""
+        return self.pays not in {LOSE, PUSH}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The amounts a wager may have, in minor units: the multiples of `step` from `minimum` to `maximum`.
+
+    A `maximum` of None is no bound.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    minimum: int = 1
+    maximum: int | None = None
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse limits that no amount can meet."""
+        if self.minimum < 1 or self.step < 1:
+            raise ValueError(
+                f"minimum and step must be at least 1 minor unit, not {self.minimum} and {self.step}"
+            )
+        if self.maximum is not None and self.maximum < self.minimum:
+            raise ValueError(f"the maximum {self.maximum} is below the minimum {self.minimum}")
+
+    @property
+    def off_step(self) -> str | None:
+        """What is wrong with a bound that no wager can meet, None where both can be met.
+
+        Files are held to it, and records are not: what was written before this was asked must be read.
+        """
+        for name, amount, near in (
+            ("minimum", self.minimum, -(-self.minimum // self.step) * self.step),
+            ("maximum", self.maximum, (self.maximum or 0) // self.step * self.step),
+        ):
+            if amount is not None and amount != near:
+                return f"the {name} {amount} is not a multiple of the step {self.step}: write one that is, such as {near}"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progressive:
+    """What a meter starts with and takes in: `seed` in minor units, `contribution` the share of each wager, "20%"."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    seed: int
+    contribution: str
+
+    def __post_init__(self) -> None:
+        """Refuse what no meter can have."""
+        if self.seed < 0:
+            raise ValueError(f"seed must be 0 minor units or more, not {self.seed}")
+        if not 0 <= self.rate <= 1:
+            raise ValueError(f"contribution must be from 0% to 100%, not {self.contribution!r}")
+
+    @property
+    def rate(self) -> Fraction:
+        """`contribution` as a share of a wager."""
+        return percentage(self.contribution)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wager:
+    """A wager that a seat can make.
+
+    `base` marks the wagers of the game itself. A side wager says by `requires_base` whether its seat must also have
+    a base wager: none, any, or the one on the same `side`. With `requires_base_win` it wins only where the hand wins
+    that the seat's base wager is on (sheet 000: "tied to the winning Mini-Baccarat wager"). A wager that pays from
+    a meter has its `progressive`.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    name: str
+    title: str
+    rules: tuple[Rule, ...]
+    base: bool = False
+    side: Side | None = None
+    requires_base: Literal["none", "any", "same_side"] = "none"
+    requires_base_win: bool = False
+    progressive: Progressive | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse a wager that could never be made or settled."""
+        if not self.rules:
+            raise ValueError(f"{self.name} has no rules: it would always lose")
+        _unique(f"rules of {self.name}", "rules", self.rules)
+        if self.requires_base == "same_side" and self.side is None:
+            raise ValueError(
+                f'{self.name} requires a base wager on the same side: say side = "player" or "banker"'
+            )
+        if self.base and self.requires_base != "none":
+            raise ValueError(f"{self.name} is a base wager and cannot require another")
+        if self.requires_base_win and self.requires_base == "none":
+            raise ValueError(
+                f'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of {self.name}'
+            )
+        if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
+            raise ValueError(
+                f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has no "
+                f"`when` and does not win: {LAST_RULE}"
+            )
+        metered = [rule.name for rule in self.rules if rule.pay.meter]
+        if metered and self.progressive is None:
+            raise ValueError(
+                f"{self.name} pays {metered[0]} from a meter: give it progressive = {{ seed = ..., contribution = ... }}"
+            )
+        if self.progressive is not None and not metered:
+            raise ValueError(
+                f"progressive is given and no rule of {self.name} pays from the meter: leave one out"
+            )
+
+    @property
+    def stake_stays(self) -> bool:
+        """Whether the stake stays before its seat until it is settled ("to"), and is not taken at the start ("for").
+
+        "The dealer will remove all $1 progressive bets from bet sensors or, if applicable, leave the $5 progressive wager on
+        the coin spot" (sheet 000, dealing procedure 2); the pay table prints "1000 for 1" of the one and "1000 to 1" of the
+        other. A percentage of the meter is printed without either, and is of the same stake.
+        """
+        return any(rule.wins and not rule.pay.stake_taken for rule in self.rules)
+
+    def deciding_rule(self, coup: Coup) -> Rule | None:
+        """The first rule that holds of a coup that is over, None where none does: the wager loses."""
+        return next((rule for rule in self.rules if rule.when.holds(coup)), None)
+
+    def beside(self, sides: Collection[Side]) -> "Wager":
+        """This wager of a seat whose base wagers are on these sides: without the wins that it then cannot have."""
+        if not self.requires_base_win:
+            return self
+        winners = [Winner(side.value) for side in Side if side in sides]
+        rules = tuple(_only_won_by(self.rules, winners))
+        # What can win nothing of the meter has none.
+        progressive = self.progressive if any(rule.pay.meter for rule in rules) else None
+        return replace(self, rules=rules, requires_base_win=False, progressive=progressive)
+
+
+def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable[Rule]:
+    for rule in rules:
+        allowed = tuple(w for w in winners if rule.when.winner is None or w in rule.when.winner)
+        if not rule.wins:
+            yield rule
+        elif allowed:
+            yield replace(rule, when=replace(rule.when, winner=allowed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Game:
+    """A game file: how it is dealt and which wagers it offers.
+
+    `sheet` names its sources, `variation` whether the approval letter counts it as one, `reveal` who shows the
+    cards: the shoe as they are dealt, or the dealer at the end (midi). `maximum_wagers` bounds a seat's wagers on
+    one coup.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    name: str
+    title: str
+    sheet: str
+    wagers: tuple[Wager, ...]
+    decks: int = 8
+    variation: bool = False
+    dealt: Literal["face_up", "face_down"] = "face_up"
+    reveal: Literal["shoe", "dealer"] = "shoe"
+    maximum_wagers: int | None = None
+    rounding: Rounding = field(default_factory=Rounding)
+
+    def __post_init__(self) -> None:
+        """Refuse a game that cannot be played as written."""
+        if not 1 <= self.decks <= 12:
+            raise ValueError(f"decks must be from 1 to 12, not {self.decks}")
+        if self.maximum_wagers is not None and self.maximum_wagers < 1:
+            raise ValueError(f"maximum_wagers must be at least 1, not {self.maximum_wagers}")
+        _unique("wagers", "wagers", self.wagers)
+        if not any(wager.base for wager in self.wagers):
+            raise ValueError("no wager has base = true: a game needs its base wagers")
+        for wager in self.wagers:
+            if wager.requires_base != "none" and not self.bases_for(wager):
+                side = "the same side" if wager.requires_base == "same_side" else "a hand"
+                raise ValueError(f"{wager.name} requires a base wager on {side}, and there is none")
+
+    def wager(self, name: str) -> Wager:
+        """The wager of this name.
+
+        Raises:
+            KeyError: this game has none.
+        """
+        return self._wagers_by_name[name]
+
+    @cached_property
+    def _wagers_by_name(self) -> dict[str, Wager]:
+        return {wager.name: wager for wager in self.wagers}
+
+    def sides_of(self, names: Iterable[str]) -> frozenset[Side]:
+        """The sides that the base wagers among these are on."""
+        wagers = (self.wager(name) for name in names)
+        return frozenset(wager.side for wager in wagers if wager.base and wager.side is not None)
+
+    def bases_for(self, wager: Wager) -> tuple[str, ...]:
+        """The names of the base wagers any one of which lets `wager` be made; empty when it needs none.
+
+        Beside a base wager on no hand, such as Tie, one that requires its base wager's win could never win.
+        """
+        if wager.requires_base == "none":
+            return ()
+        return tuple(
+            base.name
+            for base in self.wagers
+            if base.base
+            and (wager.requires_base == "any" or base.side is wager.side)
+            and (base.side is not None or not wager.requires_base_win)
+        )
+
+
+def _unique(what: str, key: str, named: Iterable[Rule | Wager]) -> None:
+    seen: set[str] = set()
+    for number, name in enumerate(each.name for each in named):
+        if name in seen:
+            message = f"two {what} are called {name!r}: each needs a name of its own"
+            raise PlaceError(message, (key, number, "name"))
+        seen.add(name)

@@ -1,0 +1,212 @@
+"""Taking wagers and settling them.
+
+One function says whether a seat's wagers may stand together; the table asks it of what a seat would have after a
+change, so order does not matter and a base wager cannot be taken back from under a side wager.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.definition import Game, Rule, Wager
+from punto.baccarat.wagers.pay import LOSE, PUSH
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWager:
+    """A wager that stands: seat (counted from 1), the wager's name, amount in minor units."""
+
+    seat: int
+    wager: str
+    amount: int
+
+
+class Outcome(StrEnum):
+    """How a wager came out.
+
+    An award is a win that a progressive's meter pays. What it comes to is fixed when it is locked, and the settlement returns
+    nothing for it but a stake that was not taken at the start.
+    """
+
+    WIN = "win"
+    AWARD = "award"
+    LOSE = "lose"
+    PUSH = "push"
+    VOID = "void"
+
+
+VOIDED: Final = "void"
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What became of one wager, in minor units.
+
+    `returned` is what the player gets back in all and `net` is `returned - stake`. `rule` is the rule that decided.
+    `remainder` is the exact pay less the paid one, as a fraction of a minor unit such as "7/20" (negative when
+    rounding favoured the player).
+    """
+
+    seat: int
+    wager: str
+    outcome: Outcome
+    stake: int
+    returned: int
+    net: int
+    rule: str
+    remainder: str = "0"
+
+
+class WagerRefusedError(ValueError):
+    """A wager that may not stand; `code` is for programs, the message for people."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def find_wager(game: Game, name: str) -> Wager:
+    """The game's wager of this name.
+
+    Raises:
+        WagerRefusedError: unknown_wager.
+    """
+    try:
+        return game.wager(name)
+    except KeyError:
+        offered = ", ".join(wager.name for wager in game.wagers)
+        raise WagerRefusedError(
+            "unknown_wager", f"{game.title} has no wager {name!r}; it has {offered}"
+        ) from None
+
+
+def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
+    """Check that one seat's wagers may stand together on a coup.
+
+    Raises:
+        WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step, too_many_wagers or
+            needs_base, for the first wager that may not.
+    """
+    names = [placed.wager for placed in wagers]
+    for placed in wagers:
+        wager = find_wager(game, placed.wager)
+        if names.count(placed.wager) > 1:
+            raise WagerRefusedError(
+                "doubled_wager", f"seat {placed.seat} has {wager.name} twice: give one amount"
+            )
+        _check_amount(wager, placed.amount)
+        _check_base(game, wager, names)
+    if game.maximum_wagers is not None and len(wagers) > game.maximum_wagers:
+        raise WagerRefusedError(
+            "too_many_wagers",
+            f"{len(wagers)} wagers are more than the {game.maximum_wagers} that a player may have on one coup",
+        )
+
+
+def _check_amount(wager: Wager, amount: int) -> None:
+    limits = wager.limits
+    if amount < limits.minimum:
+        raise WagerRefusedError(
+            "below_minimum", f"{amount} on {wager.name} is below its minimum of {limits.minimum}"
+        )
+    if limits.maximum is not None and amount > limits.maximum:
+        raise WagerRefusedError(
+            "above_maximum", f"{amount} on {wager.name} is above its maximum of {limits.maximum}"
+        )
+    if amount % limits.step:
+        raise WagerRefusedError(
+            "off_step", f"{amount} on {wager.name} is not a multiple of its step of {limits.step}"
+        )
+
+
+def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
+    bases = game.bases_for(wager)
+    if bases and not any(base in names for base in bases):
+        raise WagerRefusedError(
+            "needs_base", f"{wager.name} needs a wager of the same seat on {' or '.join(bases)} beside it"
+        )
+
+
+def check_one_side(game: Game, wager: Wager, wagers: Sequence[PlacedWager]) -> None:
+    """Check that a seat's wagers are not on both Player and Banker, for a `wager` that the house takes beside one alone.
+
+    Raises:
+        WagerRefusedError: both_sides.
+    """
+    if len(game.sides_of(placed.wager for placed in wagers)) > 1:
+        raise WagerRefusedError(
+            "both_sides", f"{wager.name} is made beside a wager on Player or on Banker, not on both"
+        )
+
+
+def settle(game: Game, coup: Coup, wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
+    """Settle every wager by a coup that is over, in the order given."""
+    placed = tuple(wagers)
+    names: dict[int, list[str]] = {}
+    for each in placed:
+        names.setdefault(each.seat, []).append(each.wager)
+    return tuple(
+        _settle_one(game, game.wager(each.wager).beside(game.sides_of(names[each.seat])), coup, each)
+        for each in placed
+    )
+
+
+_LOST: Final = Rule(name=LOSE, pays=LOSE)
+_OUTCOMES: Final = {LOSE: Outcome.LOSE, PUSH: Outcome.PUSH}
+
+
+def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Settlement:
+    rule = wager.deciding_rule(coup) or _LOST
+    pay = rule.pay
+    if pay.meter:
+        return _award(game, placed, rule.name)
+    exact = pay.returned(placed.amount)
+    # The stake goes back whole: it is what is won beyond it, or a "for" pay as a whole, that may need rounding.
+    own = 0 if pay.stake_taken else placed.amount
+    returned = own + game.rounding(exact - own)
+    return Settlement(
+        seat=placed.seat,
+        wager=placed.wager,
+        outcome=_OUTCOMES.get(rule.pays, Outcome.WIN),
+        stake=placed.amount,
+        returned=returned,
+        net=returned - placed.amount,
+        rule=rule.name,
+        remainder=str(exact - returned),
+    )
+
+
+def _award(game: Game, placed: PlacedWager, rule: str) -> Settlement:
+    returned = placed.amount if game.wager(placed.wager).stake_stays else 0
+    return Settlement(
+        seat=placed.seat,
+        wager=placed.wager,
+        outcome=Outcome.AWARD,
+        stake=placed.amount,
+        returned=returned,
+        net=returned - placed.amount,
+        rule=rule,
+    )
+
+
+def as_award(game: Game, won: Settlement) -> Settlement:
+    """A win of fixed odds at a table with a progressive: an award like a percentage of the meter, whoever pays it."""
+    return _award(game, PlacedWager(won.seat, won.wager, won.stake), won.rule)
+
+
+def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
+    """Return every wager whole, as for a misdeal."""
+    return tuple(
+        Settlement(
+            seat=placed.seat,
+            wager=placed.wager,
+            outcome=Outcome.VOID,
+            stake=placed.amount,
+            returned=placed.amount,
+            net=0,
+            rule=VOIDED,
+        )
+        for placed in wagers
+    )

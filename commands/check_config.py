@@ -1,0 +1,236 @@
+"""`punto check-config`: what is wrong with a configuration or a game file, or else what it says."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from punto.baccarat.progressive.money import written
+from punto.baccarat.progressive.settings import advice
+from punto.baccarat.wagers.definition import Game, Limits
+from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
+from punto.configs.problems import ConfigError, nearest
+from punto.configs.toml_file import read
+from punto.controller.config import (
+    AccountsConfig,
+    ConsoleConfig,
+    KeypadConfig,
+    MqttConfig,
+    ServiceConfig,
+    load_config,
+)
+from punto.odds.checking import never_deciding
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds
+
+HELP: Final = (
+    "Say what is wrong with a table's or a display's configuration, each problem with its line and key, and exit with 1; "
+    "or sum up what it sets."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "file", nargs="?", type=Path, metavar="FILE", help="a table's or a display's configuration"
+    )
+    which.add_argument(
+        "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Check one file; 1 if it cannot be used."""
+    try:
+        if args.game is not None:
+            game = _checked(args.game, None)
+            summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
+        elif "display" in (document := read(args.file).document) and "table" not in document:
+            summary = [*_display(args.file)]
+        else:
+            config = load_config(args.file)
+            game = _checked(config.table.game, args.file.parent)
+            summary = [*_config(config), *_game(config.game), *_warnings(config), *_advice(config)]
+            summary += [*_name_warnings(game), *_edge_warnings(config.game)]
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write("".join(f"{line}\n" for line in summary))
+    return 0
+
+
+def _checked(name: str, folder: Path | None) -> Game:
+    """The game, its rules on ranks and suits counted too: a service does not load what that takes."""
+    file = game_file(name, folder)
+    game = game_of(file)
+    problems = [
+        file.problem(place_of(number, fault), fault.message) for number, fault in never_deciding(game)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return game
+
+
+def _config(config: ServiceConfig) -> Iterator[str]:
+    table, shoe, mqtt = config.table, config.shoe, config.mqtt
+    yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
+    yield "cards     keyed by the dealer" if shoe is None else f"cards     read by the shoe at {shoe.port}"
+    yield f"record    {config.record.path}"
+    yield (
+        "mqtt      none: nothing is published"
+        if mqtt is None
+        else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
+    )
+    if config.accounts is not None:
+        yield f"accounts  {config.accounts.path}"
+    if config.operator is not None:
+        yield f"operator  {config.operator.socket}, mode {config.operator.mode}"
+    console = config.console
+    if console is not None:
+        scheme = "http" if console.certificate is None else "https"
+        yield f"console   {scheme}://{console.host}:{console.port}"
+    if config.progressive is not None:
+        yield from _progressive(config)
+    if config.edge is not None:
+        yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
+    yield f"digest    {config.digest()}"
+
+
+def _display(path: Path) -> Iterator[str]:
+    from punto.displays.options import read_options  # noqa: PLC0415  a table's configuration needs nothing of it
+
+    options = read_options(path, {})
+    page, mqtt = options.display, options.mqtt
+    yield f"tables    {', '.join(page.tables)}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
+    yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
+    yield f"house     {page.house or 'none of its own'}"
+    yield from mqtt.password_warnings()
+
+
+def _progressive(config: ServiceConfig) -> Iterator[str]:
+    settings = config.settings().progressive
+    if settings is None:
+        return
+    yield (
+        f"meter     {settings.progressive}, pays {settings.wager.title!r} by {settings.procedure.title()}: seed "
+        f"{written(settings.seed)}, takes in {settings.contribution}, reserve {settings.reserve} of each wager"
+    )
+
+
+def _advice(config: ServiceConfig) -> Iterator[str]:
+    """What the sheet advises against, in its own words."""
+    settings = config.settings().progressive
+    for each in () if settings is None else advice(settings):
+        yield f'{"WARNING" if each.loud else "warning"}: progressive: {each.text}. Sheet 000: "{each.sheet}"'
+
+
+def _game(game: Game) -> Iterator[str]:
+    dealt = "face up" if game.dealt == "face_up" else "face down"
+    variation = ", a variation" if game.variation else ""
+    yield f"game      {game.name}, {game.title!r} (sheet {game.sheet}): {game.decks} decks, dealt {dealt}{variation}"
+    yield "wagers    each with the amounts that it takes, in minor units (cents)"
+    width = max(len(wager.name) for wager in game.wagers)
+    for wager in game.wagers:
+        yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"
+
+
+def _limits(limits: Limits) -> str:
+    upwards = (
+        f"{limits.minimum} and more" if limits.maximum is None else f"{limits.minimum} to {limits.maximum}"
+    )
+    return upwards if limits.step == 1 else f"{upwards} in steps of {limits.step}"
+
+
+def _name_warnings(game: Game) -> Iterator[str]:
+    if game.name in shipped_games() and game != load_game(game.name):
+        yield (
+            f"warning: {game.name} is the name of another game, which ships with punto: "
+            "records and messages would not tell them apart"
+        )
+
+
+def _edge_warnings(game: Game) -> Iterator[str]:
+    """Wagers that the house loses by, from a full shoe."""
+    try:
+        odds = GameOdds(game).odds(Composition.of_decks(game.decks))
+    except ValueError as error:
+        yield f"warning: no edges: {error}"
+        return
+    for name, its in odds.items():
+        if its.edge < 0:
+            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%{_what_to_do(name)}"
+
+
+def _what_to_do(name: str) -> str:
+    """What a house can do about a wager that it loses by; one beside two base wagers has both in its name."""
+    wager, _, beside = name.partition(":")
+    if "+" not in beside:
+        return ": see what it pays by `punto odds`, and change the game file if it is not as its sheet says"
+    bases = " and ".join(beside.split("+"))
+    return (
+        f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: have a house rule against it, high "
+        "minimums, or an eye on such seats (docs/progressive.md, A seat with both base wagers)"
+    )
+
+
+def _warnings(config: ServiceConfig) -> Iterator[str]:
+    """What can be used and is likely to hurt one day."""
+    if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
+        yield (
+            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
+            "after the next restart"
+        )
+    yield from _accounts_warnings(config.accounts)
+    if config.console is not None:
+        yield from _console_warnings(config.console)
+    if config.keypad is not None and config.keypad.input is not None:
+        yield from _key_warnings(config.keypad)
+    if config.progressive is None:
+        for wager in config.game.wagers:
+            if wager.progressive is not None:
+                yield (
+                    f"warning: {wager.name} pays from a meter, and nobody keeps one: write [progressive], or an award is "
+                    "settled as one and is on no books"
+                )
+    if config.mqtt is not None:
+        yield from _mqtt_warnings(config.mqtt)
+
+
+def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
+    """Keys that no input device has; without evdev, which names them, `punto run` says what to install."""
+    try:
+        from punto.drivers.input_device import key_names  # noqa: PLC0415 - an extra
+    except ImportError:
+        return
+    known = set(key_names().values())
+    for keys in keypad.keys:
+        for key in keys.split(" "):
+            if key not in known:
+                close = nearest(key, known)
+                meant = "" if close is None else f" (did you mean {close}?)"
+                yield f"warning: keypad.keys: no input device has a key {key}{meant}: {keys!r} is never pressed"
+
+
+def _mqtt_warnings(mqtt: MqttConfig) -> Iterator[str]:
+    yield from mqtt.password_warnings()
+    if mqtt.ca_file is not None and not mqtt.ca_file.is_file():
+        yield f"warning: mqtt.ca_file {mqtt.ca_file} is not there"
+
+
+def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:
+    if accounts is None:
+        yield (
+            "warning: there are no accounts, so nobody can give a supervisor's order, such as a shoe change: write [accounts]"
+        )
+    elif not accounts.path.is_file():
+        yield f"warning: accounts.path {accounts.path} is not there: make an account with `punto operators`"
+
+
+def _console_warnings(console: ConsoleConfig) -> Iterator[str]:
+    for key, path in (("certificate", console.certificate), ("key", console.key)):
+        if path is not None and not path.is_file():
+            yield f"warning: console.{key} {path} is not there"
+    if console.key is not None and console.key.is_file() and console.key.stat().st_mode & 0o007:
+        yield f"warning: console.key {console.key} is open to everybody on this machine: chmod o= {console.key}"

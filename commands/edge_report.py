@@ -1,0 +1,388 @@
+"""`punto edge-report`: how each wager's exact edge moved over a shoe, coup by coup, as a drawing or as figures."""
+
+import argparse
+import json
+import os
+import sqlite3
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from fractions import Fraction
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, Final
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.pay import percentage
+from punto.commands.json_lines import LineError, check_keys, lines, parse
+from punto.commands.score import KEYS, read_cards
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.controller.edge.left import Left, left_of
+from punto.controller.journal.recovery import history
+from punto.controller.journal.store import RecordError, damaged, open_for_reading
+from punto.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
+from punto.odds.exact import GameOdds
+
+HELP: Final = (
+    "Draw the exact house edge of each wager over a shoe: before its first coup, and after each one. SHOE is a file of "
+    'JSON Lines as `punto score` reads them, a coup a line, such as {"cards":["9S","KD","3H","4C","8D"]}; a line '
+    '{"burn":["3S","9H"]} has cards that went to no hand. Or it is the record of a table, which has its game with it. '
+    "With --json the figures are printed."
+)
+
+SUFFIXES: Final = (".png", ".svg")
+_SQLITE: Final = b"SQLite format 3\0"
+_BURN: Final = "burn"
+_COLORS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#7A7A7A")
+_STYLES: Final = ("-", "--", ":")
+_ALARM: Final = "#B71C1C"
+_GREY: Final = "#555555"
+_WIDE: Final = 40
+"""Points of edge above which a drawing gets a second panel, from minus to plus `_NEAR`."""
+_NEAR: Final = 10
+
+
+class ShoeError(Exception):
+    """A shoe that cannot be read: what is wrong with it, a sentence a line."""
+
+
+@dataclass(frozen=True)
+class Shoe:
+    """What was left before the first coup, after the first, and so on, as far as a further coup could be dealt."""
+
+    game: Game
+    name: str
+    left: Mapping[int, Composition]
+
+
+@dataclass(frozen=True)
+class Series:
+    """The edges of some positions at each of a shoe's coups: shape (coups, positions)."""
+
+    positions: Sequence[str]
+    edges: NDArray[np.float64]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    parser.add_argument(
+        "shoe", metavar="SHOE", help="a file of coups, - for standard input, or a table's record"
+    )
+    parser.add_argument(
+        "--game",
+        metavar="FILE",
+        help="a game file, or the name of a game that ships with punto; not with a record",
+    )
+    parser.add_argument("--shoe", dest="number", type=int, metavar="N", help="which shoe of a record")
+    parser.add_argument(
+        "--wagers", metavar="A,B", help="only these, in this order; every wager of the game if left out"
+    )
+    parser.add_argument(
+        "--alarm",
+        type=_share,
+        default="1%",
+        metavar="SHARE",
+        help="the players' advantage that is drawn as the alarm, default 1%%",
+    )
+    parser.add_argument("--out", type=_picture, metavar="FILE", help="the drawing, .png or .svg")
+    parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
+
+
+def _share(text: str) -> Fraction:
+    try:
+        return percentage(cut(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _picture(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in SUFFIXES:
+        raise argparse.ArgumentTypeError(f"{cut(text)} is no drawing: end it in {' or '.join(SUFFIXES)}")
+    return path
+
+
+def main(args: argparse.Namespace) -> int:
+    """Draw, print or both; 1 when the shoe cannot be read or the drawing not be written."""
+    if args.out is None and not args.json:
+        raise ConfigError([Problem("nothing is asked for: say --out FILE, --json or both")])
+    try:
+        shoe = _read(args)
+        series = _series(shoe, args.wagers)
+    except (ShoeError, RecordError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        name = "standard input" if args.shoe == "-" else cut(args.shoe, 200)
+        sys.stderr.write(f"{name}: {error.strerror}\n")
+        return 1
+    if args.out is not None:
+        try:
+            _save(draw(shoe, series, args.alarm), args.out)
+        except OSError as error:
+            sys.stderr.write(f"{cut(str(args.out), 200)}: cannot be written: {error.strerror}\n")
+            return 1
+    if args.json:
+        print(json.dumps(_figures(shoe, series, args.alarm), separators=(",", ":")))
+    return 0
+
+
+# --- the shoe
+
+
+def _read(args: argparse.Namespace) -> Shoe:
+    if args.shoe == "-":
+        return _of_lines(sys.stdin.buffer, "standard input", args)
+    path = Path(args.shoe)
+    with path.open("rb") as file:
+        if not file.peek(len(_SQLITE)).startswith(_SQLITE):  # a pipe has no way back
+            return _of_lines(file, str(path), args)
+    if args.game is not None:
+        raise ConfigError([Problem("a record has its game with it: leave --game out", str(path))])
+    return of_record(path, args.number)
+
+
+def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
+    if args.number is not None:
+        raise ConfigError([Problem("--shoe is for a record, and this is a file of one shoe", name)])
+    if args.game is None:
+        raise ConfigError([Problem("which game was dealt? Say --game FILE", name)])
+    return of_coups(lines(file), load_game(args.game), name)
+
+
+def of_coups(source: Iterable[bytes], game: Game, name: str) -> Shoe:
+    """The shoe that these lines tell of.
+
+    Raises:
+        ShoeError: lines that cannot be used, each with its number; or there is no coup.
+    """
+    seen: Counter[Card] = Counter()
+    left = {0: Composition.of_decks(game.decks)}
+    errors = []
+    coups = 0
+    for number, line in enumerate(source, 1):
+        if line.isspace():
+            continue
+        try:
+            burned, cards = _cards_of(parse(line), game.decks)
+            for card in cards:
+                if seen[card] + cards.count(card) > game.decks:
+                    raise LineError(
+                        f"with this line {card} has come {seen[card] + cards.count(card)} times, and a shoe of "
+                        f"{game.decks} decks has it {game.decks} times"
+                    )
+        except ValueError as error:  # LineError, and what cards and coup raise
+            errors.append(f"{name}:{number}: {error}")
+            continue
+        seen.update(cards)
+        coups += not burned
+        if game.decks * 52 - seen.total() >= CARDS_OF_A_COUP:
+            left[coups] = Composition.of_decks(game.decks).without(seen.elements())
+    if not errors and not coups:
+        errors.append(f"{name}: there is no coup in it")
+    if errors:
+        raise ShoeError("\n".join(errors))
+    return Shoe(game, Path(name).name, left)
+
+
+def _cards_of(found: dict[str, Any], decks: int) -> tuple[bool, tuple[Card, ...]]:
+    """Whether a line's cards were burned, and which they are."""
+    if _BURN in found:
+        check_keys(found, (_BURN,))
+        return True, read_cards(found[_BURN], decks)
+    check_keys(found, KEYS, required=("cards",))
+    return False, Coup.complete(read_cards(found["cards"], decks)).cards
+
+
+def of_record(path: Path, number: int | None) -> Shoe:
+    """A shoe of a table's record, the only one if no number is given: its edges are those that the service published.
+
+    Raises:
+        ConfigError: there is no such shoe, or it is not said which.
+        RecordError: the record cannot be read.
+        ShoeError: a card came more often than the shoe holds it.
+    """
+    try:
+        with closing(open_for_reading(path)) as connection:
+            shoes = [shoe for (shoe,) in connection.execute("SELECT DISTINCT shoe FROM rounds ORDER BY shoe")]
+    except sqlite3.Error as error:
+        raise damaged(error) from error
+    if number is None and len(shoes) == 1:
+        (number,) = shoes
+    if number is None or number not in shoes:
+        there = f"its shoes are {shoes[0]} to {shoes[-1]}" if shoes else "there is no coup in it"
+        what = "which shoe? Say --shoe N" if number is None else f"there is no shoe {number} in this record"
+        raise ConfigError([Problem(f"{what}; {there}", str(path))])
+    found: dict[int, Left] = {}
+    for step in history(path):
+        state = step.table.state
+        if state.shoe > number:
+            break
+        left = left_of(state)
+        if left is not None and left.shoe == number and state.coup is None:
+            found[state.coups] = left
+            settings = state.settings
+    try:
+        compositions = {coup: left.composition() for coup, left in found.items() if not left.carried}
+    except CompositionError as error:
+        raise ShoeError(f"{path}: shoe {number}: {error}") from None
+    if not compositions:
+        raise ShoeError(f"{path}: shoe {number}: each of its coups began with cards drawn too soon")
+    return Shoe(settings.game, f"shoe {number} of {settings.table}", compositions)
+
+
+# --- its edges
+
+
+def _series(shoe: Shoe, wanted: str | None) -> Series:
+    try:
+        odds = GameOdds(shoe.game)
+        edges = odds.edges(np.array([left.counts for left in shoe.left.values()]))
+    except ValueError as error:  # a meter from which nothing can be won
+        raise ShoeError(f"{shoe.game.name}: {error}") from None
+    names = [position.name for position in odds.positions]
+    chosen = list(_chosen(names, wanted.split(","))) if wanted else names
+    return Series(chosen, edges[:, [names.index(name) for name in chosen]])
+
+
+def _chosen(names: Sequence[str], wanted: Sequence[str]) -> Iterator[str]:
+    """The positions of these names; a wager's own name means it beside either base wager."""
+    for each in dict.fromkeys(wanted):
+        found = [name for name in names if each in {name, name.partition(":")[0]}]
+        if not found:
+            message = f"--wagers: the game has no wager {cut(each)!r}; it has {', '.join(names)}"
+            raise ConfigError([Problem(message, suggestion=nearest(each, names))])
+        yield from found
+
+
+def _figures(shoe: Shoe, series: Series, alarm: Fraction) -> dict[str, Any]:
+    return {
+        "game": shoe.game.name,
+        "decks": shoe.game.decks,
+        "shoe": shoe.name,
+        "alarm": float(alarm),
+        "coups": [
+            {
+                "coup": coup,
+                "cards_not_seen": left.cards,
+                "edges": dict(zip(series.positions, edges.tolist(), strict=True)),
+            }
+            for (coup, left), edges in zip(shoe.left.items(), series.edges, strict=True)
+        ],
+    }
+
+
+# --- the drawing
+
+
+def draw(shoe: Shoe, series: Series, alarm: Fraction) -> Figure:
+    """Each position's edge by the number of coups dealt; below zero a wager favours the players.
+
+    Where one moved so far that the others lie flat, a second panel has the same lines near zero.
+    """
+    percent, threshold = 100 * series.edges, -100 * float(alarm)
+    lowest, highest = min(percent.min(), 1.5 * threshold, -0.5), max(percent.max(), 0.5)
+    panels = [(lowest, highest)]
+    if highest - lowest > _WIDE:
+        panels.append((-_NEAR, _NEAR))
+    figure = Figure(figsize=(11, 3 + 3.2 * len(panels)), layout="constrained")
+    column = list(figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0])
+    for axes, (bottom, top) in zip(column, panels, strict=True):
+        margin = 0.04 * (top - bottom)
+        axes.set_ylim(bottom - margin, top + margin)
+        _panel(axes, list(shoe.left), _lines(series.positions, percent), threshold)
+    if len(panels) > 1:
+        column[1].set_title(
+            f"the same near zero, from \N{MINUS SIGN}{_NEAR}% to {_NEAR}%",
+            loc="left",
+            fontsize=10,
+            color=_GREY,
+        )
+    _label(figure, column, shoe)
+    return figure
+
+
+def _lines(positions: Sequence[str], percent: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """What to draw under which name: positions with the same edge all along share a line."""
+    found: dict[bytes, list[str]] = {}
+    for name, line in zip(positions, np.round(percent.T, 9), strict=True):
+        found.setdefault(line.tobytes(), []).append(name)
+    return {" = ".join(names): np.frombuffer(line) for line, names in found.items()}
+
+
+def _panel(axes: Axes, coups: list[int], lines_: Mapping[str, NDArray[np.float64]], threshold: float) -> None:
+    for number, (name, line) in enumerate(lines_.items()):
+        color = _COLORS[number % len(_COLORS)]
+        style = _STYLES[number // len(_COLORS) % len(_STYLES)]
+        label = f"{name}  {line.min():.2f}%".replace("-", "\N{MINUS SIGN}")
+        axes.plot(coups, line, color=color, linestyle=style, linewidth=1.6, label=label)
+        over = line < threshold
+        axes.scatter(np.array(coups)[over], line[over], color=color, s=14, zorder=3)
+    axes.axhline(0, color="#333333", linewidth=1, zorder=1.5)
+    axes.axhline(
+        threshold,
+        color=_ALARM,
+        linewidth=1,
+        linestyle=(0, (6, 3)),
+        label=f"alarm: {-threshold:g}% to the players",
+    )
+    axes.axhspan(axes.get_ylim()[0], 0, facecolor="#FDECEA", zorder=0, label="favours the players")
+    axes.set_ylabel("house edge, per unit staked")
+    axes.set_xlim(coups[0] - 0.5, coups[-1] + 0.5)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:g}%".replace("-", "\N{MINUS SIGN}"))
+    )
+    axes.grid(axis="y", color="#DDDDDD", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
+    first = column[0]
+    title, about = f"{shoe.game.title}: the house's edge over a shoe", f"{shoe.name}, {shoe.game.decks} decks"
+    # A name may hold dollar signs, which would be read as formulas.
+    first.set_title(title, loc="left", fontweight="bold", pad=26, parse_math=False)
+    first.annotate(
+        about, (0, 1), (0, 8), "axes fraction", textcoords="offset points", color=_GREY, parse_math=False
+    )
+    column[-1].set_xlabel("coups dealt from the shoe")
+    handles, labels = first.get_legend_handles_labels()
+    figure.legend(
+        handles,
+        labels,
+        title="wager, and its lowest edge",
+        alignment="left",
+        loc="outside right upper",
+        frameon=False,
+    )
+
+
+def _save(figure: Figure, path: Path) -> None:
+    """Write the drawing, whole or not at all."""
+    picture, form = BytesIO(), path.suffix.removeprefix(".")
+    # The same figures give the same file: no date, no random names.
+    with rc_context({"svg.hashsalt": "punto", "svg.fonttype": "none"}):
+        figure.savefig(picture, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
+    target = Path(os.path.realpath(path))  # what a link leads to is written, and the link stays
+    if target.exists() and not target.is_file():  # a device or a pipe
+        target.write_bytes(picture.getvalue())
+        return
+    part = target.with_name(f".{os.getpid()}.part")
+    try:
+        part.write_bytes(picture.getvalue())
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)

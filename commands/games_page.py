@@ -1,0 +1,425 @@
+"""docs/games.md: what every game that ships pays, in words, and what that is worth.
+
+Everything on it is read from the game files or counted. A wager that several games have in the same way is described
+once, in the first of them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from punto.baccarat.coup import Side
+from punto.baccarat.table.settings import FACE_UP_ONLY
+from punto.baccarat.wagers.definition import Game, Limits, Wager
+from punto.baccarat.wagers.pay import PUSH, Rounding
+from punto.baccarat.wagers.words import words
+from punto.configs.game_files import load_game, shipped_games
+from punto.odds.exact import sides_beside
+from punto.odds.published.check import rounded
+from punto.odds.published.figures_file import FiguresFile, Statistics
+from punto.odds.published.readings import DECKS, Chances, Given, Model, returned
+
+FILE: Final = "games.md"
+
+_HEAD: Final = """\
+<!-- Written by `make games` from the game files: a change made here is lost. -->
+
+# Games
+
+What each game that ships with Punto pays, and what that is worth. [Game files](game-files.md) says how to write one of your own.
+A wager that several games have in the same way is described in the first of them.
+
+"""
+_HOW_TO_READ: Final = """
+How to read it:
+
+- The rows of a pay table are tried from the top, and **the first that holds decides**. Its name is the `rule` of the settlement.
+- *A natural* is a hand of two cards with 8 or 9; it ends the coup. *Not natural* is a coup that none ended.
+- `30 to 1` returns the stake and 30 times as much, `1 to 1 less 5%` the stake and as much less 5%, `1000 for 1` 1000 times the
+  stake in all, `push` the stake.
+- The **house edge** is what the house keeps of each dollar staked, on average; pushes count as staked. All figures are counted,
+  for a full shoe, and then rounded; `punto odds --game NAME` has the counts, for any shoe.
+- A **meter** is taken at its average top award: what is on it, on average, when the whole of it is won, if every wager is held
+  in that way.
+- Sources with three digits are the regulator's sheets, and *printed* is what they print.
+  [Published figures](published-figures.md) holds all of it against what is counted.
+- Amounts are in dollars, as on the sheets. Where any amount may be staked, no sheet says a limit: the house sets its own in the
+  table's configuration.
+"""
+_ADVANTAGE: Final = "Where the house edge is negative, the players have the advantage."
+_PUBLISHED: Final = "[published figures](published-figures.md)"
+_SPELLED: Final = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+_FIGURES: Final = (
+    "Beside",
+    "Decks",
+    "House edge",
+    "Printed",
+    "Wins",
+    "Pushes",
+    "Top award",
+    "Average top award",
+)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A wager as a seat can hold it: beside base wagers on these sides; where there are none, beside any or none."""
+
+    sides: tuple[Side, ...]
+    wager: Wager
+
+    @property
+    def beside(self) -> str:
+        """Its base wagers."""
+        return " and ".join(side.title() for side in self.sides)
+
+
+@dataclass(frozen=True)
+class _Worth:
+    """What a wager is worth: shares of what is staked, and of all coups; with the statistics of its meter."""
+
+    edge: Fraction
+    wins: Fraction
+    pushes: Fraction
+    meter: Given | None
+
+
+def games() -> list[Game]:
+    """The games that ship: variations after the others, those with fewer wagers first."""
+    found = [load_game(name) for name in shipped_games()]
+    return sorted(
+        found, key=lambda game: (game.variation, len(game.wagers), game.reveal == "dealer", game.name)
+    )
+
+
+def page() -> str:
+    """The whole text."""
+    shipped = games()
+    return "".join([_HEAD, *_contents(shipped), _HOW_TO_READ, *_Sections(shipped).text()])
+
+
+def _contents(shipped: Iterable[Game]) -> Iterator[str]:
+    head = ("Game", "Name", "Side wagers", "Variation")
+    rows = [
+        (
+            _link(game.title, game.title),
+            f"`{game.name}`",
+            "; ".join(wager.title for wager in game.wagers if not wager.base) or "none",
+            "yes" if game.variation else "no",
+        )
+        for game in shipped
+    ]
+    yield from _table(head, rows, left=4)
+
+
+class _Sections:
+    """A section for each game."""
+
+    def __init__(self, shipped: Sequence[Game]) -> None:
+        self._games = shipped
+        self._chances = Chances(
+            held.wager for game in shipped for wager in game.wagers for held in _held(game, wager)
+        )
+        file = FiguresFile()
+        self._printed_edges = [
+            (source.dragon_bonus(side).rules, entry, entry.player if side is Side.PLAYER else entry.banker)
+            for entry, source in file.house_edges()
+            for side in Side
+        ]
+        self._printed_statistics = [
+            (_same(source.game, source.progressive()), entry) for entry, source in file.statistics()
+        ]
+        self._headings: dict[object, str] = {}
+
+    def text(self) -> Iterator[str]:
+        """All sections, piece by piece."""
+        for game in self._games:
+            yield f"\n## {game.title}\n\n"
+            yield from _facts(game)
+            yield from _notices(game)
+            yield from self._wagers(game)
+
+    def _wagers(self, game: Game) -> Iterator[str]:
+        """All wagers of a game in short, and those at length that no game before it has."""
+        own = []
+        for wager in game.wagers:
+            if (same := _same(game, wager)) not in self._headings:
+                self._headings[same] = f"{wager.title} (`{game.name}`)"
+                own.append(wager)
+        yield "\n"
+        head = ("Wager", "Name", "Amount", "Needs", f"House edge, {_decks(game)}")
+        yield from _table(head, [self._in_short(game, wager) for wager in game.wagers], left=4)
+        for wager in own:
+            yield f"\n### {self._headings[_same(game, wager)]}\n\n"
+            yield from _says(wager)
+            yield from self._pays(game, wager)
+            yield "\n"
+            yield from self._figures(game, wager)
+
+    def _in_short(self, game: Game, wager: Wager) -> tuple[str, ...]:
+        edges = [
+            f"{_percent(self._worth(held, game.decks).edge)}{f' beside {held.beside}' * bool(held.sides)}"
+            for held in _held(game, wager)
+        ]
+        return (
+            _link(wager.title, self._headings[_same(game, wager)]),
+            f"`{wager.name}`",
+            _amount(wager.limits),
+            _needs(game, wager),
+            "<br>".join(edges),
+        )
+
+    def _pays(self, game: Game, wager: Wager) -> Iterator[str]:
+        """The pay table, with how often each of its rules decides."""
+        holdings = _held(game, wager)
+        often = [
+            {rule.name: chance for rule, chance in self._chances.of(held.wager, game.decks)}
+            for held in holdings
+        ]
+        rows = [
+            (
+                words(rule.when) or "Anything else",
+                f"`{rule.name}`",
+                rule.pays,
+                *(_chance(each.get(rule.name, Fraction(0))) for each in often),
+            )
+            for rule in wager.rules
+        ]
+        head = (
+            "When",
+            "Rule",
+            "Pays",
+            *(f"Beside {held.beside}" if held.sides else "Probability" for held in holdings),
+        )
+        yield from _table(head, rows, left=3)
+
+    def _figures(self, game: Game, wager: Wager) -> Iterator[str]:
+        """What it is worth in shoes of the usual sizes, beside what is printed."""
+        statistics = [entry for same, entry in self._printed_statistics if same == _same(game, wager)]
+        rows: list[tuple[str, ...]] = []
+        notes: list[str] = []
+        for held in _held(game, wager):
+            for decks in sorted({*DECKS, game.decks}):
+                worth = self._worth(held, decks)
+                printed, differing = self._printed(wager, decks, worth.edge)
+                notes += differing
+                rows.append(
+                    (
+                        held.beside,
+                        str(decks),
+                        _percent(worth.edge),
+                        printed,
+                        _percent(worth.wins),
+                        _percent(worth.pushes) if worth.pushes else "",
+                        _one_in(worth.meter.one_in) if worth.meter else "",
+                        _dollars(worth.meter.average) if worth.meter else "",
+                    )
+                )
+                if worth.edge < 0 and _ADVANTAGE not in notes:
+                    notes.append(_ADVANTAGE)
+            rows += [_statistics(held, entry) for entry in statistics if held.sides in {_sides(entry), ()}]
+        yield from _table(_FIGURES, rows, left=1)
+        notes += _read_as(statistics)
+        if notes:
+            yield f"\n{' '.join(notes)}\n"
+
+    def _printed(self, wager: Wager, decks: int, edge: Fraction) -> tuple[str, list[str]]:
+        """The house edges that the sheets print, and a sentence for each that differs from this one."""
+        sheets: dict[str, list[str]] = {}
+        differing = []
+        for rules, entry, printed in self._printed_edges:
+            if (rules, entry.decks) == (wager.rules, decks):
+                sheets.setdefault(printed, []).append(entry.sheet)
+                if rounded(100 * edge, len(printed.partition(".")[2])) != Fraction(printed):
+                    differing.append(
+                        f"Sheet {entry.sheet} prints {printed}% for {decks} decks: {entry.note}."
+                    )
+        return ", ".join(f"{printed}% ({', '.join(by)})" for printed, by in sheets.items()), differing
+
+    def _worth(self, held: _Held, decks: int) -> _Worth:
+        chances = self._chances.of(held.wager, decks)
+        model = Model.of(held.wager, chances)
+        meter = None if model is None else model.gives()
+        return _Worth(
+            edge=1 - returned(chances) if meter is None else meter.house_advantage / 100,
+            wins=sum((chance for rule, chance in chances if rule.wins), Fraction(0)),
+            pushes=sum((chance for rule, chance in chances if rule.pays == PUSH), Fraction(0)),
+            meter=meter,
+        )
+
+
+def _held(game: Game, wager: Wager) -> list[_Held]:
+    """A wager as seats can hold it: one that needs its base wager's win beside each of these, and beside both."""
+    return [_Held(sides, wager.beside(sides)) for sides in sides_beside(game, wager)]
+
+
+def _same(game: Game, wager: Wager) -> object:
+    """What two wagers have in common that are described in the same words and figures."""
+    stake = None if wager.progressive is None else wager.limits.minimum
+    sides = tuple(held.sides for held in _held(game, wager))
+    return game.decks, wager.title, wager.rules, wager.progressive, stake, sides
+
+
+# --- what the sheets print of a meter
+
+
+def _sides(entry: Statistics) -> tuple[Side, ...]:
+    """The base wagers that the sheets count with; where they name none, a win of either hand counts."""
+    return (entry.side,) if entry.side else tuple(Side)
+
+
+def _statistics(held: _Held, entry: Statistics) -> tuple[str, ...]:
+    return (
+        held.beside,
+        f"printed ({entry.sheet})",
+        f"{entry.house_advantage}%",
+        "",
+        f"{entry.hit_frequency}%",
+        "",
+        _one_in(Fraction(entry.one_in)),
+        _dollars(Fraction(entry.average)),
+    )
+
+
+def _read_as(statistics: Sequence[Statistics]) -> Iterator[str]:
+    """How the printed figures are to be read."""
+    if any(entry.side is None for entry in statistics):
+        yield "The sheets name no base wager with their figures, so a win of either hand counts there."
+    marks = {entry.reproducible for entry in statistics} - {True}
+    if False in marks:
+        yield f"Those figures do not follow from the pay table as it is worded; {_PUBLISHED} has other readings of it."
+    elif marks:
+        yield f"The printed figures are near those counted and not the same; {_PUBLISHED} says by how much."
+
+
+# --- what is said of a game and of a wager
+
+
+def _facts(game: Game) -> Iterator[str]:
+    dealt = "face up" if game.dealt == "face_up" else "face down"
+    shown = "as they leave the shoe" if game.reveal == "shoe" else "at the dealer's reveal"
+    may = "may" if game.dealt == "face_up" else "may not"
+    rows = [
+        ("Name", f"`{game.name}`"),
+        ("Source", game.sheet),
+        ("Shoe", _decks(game)),
+        ("Cards", f"dealt {dealt}; shown to the public {shown}"),
+        (
+            "Variation",
+            f"yes; dealt {dealt}, so the shoe {may} read its cards" if game.variation else "no",
+        ),
+        (
+            "Wagers of a player",
+            "no limit" if game.maximum_wagers is None else f"at most {game.maximum_wagers} on a coup",
+        ),
+        ("Pays", _rounding(game.rounding)),
+    ]
+    yield from _table(("", ""), rows, left=2)
+
+
+def _notices(game: Game) -> Iterator[str]:
+    if game.maximum_wagers is not None:
+        yield (
+            "\nTo be posted on the layout or on a placard at the table (sheet 003, 1b):\n\n"
+            f"> Players are limited to wagering on a maximum of {_SPELLED.get(game.maximum_wagers, game.maximum_wagers)} games.\n"
+        )
+    if game.variation and game.dealt == "face_down":
+        yield (
+            '\nThe dealer keys its cards (`cards = "keyed"` in the table\'s configuration). The approval letter of the '
+            f"shoe (sheet 001):\n\n> {FACE_UP_ONLY}\n"
+        )
+
+
+def _says(wager: Wager) -> Iterator[str]:
+    said = []
+    if wager.requires_base_win:
+        said.append("It wins only where the hand wins that the seat's own Player or Banker wager is on.")
+    if wager.progressive is not None:
+        said.append(
+            f"Its meter starts with {_dollars(Fraction(wager.progressive.seed, 100))} and takes in "
+            f"{wager.progressive.contribution} of each wager."
+        )
+    if said:
+        yield f"{' '.join(said)}\n\n"
+
+
+def _needs(game: Game, wager: Wager) -> str:
+    if wager.base:
+        return "(base wager)"
+    titles = [game.wager(name).title for name in game.bases_for(wager)]
+    *others, last = titles or ["no base wager"]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _amount(limits: Limits) -> str:
+    lowest, highest = _cents(limits.minimum), limits.maximum
+    if highest == limits.minimum:
+        return lowest
+    if highest is not None:
+        amount = f"{lowest} to {_cents(highest)}"
+    else:
+        amount = f"{lowest} or more" if limits.minimum > 1 else "any"
+    return amount if limits.step == 1 else f"{amount} in steps of {_cents(limits.step)}"
+
+
+def _rounding(rounding: Rounding) -> str:
+    unit = "to the cent" if rounding.unit == 1 else f"in steps of {_cents(rounding.unit)}"
+    return f"{unit}, rounded {'to the nearest' if rounding.mode == 'nearest' else rounding.mode}"
+
+
+def _decks(game: Game) -> str:
+    return "1 deck" if game.decks == 1 else f"{game.decks} decks"
+
+
+# --- figures
+
+
+def _percent(share: Fraction) -> str:
+    return f"{float(100 * share):.4f}%"
+
+
+def _chance(share: Fraction) -> str:
+    """In percent, with four decimal places or at least three digits, and as one in so many."""
+    if not share:
+        return "never"
+    places = 4
+    while share * 10**places < 1:
+        places += 1
+    percent = f"{float(100 * share):.{places}f}%"
+    return percent if share > Fraction(1, 2) else f"{percent} ({_one_in(1 / share)})"
+
+
+def _one_in(number: Fraction) -> str:
+    return f"1 in {float(number):,.{0 if number >= 1000 else 2}f}"
+
+
+def _cents(amount: int) -> str:
+    return _dollars(Fraction(amount, 100))
+
+
+def _dollars(amount: Fraction) -> str:
+    """Whole dollars, unless there are few of them and cents too."""
+    return f"${float(amount):,.0f}" if amount >= 1000 or amount.denominator == 1 else f"${float(amount):,.2f}"
+
+
+# --- Markdown
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """A table whose columns from the first `left` on are for numbers; those with nothing in them are left out."""
+    kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
+    yield _row(head[column] for column in kept)
+    yield _row("---" if column < left else "--:" for column in kept)
+    for row in rows:
+        yield _row(row[column] for column in kept)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _link(text: str, heading: str) -> str:
+    """A link to a heading, whose address code hosts make of its letters."""
+    letters = (each for each in heading.lower() if each.isalnum() or each in "-_ ")
+    return f"[{text}](#{''.join(letters).replace(' ', '-')})"

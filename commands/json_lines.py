@@ -1,0 +1,112 @@
+"""JSON Lines as untrusted input: one object a line, nothing guessed, no line too much for the memory."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+from punto.configs.problems import nearest
+
+LONGEST_LINE: Final = 1_000_000
+"""Bytes; a coup with the wagers of a full table is a hundredth of it."""
+
+
+class LineError(ValueError):
+    """A line that cannot be used; the message says what to correct."""
+
+
+@dataclass(frozen=True, slots=True)
+class InexactNumber:
+    """A number that Python would not give back digit for digit (1.50, 1e400, -0), as it was written."""
+
+    text: str
+
+
+class DoubledKeyObject(dict[str, Any]):
+    """An object one of whose keys is there twice, which is `doubled`; it has the last of each."""
+
+    doubled: str = ""
+
+
+def lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """A stream's lines as they come, blank ones too; one that is too long is cut just past the bound."""
+    while line := stream.readline(LONGEST_LINE + 1):
+        rest = line
+        while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
+            rest = stream.readline(LONGEST_LINE + 1)
+        yield line
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """The object on a line; numbers that are not plain integers are `InexactNumber`.
+
+    Raises:
+        LineError: there is none.
+    """
+    if len(line) > LONGEST_LINE:
+        raise LineError(f"the line is longer than {LONGEST_LINE} bytes")
+    try:
+        value = _DECODER.decode(line.decode())
+    except UnicodeDecodeError as error:
+        raise LineError(f"the line is not UTF-8: byte {error.start + 1} cannot be read") from None
+    except json.JSONDecodeError as error:
+        raise LineError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise LineError("the line is nested too deeply") from None
+    if not isinstance(value, dict):
+        raise LineError("the line is not a JSON object: write {...}")
+    return value
+
+
+def check_keys(found: dict[str, Any], allowed: Iterable[str], required: Iterable[str] = ()) -> None:
+    """Check the names of an object's keys.
+
+    Raises:
+        LineError: one is doubled, unknown or missing.
+    """
+    if isinstance(found, DoubledKeyObject):
+        raise LineError(f"the key {quoted(found.doubled)} is there twice")
+    for key in found:
+        if key not in allowed:
+            close = nearest(key, allowed)
+            meant = f' (did you mean "{close}"?)' if close else f"; there are {', '.join(allowed)}"
+            raise LineError(f"unknown key {quoted(key)}{meant}")
+    for key in required:
+        if key not in found:
+            raise LineError(f'the key "{key}" is missing')
+
+
+def quoted(value: object) -> str:
+    """A value of a line, as it may stand in a message: as it was written, and not too long."""
+    text = (
+        value.text
+        if isinstance(value, InexactNumber)
+        else json.dumps(value, default=lambda inner: inner.text)
+    )
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    doubled = DoubledKeyObject(found)
+    names = [name for name, _ in pairs]
+    doubled.doubled = next(name for name in names if names.count(name) > 1)
+    return doubled
+
+
+def _integer(text: str) -> int | InexactNumber:
+    return int(text) if len(text) < 20 and text != "-0" else InexactNumber(text)
+
+
+def _no_constant(text: str) -> None:
+    raise LineError(f"the line is not JSON: {text} is not a JSON number")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object,
+    parse_float=InexactNumber,
+    parse_int=_integer,
+    parse_constant=_no_constant,
+)

@@ -1,0 +1,198 @@
+"""`punto operator`: give a running table an order over its local socket."""
+
+import argparse
+import getpass
+import json
+import math
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from punto.baccarat.cards import Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.definition import Field
+from punto.controller.config import load_config
+
+HELP: Final = (
+    "Give a running table an order over its local socket. Where the table has accounts, --as names the account that gives it; "
+    "its password is asked for, or is the first line of the standard input. `punto operator ORDER --help` says what an order "
+    "takes. With --wait it may be given while the service starts. The exit status is 1 when the table refuses the order, with its reason, and 2 when no service answers."
+)
+TIMEOUT_SECONDS: Final = 10
+WAIT_SECONDS: Final = 30
+_EVERY_SECONDS: Final = 0.1
+_STATUS: Final = "show the table as it is"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the socket's path, or the configuration that names it, who orders, and the order."""
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--socket", type=Path, help="the table's operator socket")
+    where.add_argument("--config", type=Path, help="the table's configuration, which names the socket")
+    parser.add_argument("--as", dest="giver", metavar="NAME", help="the account that gives the order")
+    parser.add_argument(
+        "--approved-by", dest="second", metavar="NAME", help="the account of a second person who approves it"
+    )
+    parser.add_argument(
+        "--wait",
+        type=_seconds,
+        nargs="?",
+        const=WAIT_SECONDS,
+        default=0,
+        metavar="SECONDS",
+        help=f"wait until the service answers, {WAIT_SECONDS} s at most unless you say otherwise",
+    )
+    orders = parser.add_subparsers(dest="order", required=True, metavar="ORDER")
+    orders.add_parser("status", help=_STATUS, description=_STATUS)
+    for kind, definition in CATALOGUE.items():
+        if definition.seen:
+            continue
+        text = definition.sentence
+        order = orders.add_parser(kind.replace("_", "-"), help=text, description=text)
+        for name, field in definition.fields.items():
+            _add_field(order, name, field)
+
+
+def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
+    help_ = field.help.replace("%", "%%")
+    if name == "limits":
+        order.add_argument(
+            "--limit",
+            dest="limits",
+            type=_limit,
+            action="append",
+            default=[],
+            metavar="WAGER.KEY=CENTS",
+            help=f"{help_}, such as player.minimum=2500; also maximum and step; several may be given",
+        )
+    elif field.required:
+        order.add_argument(name, type=_type(field), help=help_)
+    else:
+        order.add_argument(
+            f"--{name.replace('_', '-')}", dest=name, type=_type(field), default=_MISSING, help=help_
+        )
+
+
+_MISSING: Final = object()
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds: write --wait=30, or --wait and then another option"
+        )
+    return seconds
+
+
+def _type(field: Field) -> Any:
+    kinds = get_args(field.type) or (field.type,)
+    if Card in kinds and field.type is not Card:
+        return str.split
+    if int not in kinds:
+        return str
+    return _number_or_none if type(None) in kinds else int
+
+
+def _number_or_none(text: str) -> int | None:
+    return None if text == "none" else int(text)
+
+
+def _limit(text: str) -> tuple[str, str, int]:
+    wager, _, rest = text.partition(".")
+    key, _, amount = rest.partition("=")
+    try:
+        return wager, key, int(amount)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a limit: write it like player.minimum=2500"
+        ) from None
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the answer; status 0 when the order was carried out, 1 when it was refused, 2 when nobody answered."""
+    path = args.socket or _configured(args.config)
+    if path is None:
+        print(
+            f"punto operator: {args.config} has no [operator], so this table has no socket", file=sys.stderr
+        )
+        return 2
+    request = _request(args)
+    for field, name in (("by", args.giver), ("approval", args.second)):
+        if name is not None and args.order != "status":  # anybody who reaches the socket may see the table
+            request[field] = {"name": name, "password": _password(name)}
+    try:
+        _wait(path, args.wait)
+        answer = ask(path, request)
+    except (OSError, ValueError) as error:
+        print(f"punto operator: no service answers at {path} ({error}): is it running?", file=sys.stderr)
+        return 2
+    if not answer["accepted"]:
+        print(f"refused: {answer['reason']}", file=sys.stderr)
+        if answer.get("code") == "not_signed" and args.giver is None:
+            print("Name the account that gives this order: punto operator --as NAME …", file=sys.stderr)
+        return 1
+    print(json.dumps(answer["state"], indent=2, ensure_ascii=False) if answer.get("state") else "done")
+    return 0
+
+
+def _configured(path: Path) -> Path | None:
+    operator = load_config(path).operator
+    return None if operator is None else operator.socket
+
+
+def _request(args: argparse.Namespace) -> dict[str, Any]:
+    kind = args.order.replace("-", "_")
+    fields = CATALOGUE[kind].fields if kind in CATALOGUE else {}
+    request = {name: value for name in fields if (value := getattr(args, name)) is not _MISSING}
+    if "limits" in fields:
+        limits: dict[str, dict[str, int]] = {}
+        for wager, key, amount in request["limits"]:
+            limits.setdefault(wager, {})[key] = amount
+        request["limits"] = limits
+    return {"order": kind, **request}
+
+
+def _password(name: str) -> str:
+    """An account's password: typed and not shown, or the next line of the standard input."""
+    if sys.stdin.isatty():
+        return getpass.getpass(f"Password of {name}: ")
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+def _wait(path: Path, seconds: float) -> None:
+    """Wait until a service answers, or for so long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            ask(path, {"order": "status"})
+        except (FileNotFoundError, ConnectionError):  # not there yet, or left behind by a service that died
+            time.sleep(_EVERY_SECONDS)
+        else:
+            return
+
+
+def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """Send one request to a table's socket and return its answer.
+
+    Raises:
+        OSError: nobody answers there.
+        ValueError: what answers is not a table's service.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.settimeout(TIMEOUT_SECONDS)
+        door.connect(str(path))
+        door.sendall(json.dumps(request).encode() + b"\n")
+        with door.makefile("rb") as answers:
+            line = answers.readline()
+    if not line:
+        raise ConnectionError("the service hung up")
+    answer: dict[str, Any] = json.loads(line)
+    if not isinstance(answer, dict) or "accepted" not in answer:
+        raise ValueError("what answers is not a table's service")
+    return answer

@@ -1,0 +1,140 @@
+"""`punto progressive`: the Game Manager's reports, from a table's record."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, RootModel
+
+from punto.commands import progressive_audit, progressive_win_page
+from punto.configs.problems import cut
+from punto.controller.config import load_config
+from punto.controller.gaming_days import WEEKDAYS, Calendar, read_day
+from punto.controller.journal.store import RecordError
+from punto.game_manager import sheets
+from punto.game_manager.reconciliation import reconcile
+from punto.game_manager.record import Record, opened
+from punto.game_manager.reports import AWARDS_A_PAGE, Meter, awards, day_report, meters, week_report
+
+HELP = (
+    "Report what a table's progressive took in, holds and has paid. The service may be running. Amounts are exact decimals of "
+    "the currency's unit. A gaming day begins as [progressive] of the configuration says, or by --day-starts and --zone."
+)
+
+
+_ALL: Final = 10**9  # more than a record can hold
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the record, the report, and when a gaming day begins."""
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    proves = actions.add_parser(
+        "audit", help="prove the books by the whole record", description=progressive_audit.HELP
+    )
+    progressive_audit.add_arguments(proves)
+    prints = actions.add_parser(
+        "win-page", help="print the win page of an award", description=progressive_win_page.HELP
+    )
+    progressive_win_page.add_arguments(prints)
+    report = actions.add_parser("report", help="print a report", description=HELP)
+    where = report.add_mutually_exclusive_group(required=True)
+    where.add_argument("--record", type=Path, metavar="FILE", help="a table's record")
+    where.add_argument(
+        "--config", type=Path, metavar="FILE", help="the table's configuration, which names it"
+    )
+    what = report.add_mutually_exclusive_group()
+    what.add_argument(
+        "--day", type=_day, metavar="D", help="the accrual report of a gaming day, as 2026-11-21"
+    )
+    what.add_argument("--week", type=_day, metavar="D", help="the deposit for the gaming week of a day")
+    what.add_argument("--reconcile", type=_day, metavar="D", help="a gaming day's books, compared")
+    what.add_argument("--awards", action="store_true", help="awards, the newest first")
+    what.add_argument("--postings", action="store_true", help="the whole ledger")
+    report.add_argument(
+        "--limit", type=_limit, default=AWARDS_A_PAGE, metavar="N", help="so many awards, 25 if left out"
+    )
+    report.add_argument("--day-starts", metavar="HH:MM", help="when a gaming day begins, 06:00 if left out")
+    report.add_argument("--zone", help="the time zone of that clock, UTC if left out")
+    report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help="monday if left out")
+    form = report.add_mutually_exclusive_group()
+    form.add_argument(
+        "--csv", action="store_true", help="as CSV, which is what is printed if nothing is said"
+    )
+    form.add_argument("--json", action="store_true", help="as one JSON object")
+
+
+def _day(text: str) -> date:
+    try:
+        return read_day(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _limit(text: str) -> int:
+    with suppress(ValueError):
+        if (limit := int(text)) >= 1:
+            return min(limit, _ALL)
+    raise argparse.ArgumentTypeError(f"{cut(text)!r} is no number of awards: write 1 or more")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the report; 2 if it cannot be begun."""
+    if args.action == "audit":
+        return progressive_audit.main(args)
+    if args.action == "win-page":
+        return progressive_win_page.main(args)
+    day_starts, zone, week_starts, path = args.day_starts, args.zone, args.week_starts, args.record
+    if args.config is not None:
+        config = load_config(args.config)
+        path = config.record.path
+        if config.progressive is not None:
+            day_starts, zone = day_starts or config.progressive.day_starts, zone or config.progressive.zone
+            week_starts = week_starts or config.progressive.week_starts
+    try:
+        calendar = Calendar.of(day_starts or "06:00", zone or "UTC", week_starts or WEEKDAYS[0])
+        with opened(path) as record:
+            report, rows = _report(record, args, calendar)
+            if args.json:
+                print(report.model_dump_json())
+            else:
+                for line in sheets.csv_lines(rows):
+                    print(line, end="")
+    except (RecordError, ValueError) as error:
+        print(f"punto progressive: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+class _Meters(RootModel[tuple[Meter, ...]]):
+    """All meters, as one JSON array."""
+
+
+class _Postings(RootModel[tuple[dict[str, sheets.Cell], ...]]):
+    """All postings, as one JSON array."""
+
+
+def _report(
+    record: Record, args: argparse.Namespace, calendar: Calendar
+) -> tuple[BaseModel, Iterable[Sequence[sheets.Cell]]]:
+    now = datetime.now(UTC)
+    if args.day is not None:
+        day = day_report(record, args.day, calendar, now)
+        return day, sheets.day_sheet(day, calendar.zone)
+    if args.week is not None:
+        week = week_report(record, args.week, calendar, now)
+        return week, sheets.week_sheet(week)
+    if args.reconcile is not None:
+        found = reconcile(record, args.reconcile, calendar, now)
+        return found, sheets.reconciliation_sheet(found)
+    if args.awards:
+        last = awards(record, limit=args.limit)
+        return last, sheets.awards_sheet(last.awards, calendar.zone)
+    if args.postings:
+        names, *rows = sheets.postings_sheet(record.postings(), UTC if args.json else calendar.zone)
+        return _Postings(tuple(dict(zip(map(str, names), row, strict=True)) for row in rows)), [names, *rows]
+    every = meters(record)
+    return _Meters(every), sheets.meters_sheet(every, calendar.zone)

@@ -1,0 +1,129 @@
+"""`punto run`: one table's service."""
+
+import argparse
+import asyncio
+import gc
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from punto.baccarat.table.turn import RefusedError
+from punto.controller import log
+from punto.controller.config import CardReaderConfig, CoinSpotConfig, KeypadConfig, ServiceConfig, load_config
+from punto.controller.engine import Engine
+from punto.controller.journal.store import RecordError
+from punto.controller.orders.desk import Desk
+from punto.controller.supervisor import Consoles, serve
+from punto.drivers.base import CardReaderDriver, CoinSpotDriver, Devices, KeypadDriver
+from punto.drivers.card_reader.serial_line import SerialCardReader
+from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.ishoe.transport import Shoe
+from punto.drivers.keypad.configuration import ConfigurationKeypad
+from punto.drivers.keypad.serial_line import SerialKeypad
+
+if TYPE_CHECKING:
+    from punto.controller.accounts.gate import Gate
+
+HELP: Final = (
+    "Run one table's service until SIGTERM or Ctrl-C; its log goes to the standard error. It goes on where its record ends, with "
+    "the table locked until somebody signs on (`punto operator sign-on`, or a console). The exit status is 1 when the "
+    "record cannot be used (or not with this configuration) and 2 when the configuration cannot; a line says why."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the configuration's path."""
+    parser.add_argument("--config", type=Path, required=True, help="the table's configuration, a TOML file")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run until SIGTERM or Ctrl-C; 1 when the record cannot be used, or not with this configuration."""
+    config = load_config(args.config)
+    log.set_up(human=sys.stderr.isatty())
+    status = 0
+    try:
+        asyncio.run(_until_stopped(config))
+    except* (RecordError, RefusedError) as errors:
+        for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
+            print(f"punto run: {message}", file=sys.stderr)
+        status = 1
+    return status
+
+
+def messages_of(error: BaseException) -> Iterator[str]:
+    """What the errors of a group say, and of the groups in it."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from messages_of(each)
+    else:
+        yield str(error)
+
+
+async def _until_stopped(config: ServiceConfig) -> None:
+    service = asyncio.create_task(serve(config, devices_of(config), consoles_of, _settle_down))
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
+    with suppress(asyncio.CancelledError):
+        await service
+
+
+def consoles_of(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate") -> Consoles:
+    """The consoles of a table that has a console in its configuration.
+
+    Raises:
+        ConfigError: their certificate or address cannot be used.
+    """
+    # A table without consoles does not load a web server.
+    from punto.consoles.console import Console  # noqa: PLC0415
+
+    assert config.console is not None  # noqa: S101 - the supervisor asks for no others
+    return Console(config.console, engine, desk, gate, config.record.path, config.folder, config.progressive)
+
+
+def _settle_down() -> None:
+    """Keep the interpreter's own work off the path of a card, now that everything is loaded.
+
+    What was loaded is never garbage, so it need not be looked at again; and the journal's thread, back from the
+    disk, should not wait 5 ms for its turn while the loop draws a scoreboard.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
+    sys.setswitchinterval(0.0005)
+
+
+def devices_of(config: ServiceConfig) -> Devices:
+    """The drivers of the configured devices; there is no shoe where cards are keyed."""
+    watched = config.configuration_keypad
+    return Devices(
+        shoe=None if config.shoe is None else Shoe(config.shoe.port, config.shoe.baud),
+        keypad=None if config.keypad is None else _keypad(config.keypad),
+        configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
+        coin_spot=None if config.coin_spot is None else _coin_spot(config.coin_spot, config.table.seats),
+        card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
+    )
+
+
+def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:
+    return SerialCoinSpot(config.port, config.baud, config.positions(seats), config.stuck_seconds)
+
+
+def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
+    if config.port is not None:
+        return SerialCardReader(config.port, config.baud)
+    # An optional dependency, which only those need who have such a reader.
+    from punto.drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
+
+    return InputCardReader(str(config.input))
+
+
+def _keypad(config: KeypadConfig) -> KeypadDriver:
+    if config.port is not None:
+        return SerialKeypad(config.port, config.baud)
+    # An optional dependency, which only those need who have such a keypad.
+    from punto.drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
+
+    return InputKeypad(str(config.input))

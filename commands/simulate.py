@@ -1,0 +1,344 @@
+"""`punto simulate`: a game's wagers over rounds dealt at random, beside their exact odds."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from math import sqrt
+from pathlib import Path
+from typing import Any, Final
+
+from tqdm import tqdm
+
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError, Problem, cut
+from punto.odds.composition import MOST_DECKS, Composition
+from punto.odds.exact import GameOdds
+from punto.odds.simulation.outcomes import Outcomes
+from punto.odds.simulation.rounds_file import RoundsFile
+from punto.odds.simulation.simulator import (
+    GENERATOR,
+    ROUNDS_OF_A_BLOCK,
+    SHOES_OF_A_BATCH,
+    SHOES_OF_A_BLOCK,
+    Block,
+    Burn,
+    ShoeRules,
+    Simulation,
+)
+from punto.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimates
+
+HELP: Final = (
+    "Deal rounds at random and settle every wager of a game on each, beside the exact odds. Each round is dealt from a "
+    "full shoe, freshly shuffled, which is what the exact odds speak of; with --shoes whole shoes are played, from the "
+    "burn to the cut card, and the last one ends with the last round that is asked for. The same seed gives the same "
+    "answer whatever the number of jobs."
+)
+MOST_ROUNDS: Final = 10**15
+MOST_JOBS: Final = 256
+_OF_SHOES: Final = ("burn", "burn_ace", "cut_card", "coups_after_cut_card")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    usual = ShoeRules()
+    parser.add_argument(
+        "--game",
+        required=True,
+        metavar="FILE",
+        help="a game file, or the name of a game that ships with punto",
+    )
+    parser.add_argument(
+        "--rounds", required=True, type=_whole(1, MOST_ROUNDS), metavar="N", help="how many to deal"
+    )
+    parser.add_argument(
+        "--seed",
+        required=True,
+        type=_whole(0),
+        metavar="S",
+        help="a whole number from 0: what the cards follow from",
+    )
+    parser.add_argument(
+        "--decks",
+        type=_whole(1, MOST_DECKS),
+        metavar="D",
+        help=f"1 to {MOST_DECKS}; the game's own if left out",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_whole(1, MOST_JOBS),
+        default=min(os.cpu_count() or 1, MOST_JOBS),
+        metavar="J",
+        help="how many processors to use; all of them if left out",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    kept = parser.add_mutually_exclusive_group()
+    kept.add_argument(
+        "--csv", type=_name_of_file, metavar="FILE", help="keep each round in this file, as CSV"
+    )
+    kept.add_argument(
+        "--parquet", type=_name_of_file, metavar="FILE", help="keep each round in this file, as Parquet"
+    )
+    shoes = parser.add_argument_group("whole shoes")
+    shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
+    shoes.add_argument(
+        "--burn",
+        type=_burn,
+        metavar="first_card|N",
+        help="as the first card's points (the default), or so many cards unseen, 0 for none",
+    )
+    shoes.add_argument(
+        "--burn-ace", type=int, choices=(1, 11), help=f"how many cards an ace burns, default {usual.burn_ace}"
+    )
+    shoes.add_argument(
+        "--cut-card",
+        type=_whole(0, 1_000_000),
+        metavar="N",
+        help=f"cards behind the cut card, default {usual.cut_card}",
+    )
+    shoes.add_argument(
+        "--coups-after-cut-card",
+        type=_whole(0, 1_000_000),
+        metavar="N",
+        help=f"coups dealt after the one that the cut card comes in, default {usual.coups_after_cut_card}; where it "
+        "comes in place of a coup's first card, that coup is the last",
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Simulate one game."""
+    game = load_game(args.game)
+    if args.decks is not None:
+        game = replace(game, decks=args.decks)
+    exact = GameOdds(game)
+    outcomes = Outcomes(exact.positions)
+    shoe = _shoe(args)
+    try:
+        odds = exact.odds(Composition.of_decks(game.decks))
+        simulation = Simulation(outcomes, decks=game.decks, rounds=args.rounds, seed=args.seed, shoe=shoe)
+    except ValueError as error:
+        raise ConfigError([Problem(str(error))]) from None
+    tally = _run(simulation, outcomes, args)
+    wagers = estimates(tally, odds)
+    errors = {name: sqrt(its.variance / tally.rounds) for name, its in odds.items()}
+    if args.json:
+        sys.stdout.write(json.dumps(_plain(exact, args.seed, shoe, tally, wagers, errors), indent=2) + "\n")
+    else:
+        sys.stdout.write(
+            "".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers, errors))
+        )
+    return 0
+
+
+def _whole(lowest: int, highest: int | None = None) -> Callable[[str], int]:
+    allowed = f"a whole number from {lowest}" + ("" if highest is None else f" to {highest:,}")
+
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = lowest - 1
+        if number < lowest or (highest is not None and number > highest):
+            raise argparse.ArgumentTypeError(f"must be {allowed}, not {cut(text)!r}")
+        return number
+
+    return read
+
+
+def _name_of_file(text: str) -> Path:
+    if not text or os.path.isdir(text):  # noqa: PTH112 - a path of any length
+        what = "is a folder" if text else "is no name"
+        raise argparse.ArgumentTypeError(f"{text!r} {what}: write the name of a file, such as rounds.csv")
+    return Path(text)
+
+
+def _burn(text: str) -> Burn:
+    if text == "first_card":
+        return "first_card"
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
+    return int(text)
+
+
+def _shoe(args: argparse.Namespace) -> ShoeRules | None:
+    """How shoes are played; None where each round has its own."""
+    given = {name: getattr(args, name) for name in _OF_SHOES if getattr(args, name) is not None}
+    if not args.shoes:
+        for name in given:
+            raise ConfigError(
+                [Problem(f"--{name.replace('_', '-')} is about whole shoes: say --shoes as well")]
+            )
+        return None
+    try:
+        return ShoeRules(**given)
+    except ValueError as error:
+        raise ConfigError([Problem(str(error))]) from None
+
+
+def _run(simulation: Simulation, outcomes: Outcomes, args: argparse.Namespace) -> Tally:
+    path: Path | None = args.csv or args.parquet
+    if path is None:
+        return _watched(simulation, args)
+    try:
+        with _file(path, outcomes, args) as file:
+            return _watched(simulation, args, file)
+    except OSError as error:
+        raise ConfigError(
+            [Problem(f"{cut(str(path), 200)} cannot be written: {error.strerror or error}")]
+        ) from None
+
+
+def _file(path: Path, outcomes: Outcomes, args: argparse.Namespace) -> RoundsFile:
+    try:
+        return RoundsFile(path, "csv" if args.csv else "parquet", outcomes)
+    except (FileExistsError, ValueError) as error:
+        raise ConfigError([Problem(str(error))]) from None
+
+
+def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile | None = None) -> Tally:
+    """Run it, with a bar on standard error where that is a terminal."""
+    with tqdm(total=args.rounds, unit=" rounds", unit_scale=True, disable=None, leave=False) as bar:
+
+        def on_block(block: Block) -> None:
+            if file is not None:
+                file.write(block)
+            bar.update(block.rounds)
+
+        return simulation.run(args.jobs, on_block, keep=file is not None)
+
+
+# --- what is printed
+
+
+def _plain(
+    exact: GameOdds,
+    seed: int,
+    shoe: ShoeRules | None,
+    tally: Tally,
+    wagers: tuple[WagerEstimate, ...],
+    errors: Mapping[str, float],
+) -> dict[str, Any]:
+    """The answer as JSON has it."""
+    awards = exact.average_top_awards()
+    return {
+        "game": exact.game.name,
+        "decks": exact.game.decks,
+        "rounds": tally.rounds,
+        "shoes": None if shoe is None else {"count": tally.shoes, **asdict(shoe)},
+        "seed": seed,
+        "generator": GENERATOR,
+        "stream": _stream(seed, shoe),
+        "batches": tally.batches,
+        "wagers": {
+            each.name: {
+                "edge": {**_figures(each.edge), "exact_standard_error": errors[each.name]},
+                **({"average_top_award": float(awards[each.name])} if each.name in awards else {}),
+                "rules": {
+                    rule.rule: {"pays": rule.pays, "count": rule.count, **_figures(rule.frequency)}
+                    for rule in each.rules
+                },
+            }
+            for each in wagers
+        },
+    }
+
+
+def _figures(figure: Estimate) -> dict[str, float | None]:
+    return {
+        "simulated": figure.simulated,
+        "standard_error": figure.standard_error,
+        "exact": figure.exact,
+        "sigmas": figure.sigmas,
+    }
+
+
+def _stream(seed: int, shoe: ShoeRules | None) -> str:
+    size = f"{ROUNDS_OF_A_BLOCK} rounds" if shoe is None else f"{SHOES_OF_A_BLOCK} shoes"
+    return f"{GENERATOR}(SeedSequence({seed}, spawn_key=(i,))) for block i of {size}"
+
+
+def _table(
+    exact: GameOdds,
+    seed: int,
+    shoe: ShoeRules | None,
+    tally: Tally,
+    wagers: tuple[WagerEstimate, ...],
+    errors: Mapping[str, float],
+) -> Iterator[str]:
+    game = exact.game
+    yield f"{game.title} ({game.name}; source: {game.sheet})"
+    yield f"{'1 deck' if game.decks == 1 else f'{game.decks} decks'}, {_dealt(shoe, tally)}"
+    yield f"seed {seed}: {_stream(seed, shoe)}"
+    yield _errors(shoe, tally)
+    yield ""
+    width = max(len("wager"), *(len(each.name) for each in wagers))
+    figures = f"{'std error':>11}  {'exact':>12}  {'sigmas':>7}"
+    yield f"{'wager':<{width}}  {'house edge':>12}  {figures}"
+    for each in wagers:
+        yield f"{each.name:<{width}}  {_aligned(each.edge)}"
+    for name, award in exact.average_top_awards().items():
+        yield f"\n{name}: its meter at the average top award, {float(award) / 100:,.2f}"
+    for each in wagers:
+        yield from _too_sure(each.name, each.edge, errors[each.name])
+    rules = [rule for each in wagers for rule in each.rules]
+    rule_width = max(len(rule.rule) for rule in rules)
+    pays_width = max(len(rule.pays) for rule in rules)
+    count_width = len(f"{tally.rounds:,}")
+    yield ""
+    yield (
+        f"{'wager':<{width}}  {'rule':<{rule_width}}  {'pays':<{pays_width}}  {'rounds':>{count_width}}  "
+        f"{'share':>12}  {figures}"
+    )
+    for each in wagers:
+        for place, rule in enumerate(each.rules):
+            yield (
+                f"{'' if place else each.name:<{width}}  {rule.rule:<{rule_width}}  {rule.pays:<{pays_width}}  "
+                f"{rule.count:>{count_width},}  {_aligned(rule.frequency)}"
+            )
+
+
+def _too_sure(name: str, edge: Estimate, error: float) -> Iterator[str]:
+    """What to make of the sigmas of a wager whose rare awards have not come as often as its variance takes for granted."""
+    if edge.standard_error is not None and edge.standard_error < error / 2:
+        sigmas = Estimate(edge.simulated, error, edge.exact).sigmas
+        yield (
+            f"\n{name}: do not go by its sigmas: awards that make most of its variance have come too seldom. By the exact "
+            f"variance its standard error is {100 * error:.6f}%, and it is {sigmas:+.2f} of them off"
+        )
+
+
+def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
+    if shoe is None:
+        return f"{_many(tally.rounds, 'round')}, each from a full shoe freshly shuffled"
+    burned = (
+        f"burn {shoe.burn}"
+        if shoe.burn != "first_card"
+        else f"burn by the first card, an ace {shoe.burn_ace}"
+    )
+    return (
+        f"{_many(tally.rounds, 'round')} of {_many(tally.shoes, 'shoe')} ({burned}; cut card {shoe.cut_card} from the end, "
+        f"{shoe.coups_after_cut_card} after its coup)"
+    )
+
+
+def _many(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _errors(shoe: ShoeRules | None, tally: Tally) -> str:
+    if shoe is None:
+        return "standard errors from the variance of the rounds"
+    if tally.batches < 2:
+        return f"no standard errors: they need two batches of {SHOES_OF_A_BATCH} shoes"
+    return (
+        f"standard errors from the sums of {tally.batches:,} batches of {SHOES_OF_A_BATCH} shoes: rounds of one shoe "
+        "depend on each other"
+    )
+
+
+def _aligned(figure: Estimate) -> str:
+    error = "" if figure.standard_error is None else f"{100 * figure.standard_error:.6f}%"
+    sigmas = "" if figure.sigmas is None else f"{figure.sigmas:+.2f}"
+    return f"{100 * figure.simulated:>11.6f}%  {error or '-':>11}  {100 * figure.exact:>11.6f}%  {sigmas or '-':>7}"

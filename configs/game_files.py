@@ -1,0 +1,169 @@
+"""Game files: those that ship with the program, and a house's own."""
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Final
+
+from punto.baccarat.wagers.completeness import Fault, faults
+from punto.baccarat.wagers.definition import Game, Rule
+from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.toml_file import TomlFile, read, typed
+
+SUFFIX: Final = ".toml"
+_NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
+_LONGEST: Final = 200
+_SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
+
+
+def _shipped() -> dict[str, Traversable]:
+    folder = files("punto.configs") / "games"
+    return {each.name.removesuffix(SUFFIX): each for each in folder.iterdir() if each.name.endswith(SUFFIX)}
+
+
+def shipped_games() -> list[str]:
+    """The names of the games that ship with the program."""
+    return sorted(_shipped())
+
+
+def load_game(name_or_path: str, folder: Path | None = None) -> Game:
+    """The game of this name that ships with the program, or else the one in this file.
+
+    Raises:
+        ConfigError: as `game_file` and `game_of` say.
+    """
+    return game_of(game_file(name_or_path, folder))
+
+
+def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
+    """The file of the game of this name that ships with the program, or else the file at this path.
+
+    A shipped game's name is never read as a path: write `./name` for a file that is called like one. `folder` is
+    what a relative path is relative to, by default the working directory.
+
+    Raises:
+        ConfigError: there is no such game or file, or it is not TOML. A problem about the name itself, and not about
+            what a file says, has no `file`.
+    """
+    shipped = _shipped().get(name_or_path)
+    if shipped is not None:
+        return TomlFile.parse(str(shipped), shipped.read_bytes())
+    path = (folder or Path()) / name_or_path
+    if not name_or_path or not _is_there(path):
+        raise ConfigError([_unknown(name_or_path, path)])
+    return read(path)
+
+
+def game_of(file: TomlFile) -> Game:
+    """The game that a file defines.
+
+    Raises:
+        ConfigError: it cannot be played as written: a key or value is wrong, two wagers have one title, a coup is
+            left undecided by a wager's rules, one of them can never decide, or pays no more than the stake and is no
+            push.
+    """
+    if "table" in file.document and "wagers" not in file.document:
+        message = f"this is a table's configuration and no game file: check it with `punto check-config {file.name}`"
+        raise ConfigError([Problem(message, file.name)])
+    game = typed(file, Game, such_as=_SUCH_AS)
+    titles = [wager.title for wager in game.wagers]
+    problems = [
+        file.problem(
+            ("wagers", number, "title"), f"two wagers have the title {title!r}: each needs a title of its own"
+        )
+        for number, title in enumerate(titles)
+        if title in titles[:number]
+    ]
+    problems += [
+        file.problem(
+            place, f"must be one line of 1 to {_LONGEST} characters that can be printed, not {cut(text)!r}"
+        )
+        for place, text in _texts(game)
+        if not (text.strip() and len(text) <= _LONGEST and text.isprintable())
+    ]
+    problems += [
+        file.problem(
+            (*place, "name"), f"{name!r} cannot be a name: write small letters, digits and _, such as big_six"
+        )
+        for place, name in _names(game)
+        if not _NAME.fullmatch(name)
+    ]
+    problems += [
+        file.problem(("wagers", number, "limits"), wager.limits.off_step)
+        for number, wager in enumerate(game.wagers)
+        if wager.limits.off_step
+    ]
+    problems += [
+        file.problem(place_of(number, fault), fault.message)
+        for number, wager in enumerate(game.wagers)
+        for fault in faults(wager)
+    ]
+    problems += [
+        file.problem(("wagers", number, "rules", place, "pays"), no_win)
+        for number, wager in enumerate(game.wagers)
+        for place, rule in enumerate(wager.rules)
+        if (no_win := _no_win(rule)) is not None
+    ]
+    if problems:
+        raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
+    return game
+
+
+def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The names of wagers and rules, with their places; they go into topics' payloads, options and columns."""
+    for number, wager in enumerate(game.wagers):
+        yield ("wagers", number), wager.name
+        for place, rule in enumerate(wager.rules):
+            yield ("wagers", number, "rules", place), rule.name
+
+
+def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """What people read on displays, in tables and in records, with its place."""
+    yield ("name",), game.name
+    yield ("title",), game.title
+    yield ("sheet",), game.sheet
+    for number, wager in enumerate(game.wagers):
+        yield ("wagers", number, "title"), wager.title
+
+
+def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:
+    """The place in a game file of what is wrong with the rules of its wager of this number."""
+    if fault.rule is None:
+        return "wagers", wager
+    return "wagers", wager, "rules", fault.rule
+
+
+def _no_win(rule: Rule) -> str | None:
+    """What is wrong with a pay that is written as a win and wins nothing; it would be settled and counted as a win."""
+    if not rule.wins or rule.pay.meter or (returned := rule.pay.returned(1)) > 1:
+        return None
+    if returned == 1:
+        return f'"{rule.pays}" returns the stake and nothing more: write "push"'
+    return (
+        f'"{rule.pays}" returns less than the stake, which is no win: write "push" where the whole stake goes back, '
+        '"lose" where nothing does; a part of it cannot be returned'
+    )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is such a file, or one that may not be looked at; no name is too long to ask for."""
+    try:
+        path.lstat()
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _unknown(name: str, path: Path) -> Problem:
+    games = shipped_games()
+    if "/" in name or name.endswith(SUFFIX):
+        return Problem(f"there is no game file {cut(str(path), 200)}")
+    return Problem(
+        f"there is no game {cut(name)!r}; these ship with the program: {', '.join(games)}; "
+        "for a game file of your own write its path",
+        suggestion=nearest(name, games),
+    )

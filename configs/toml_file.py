@@ -1,0 +1,344 @@
+"""TOML files read into typed values; what is wrong is told by line and key.
+
+The standard reader keeps no lines, so the places of the keys are found by a second walk over text that it has
+already accepted. Keys inside an inline table or a list have the line of the key that holds them.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, time
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
+
+from punto.configs.problems import ConfigError, Problem, nearest
+
+T = TypeVar("T")
+Path_ = tuple[str | int, ...]
+"""The way to a value: keys, and places in lists from 0."""
+
+_BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
+_KEY: Final = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|'([^'\n]*)')[ \t]*""")
+# What a value is made of, longest first; anything else is passed over one character at a time.
+_VALUE: Final = re.compile(
+    r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
+    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[\]{}\n]"
+)
+_AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
+# What to do where the standard reader's words begin like this.
+_HINTS: Final = {
+    "Cannot overwrite": "this name is there already: is a [[header]] missing above it, or written with one bracket?",
+    "Cannot declare": "this header is there already: where there can be several, each has two brackets, such as [[wagers]]",
+    "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
+    "Expected newline": 'the line should end here: write text in straight quotes, "like this", and each key on a line of its own',
+    "Illegal character '\\n'": "a quote is left open: end the text with another",
+    "Unterminated string": "a quote is left open: end the text with another",
+    "Unclosed": "a comma or a closing bracket is missing",
+    "Invalid initial character for a key": "write all that is between { and } on one line, without a comma at its end",
+    "Expected '='": "write a key, =, and its value",
+}
+
+
+@dataclass(frozen=True)
+class TomlFile:
+    """A TOML file: the name to call it by, its document, and the line of each of its keys."""
+
+    name: str
+    document: dict[str, Any]
+    lines: Mapping[Path_, int]
+
+    @classmethod
+    def parse(cls, name: str, data: bytes, parse_float: Callable[[str], Any] = float) -> "TomlFile":
+        """Read a file's bytes; `parse_float` makes the value of a number with a point from its text.
+
+        Raises:
+            ConfigError: they are not TOML; the problem has the line.
+        """
+        try:
+            text = data.decode("utf-8-sig")  # some editors write a mark at the start
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise ConfigError([Problem("the file is not UTF-8 text: save it as UTF-8", name, line)]) from None
+        text = text.replace("\r\n", "\n")
+        try:
+            document = tomllib.loads(text, parse_float=parse_float)
+        except ValueError as error:
+            at = _AT_LINE.search(str(error))
+            last = text.count("\n") + 1
+            words = _AT_LINE.sub("", str(error))
+            hint = next((hint for start, hint in _HINTS.items() if words.startswith(start)), None)
+            message = f"this is not TOML: {f'{hint} ({words})' if hint else words}"
+            raise ConfigError([Problem(message, name, int(at[1]) if at else last)]) from None
+        except RecursionError:
+            raise ConfigError([Problem("lists or tables are nested too deeply", name)]) from None
+        lines: dict[Path_, int] = {}
+        for path, line in _places(text):
+            lines.setdefault(path, line)
+        return cls(name, document, lines)
+
+    def line_of(self, path: Path_) -> int:
+        """The line of a key, or of the nearest table or key around it; 1 where nothing is around it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    def problem(self, path: Path_, message: str, suggestion: str | None = None) -> Problem:
+        """A problem with the value at `path`."""
+        return Problem(message, self.name, self.line_of(path), dotted(path), suggestion)
+
+
+def read(path: Path, parse_float: Callable[[str], Any] = float) -> TomlFile:
+    """Read a TOML file, as `TomlFile.parse` does.
+
+    Raises:
+        ConfigError: it cannot be read or is not TOML.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError([Problem(f"cannot be read: {error.strerror}", str(path))]) from None
+    return TomlFile.parse(str(path), data, parse_float)
+
+
+def dotted(path: Path_) -> str:
+    """A path as people write it: `wagers[2].pays`, places counted from 1."""
+    text = ""
+    for part in path:
+        text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+# --- where the keys are
+
+
+def _places(text: str) -> Iterator[tuple[Path_, int]]:
+    """Each table's and key's path with its line; of a table that several lines belong to, the first comes first."""
+    newlines = [-1, *(found.start() for found in re.finditer("\n", text)), len(text)]
+    line_at = {start + 1: number for number, (start, _) in enumerate(pairwise(newlines), 1)}
+    counts: dict[Path_, int] = {}  # how many tables each list of tables has so far
+    table: Path_ = ()
+    at, line, line_start = 0, 1, 0
+    while (at := _after(_BLANK, text, at)) < len(text):
+        line_start = text.rfind("\n", 0, at) + 1
+        line = line_at[line_start]
+        brackets = 2 if text.startswith("[[", at) else 1 if text[at] == "[" else 0
+        keys, at = _dotted_key(text, at + brackets)
+        if brackets:
+            table = _inside(keys, counts)
+            if brackets == 2:
+                counts[table] = counts.get(table, 0) + 1
+                table = (*table, counts[table] - 1)
+            at += brackets
+            yield from ((table[:end], line) for end in range(1, len(table) + 1))
+        else:
+            path = table
+            for key in keys:
+                path = (*path, key)
+                yield path, line
+            at = _end_of_value(text, at + 1)
+
+
+def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
+
+
+def _dotted_key(text: str, at: int) -> tuple[list[str], int]:
+    """The parts of the key at `at`, and where what follows it begins."""
+    keys: list[str] = []
+    while found := _KEY.match(text, at):
+        bare, quoted, literal = found.groups()
+        keys.append(bare or (literal if quoted is None else tomllib.loads(f"k = {quoted}")["k"]))
+        at = found.end()
+        if not text.startswith(".", at):
+            break
+        at += 1
+    return keys, at
+
+
+def _inside(keys: list[str], counts: Mapping[Path_, int]) -> Path_:
+    """The path of a table's header: a list of tables on the way means its last one."""
+    path: Path_ = ()
+    for number, key in enumerate(keys, 1):
+        path = (*path, key)
+        if path in counts and number < len(keys):
+            path = (*path, counts[path] - 1)
+    return path
+
+
+def _end_of_value(text: str, at: int) -> int:
+    """Where the value that begins at `at` ends: at the first end of a line outside brackets and strings."""
+    depth = 0
+    for found in _VALUE.finditer(text, at):
+        piece = found[0]
+        if piece == "\n" and depth == 0:
+            return found.start()
+        depth += (piece in {"[", "{"}) - (piece in {"]", "}"})
+    return len(text)
+
+
+# --- typed values
+
+
+def in_folder(path: Path, info: ValidationInfo) -> Path:
+    """A path of the file, which is relative to the file's folder: the context that `typed` is given."""
+    return Path(info.context or "") / path
+
+
+FromFolder = Annotated[Path, AfterValidator(in_folder)]
+
+
+def typed(
+    file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
+) -> T:
+    """The file's document as a value of `kind`, a dataclass or pydantic model, nothing guessed or converted.
+
+    `such_as` has examples of keys whose text has a form of its own.
+
+    Raises:
+        ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
+    """
+    dates = [file.problem(path, "no key takes a date or time") for path in _dates((), file.document)]
+    if dates:
+        raise ConfigError(dates)
+    try:
+        text = json.dumps(file.document)
+    except ValueError:  # a hexadecimal number of thousands of digits
+        raise ConfigError([Problem("there is a number of more digits than can be read", file.name)]) from None
+    try:
+        return TypeAdapter(kind).validate_json(text, strict=True, context=context)
+    except ValidationError as error:
+        problems = [_problem(file, kind, dict(each), such_as) for each in error.errors()]
+        raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0)) from None
+
+
+def _dates(path: Path_, value: object) -> Iterator[Path_]:
+    if isinstance(value, date | time):
+        yield path
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _dates((*path, key), inner)
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _dates((*path, place), inner)
+
+
+def _problem(file: TomlFile, kind: Any, error: dict[str, Any], such_as: Mapping[str, str]) -> Problem:
+    """One of pydantic's errors in this program's words."""
+    path: Path_ = error["loc"]
+    found = error.get("input")
+    match error["type"]:
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return _no_such_key(file, kind, path)
+        case "missing":
+            return file.problem(path, "is missing")
+        case "value_error":
+            message = str(error["ctx"]["error"])
+            path = (*path, *getattr(error["ctx"]["error"], "place", ()))
+            # A sentence about one key of a table begins with the key's name.
+            named = (*path, message.split(maxsplit=1)[0])
+            return file.problem(named if named in file.lines else path, message)
+        case "literal_error" | "enum":
+            expected = error["ctx"]["expected"]
+            close = nearest(found, re.findall("'([^']*)'", expected)) if isinstance(found, str) else None
+            return file.problem(path, f"must be {expected}, not {found!r}", close and f'"{close}"')
+        case _:
+            return file.problem(path, _must(path, error, such_as))
+
+
+_MUST: Final = {
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "too_short": "must not be empty",
+}
+
+
+def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str:
+    """What a value of the wrong kind must be."""
+    found = error.get("input")
+    shown = f", not {_as_written(found)}" if isinstance(found, str | int | float) else ""
+    match error["type"]:
+        case "string_type":
+            example = such_as.get(str(path[-1]))
+            return "must be text in quotes" + (f", such as {example}" if example else shown)
+        case "tuple_type" | "list_type" if isinstance(found, dict):
+            return f"must be a list: write [[{_header(path)}]], with two brackets"
+        case "tuple_type" | "list_type" if shown:
+            return f"must be a list: [{json.dumps(found, ensure_ascii=False)}]"
+        case "model_type" | "dict_type":
+            return f"must be a table: write [{_header(path)}] above its keys"
+        case "dataclass_type":
+            name = f"{path[-1]} = " if isinstance(path[-1], str) else ""
+            return f"must be a table: write {name}{{ ... }}, with its keys between the braces{shown}"
+        case kind:
+            return (_MUST.get(kind) or re.sub("^(Input|String) should", "must", error["msg"])) + shown
+
+
+def _as_written(value: str | float) -> str:
+    """A value as a file has it; text in single quotes, as all problems show it."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:
+    if (elsewhere := _elsewhere(kind, path)) is not None:
+        return file.problem(path, elsewhere)
+    known = _keys_at(kind, path[:-1])
+    longer = [name for name in known if name.endswith(f"_{path[-1]}")]
+    close = " or ".join(longer) or nearest(str(path[-1]), known)
+    return file.problem(path, "no such key" + ("" if close else f"; there are {', '.join(known)}"), close)
+
+
+def _elsewhere(kind: Any, path: Path_) -> str | None:
+    """What to do with a key that one of the tables around its own may have."""
+    for end in range(len(path) - 2, -1, -1):
+        if isinstance(path[end], str) and path[-1] in _keys_at(kind, path[:end]):
+            inner = path[: end + 1]
+            in_list = isinstance(path[end + 1], int)
+            where = f"above its first [[{_header(inner)}]]" if in_list else f"outside {dotted(inner)}"
+            owner = dotted(path[:end]) or "the top of the file"
+            return f"no such key here: {path[-1]} belongs to {owner}, so write it {where}"
+    return None
+
+
+def _header(path: Path_) -> str:
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+def _keys_at(kind: Any, path: Path_) -> list[str]:
+    """The keys that the table at `path` of a `kind` may have."""
+    for part in path:
+        kind = _plain(kind)
+        if isinstance(part, int):
+            kind = get_args(kind)[0]
+        elif get_origin(kind) is dict:
+            kind = get_args(kind)[1]
+        else:
+            kind = _fields(kind)[part]
+    return list(_fields(_plain(kind)))
+
+
+def _plain(kind: Any) -> Any:
+    """A type without its `Annotated` and its `| None`."""
+    if get_origin(kind) is Annotated:
+        return _plain(get_args(kind)[0])
+    others = [each for each in get_args(kind) if each is not type(None)]
+    return _plain(others[0]) if type(None) in get_args(kind) else kind
+
+
+def _fields(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return {field.name: hints[field.name] for field in fields(kind)}
+    return {}

@@ -1,0 +1,1 @@
+"""The consoles of dealer and supervisor: their API and pages."""

@@ -1,0 +1,153 @@
+"""The consoles' service: accounts and sessions, and the web server at the configured address."""
+
+import asyncio
+import socket
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from punto.baccarat.progressive.events import PrintWinPage
+from punto.configs.problems import ConfigError, Problem
+from punto.consoles.guard import Guard
+from punto.consoles.reports import Reports
+from punto.consoles.web import Changes, Parts, application
+from punto.controller.accounts.accounts import AccountsError
+from punto.controller.accounts.gate import Gate
+from punto.controller.config import ConsoleConfig, ProgressiveConfig
+from punto.controller.engine import Engine
+from punto.controller.gaming_days import Calendar
+from punto.controller.orders.desk import Desk
+from punto.controller.web_server import Server, listen
+from punto.game_manager.web import AtTable, House
+
+_TEND_SECONDS: Final = 1
+_PACE_SECONDS: Final = 10
+
+_log = structlog.get_logger("punto.consoles")
+
+
+class Console:
+    """The consoles of one table. What is opened here is served by `serve` and closed with it."""
+
+    def __init__(
+        self,
+        config: ConsoleConfig,
+        engine: Engine,
+        desk: Desk,
+        gate: Gate,
+        record: Path,
+        folder: Path,
+        progressive: ProgressiveConfig | None = None,
+    ) -> None:
+        """Open certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
+
+        Raises:
+            ConfigError: one of them cannot be used.
+        """
+        tls = _tls(config)
+        self._listener = _listen(config.host, config.port)
+        self._gate = gate
+        self._pace: float | None = None
+        self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._parts = Parts(
+            engine=engine,
+            gate=gate,
+            desk=desk,
+            reports=Reports(record),
+            folder=folder,
+            changes=Changes(),
+            idle_seconds=60 * config.idle_minutes,
+            port=self._listener.getsockname()[1],
+            tls=tls is not None,
+            pace=lambda: self._pace,
+            house=_house(engine, record, progressive),
+        )
+        self._server = Server(
+            Guard(application(self._parts), tls=tls is not None, failed=self._fail), tls=tls
+        )
+
+    async def serve(self) -> None:
+        """Serve until cancelled.
+
+        Raises:
+            RecordError: an order, or who came in, could not be put on the record.
+        """
+        self._parts.engine.watchers.append(lambda *_: self._parts.changes.notify())
+        serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+        tending = asyncio.create_task(self._tend())
+        try:
+            await asyncio.wait([serving, tending, self._failure], return_when=asyncio.FIRST_COMPLETED)
+            for ended in (self._failure, tending, serving):
+                if ended.done():
+                    ended.result()
+        finally:
+            # The streams first, so that the server can end in order.
+            self._parts.changes.close()
+            self._server.should_exit = True
+            tending.cancel()
+            await asyncio.wait([serving, tending])
+
+    def _fail(self, error: Exception) -> None:
+        if not self._failure.done():
+            self._failure.set_exception(error)
+
+    async def _tend(self) -> None:
+        """End what sessions are to end, and keep the pace of the hands."""
+        last_round, looked, engine = -1, 0, self._parts.engine
+        while True:
+            try:
+                await self._gate.sweep()
+            except AccountsError as error:
+                _log.warning("accounts cannot be read", reason=str(error))
+            looked += 1
+            if engine.state.round != last_round or looked >= _PACE_SECONDS:
+                last_round, looked = engine.state.round, 0
+                self._pace = await asyncio.to_thread(self._parts.reports.hands_an_hour, datetime.now(UTC))
+            await asyncio.sleep(_TEND_SECONDS)
+
+
+def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> House:
+    def now() -> AtTable:
+        state = engine.state
+        books = None if state.progressive is None else state.progressive.books
+        return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
+
+    async def note(print_: PrintWinPage) -> int:
+        (handled,) = await engine.submit([print_], f"operator {print_.who}")
+        return handled.seq
+
+    of = (record, now, engine.written, note)
+    if config is None:
+        return House(*of, Calendar.of())
+    return House(*of, config.calendar, config.slip_printer, config.slip_encoding)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        return listen(host, port)
+    except OSError as error:
+        raise _problem(
+            "port", f"cannot listen on {host} port {port}: {error.strerror or error}; name another"
+        ) from error
+
+
+def _tls(config: ConsoleConfig) -> ssl.SSLContext | None:
+    if config.certificate is None or config.key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(config.certificate, config.key, password=lambda: "")
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        raise _problem(
+            "certificate",
+            f"{config.certificate} and {config.key} cannot be used ({error}): name readable files in PEM form, a "
+            "certificate and its key without a passphrase",
+        ) from error
+    return context
+
+
+def _problem(key: str, message: str) -> ConfigError:
+    return ConfigError([Problem(message, key=f"console.{key}")])

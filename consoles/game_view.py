@@ -1,0 +1,422 @@
+"""What a console shows of the table's progressive: its game, seat by seat, what to do now, and which orders are possible.
+
+The reserve is hidden, and in none of it.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import CardLevel
+from punto.baccarat.progressive.nexus import Confirm, SwipeCard
+from punto.baccarat.progressive.procedure import (
+    HandButton,
+    NobodyWon,
+    StartGame,
+    Step,
+    WagerLifted,
+    WagerPlaced,
+)
+from punto.baccarat.progressive.settings import Payer, Procedure
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.progressive.shares import DealersSide
+from punto.baccarat.progressive.state import Award, AwardState
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.possible import ANYBODY, refusal
+from punto.baccarat.table.state import TablesProgressive, TableState
+from punto.baccarat.table.table import Table, leads_to
+from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.words import words
+from punto.controller.messages.models import GameStep
+from punto.controller.orders.desk import Fitted
+
+_ANOTHER: Final = "another"
+_TO_CONFIRM: Final = frozenset({Step.SETTLING, Step.CONFIRMED})
+_END: Final = {"aquarius": "GAME OVER", "nexus": "END GAME"}
+_CONFIRM: Final = {"aquarius": "J-POT", "nexus": "CONFIRM"}
+_NONE_DID: Final = {
+    "aquarius": "call a supervisor, who turns the key to JPH and confirms NOBODY WON",
+    "nexus": "call a supervisor, who confirms NOBODY WON and swipes a card or signs",
+}
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class SeatInGame(_Part):
+    """A seat in the progressive's game.
+
+    - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
+    - `late`: a wager lies there that came after the start, and is in no game.
+    - `spent`: one lies there that is in no game, for it has had another or was voided: it must be laid anew to be one.
+    - `won`: its hand won an award, or may have; `selected`: its hand button is on.
+    - `share`: what it gets of the award, in minor units, as far as that is known.
+    - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
+    """
+
+    seat: int
+    lit: bool
+    wagered: bool
+    late: bool
+    spent: bool
+    won: bool
+    selected: bool
+    share: int | None
+    refused: str | None
+
+
+class ShareOfAward(_Part):
+    """What a seat gets of an award, in minor units."""
+
+    seat: int
+    amount: int
+
+
+class AwardInGame(_Part):
+    """What the hand won: the tier, who pays it, and what it comes to.
+
+    - `number`, `state`: once it is logged, and whether the meter is adjusted for it.
+    - `amount`, `shares`: fixed then; before, as they would be by the hands that are selected now, null and none where
+      nobody knows yet. Shares are in the order of paying.
+    - `card`: the level of the card or signature that completes it, null with Aquarius and where the dealer confirms it alone.
+    - `dealer`: whether the dealer confirms it alone.
+    """
+
+    number: int | None
+    state: Literal["to_confirm", "locked", "booked"]
+    rule: str
+    title: str
+    pays: str
+    amount: int | None
+    shares: tuple[ShareOfAward, ...]
+    card: CardLevel | None
+    payer: Payer
+    dealer: bool
+
+
+class Todo(_Part):
+    """What to do now for the progressive, by a code and in words; `order` is the one that does it, null where none does."""
+
+    code: str
+    text: str
+
+    @computed_field  # type: ignore[prop-decorator]  # as pydantic's documents have it
+    @property
+    def order(self) -> str | None:
+        """The order of the catalogue."""
+        order = {"key_to_jph": "jpot", "key_to_run": "turn_key", "swipe_card": "sign_award"}.get(
+            self.code, self.code
+        )
+        return order if order in CATALOGUE else None
+
+
+class GameView(_Part):
+    """The progressive at this table; amounts in minor units.
+
+    - `settings`: a mark that is another one whenever the settings are.
+    - `meter`: what displays show; `wager`: what one wager is, which `stays` on its sensor or is taken at the start.
+    - `round`: the game's, 0 before the first.
+    - `seat_one`: the side of the dealer that seat 1 is on.
+    - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
+    - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
+    - `start_label`: what this table calls START GAME.
+    - `by_device`: those that a device of this table gives now.
+    - `password_of`: whose card was swiped and waits for its owner's password, null where none does.
+    """
+
+    id: str
+    title: str
+    phase: Literal["new", "open", "retired"]
+    settings: str
+    meter: int
+    wager: int
+    stays: bool
+    procedure: Procedure
+    step: GameStep
+    round: int
+    key: Literal["run", "jph"] | None
+    seat_one: DealersSide
+    sensors: Literal["none", "online", "offline"]
+    seats: tuple[SeatInGame, ...]
+    award: AwardInGame | None
+    todo: Todo
+    orders: dict[str, str | None]
+    start_label: str
+    by_device: tuple[str, ...]
+    password_of: str | None
+
+
+@lru_cache(maxsize=2)
+def _mark(settings: ProgressiveSettings) -> str:
+    return hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+
+
+def game_view(state: TableState, fitted: Fitted, tried: Mapping[str, RefusedError | None]) -> GameView | None:
+    """The progressive's game at this table, None where there is no progressive.
+
+    `fitted` is what its devices do, `tried` what `possible.refusals` found.
+    """
+    progressive = state.progressive
+    return None if progressive is None else _Game(state, progressive, fitted).view(tried)
+
+
+class _Game:
+    """The game as it stands, and its award: `logged`, the one on the books; `expected`, what would be logged.
+
+    `expected` is the award that would be logged if all were confirmed now, or why none would be; None where nothing is
+    to be.
+    """
+
+    def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
+        self.state = state
+        self.fitted = fitted
+        self.books = progressive.books
+        self.settings = progressive.books.settings
+        self.procedure = progressive.procedure
+        self.hand = progressive.procedure.hand
+        self.end = _END[self.procedure.kind]
+        self.logged = self._logged()
+        self.expected = self._expected()
+        self.award = self._award()
+
+    def view(self, tried: Mapping[str, RefusedError | None]) -> GameView:
+        """What a console shows of it."""
+        settings, procedure, state = self.settings, self.procedure, self.state
+        orders = {
+            kind: None if refused is None else str(refused)
+            for kind, refused in tried.items()
+            if CATALOGUE[kind].group in {"game", "award"}
+            and (refused is None or refused.code != "other_procedure")
+        }
+        code, text = self._todo(orders)
+        return GameView(
+            id=settings.progressive,
+            title=settings.wager.title,
+            phase=self.books.phase.value,
+            settings=_mark(settings),
+            meter=self.books.shown,
+            wager=self.hand.stake,
+            stays=settings.wager_stays,
+            procedure=procedure.kind,
+            step=procedure.step.value,
+            round=self.hand.round,
+            key=procedure.key.value if procedure.kind == "aquarius" else None,
+            seat_one=settings.seat_one,
+            sensors="none" if state.sensors is None else "online" if state.sensors.online else "offline",
+            seats=tuple(self._seats()),
+            award=self.award,
+            todo=Todo(code=code, text=text),
+            orders=orders,
+            start_label=self.fitted.start_label,
+            by_device=tuple(sorted(self.fitted.gives())),
+            password_of=self.fitted.password_of(),
+        )
+
+    @property
+    def _nobody(self) -> bool:
+        """Whether it is confirmed that nobody won, and a card or a signature is to complete it."""
+        return self.procedure.kind == "nexus" and isinstance(self.procedure.confirmed, NobodyWon)
+
+    # --- the award
+
+    def _expected(self) -> Award | RefusedError | None:
+        hand, procedure = self.hand, self.procedure
+        if procedure.step not in _TO_CONFIRM or self._nobody:
+            return None
+        if hand.won is None or not (hand.won.certain or hand.selected):
+            return None
+        table = Table(self.state)
+        missing = [seat for seat in hand.won.seats if hand.won.certain and seat not in hand.selected]
+        steps: list[Event] = [HandButton(seat, ANYBODY) for seat in missing]
+        if procedure.kind == "aquarius":
+            steps += [Jpot(ANYBODY)] if hand.dealer_confirms else [TurnKey(Key.JPH, ANYBODY), Jpot(ANYBODY)]
+        else:
+            steps += [] if procedure.step is Step.CONFIRMED else [Confirm(ANYBODY)]
+            steps += [] if hand.dealer_confirms else [SwipeCard(_ANOTHER, "executive")]
+        try:
+            for step in steps:
+                table.handle(step)
+        except RefusedError as refusal:
+            return refusal
+        after = table.state.progressive
+        return None if after is None else after.books.awards[-1]
+
+    def _award(self) -> AwardInGame | None:
+        """The award of the game: the one that is logged, or the one that its hand won."""
+        hand, logged = self.hand, self.logged
+        if logged is not None:
+            name = logged.rule
+        elif self.procedure.step in _TO_CONFIRM and hand.won is not None:
+            name = hand.won.rule
+        else:
+            return None
+        rule = self.settings.tier(name)
+        if rule is None:
+            return None
+        found = logged or (self.expected if isinstance(self.expected, Award) else None)
+        dealer = hand.dealer_confirms if found is None else found.by == "dealer"
+        shares = () if found is None else found.shares
+        return AwardInGame(
+            number=None if logged is None else logged.id,
+            state="to_confirm" if logged is None else _STATES[logged.state],
+            rule=name,
+            title=words(rule.when),
+            pays=rule.pays,
+            amount=None if found is None else found.amount,
+            shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
+            card=None if found is None or dealer else _card(self.settings, found),
+            payer=self.settings.payer(rule),
+            dealer=dealer,
+        )
+
+    def _logged(self) -> Award | None:
+        """The award of the game in play that is logged and stands."""
+        if self.procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
+            return None
+        here = (self.state.settings.table, self.hand.round)
+        stand = (each for each in self.books.awards if each.state in _STATES)
+        return next((each for each in stand if (each.table, each.round) == here), None)
+
+    # --- the seats
+
+    def _seats(self) -> Iterator[SeatInGame]:
+        hand = self.hand
+        started = self.procedure.step is not Step.BETTING
+        won = () if hand.won is None or not started else hand.won.seats
+        shares = {} if self.award is None else {each.seat: each.amount for each in self.award.shares}
+        late = self.fitted.late()
+        for seat in range(1, self.state.settings.seats + 1):
+            wager = WagerLifted(seat) if seat in hand.sensors else WagerPlaced(seat)
+            refused = refusal(self.state, HandButton(seat, ANYBODY) if started else wager)
+            wagered = started and seat in hand.wagers
+            yield SeatInGame(
+                seat=seat,
+                lit=wagered or seat in hand.sensors,
+                wagered=wagered,
+                late=seat in late,
+                spent=seat in hand.spent and not wagered,
+                won=seat in won,
+                selected=seat in hand.selected,
+                share=shares.get(seat),
+                refused=None if refused is None else str(refused),
+            )
+
+    # --- what to do now, by its code and in words
+
+    def _todo(self, orders: Mapping[str, str | None]) -> tuple[str, str]:
+        match self.procedure.step.value:
+            case "betting":
+                return self._before_the_start(orders["start_game"])
+            case "playing":
+                return "deal", self._deal()
+            case "settling":
+                return self._settle()
+            case "confirmed":
+                refused = refusal(self.state, SwipeCard(_ANOTHER, "supervisor"))
+                executive = refused is not None and refused.code == "executive_needed"
+                card = "an Executive" if executive else "a Supervisor"
+                what = "That nobody won" if self._nobody else "The award"
+                return "swipe_card", f"{what} is confirmed: swipe {card} card to complete it, or sign"
+            case "logged":
+                return "key_to_run", self._logged_words()
+            case _:
+                return self._pay()
+
+    def _logged_words(self) -> str:
+        if self.hand.denied:
+            return "That nobody won is logged: turn the key to RUN"
+        meter = self.award is not None and self.award.payer == "meter"
+        return f"The award is logged: turn the key to RUN{', which takes it off the meter' if meter else ''}"
+
+    def _before_the_start(self, refused: str | None) -> tuple[str, str]:
+        if not leads_to(self.state.phase, StartGame):
+            return "wait", "The next game can be started once betting is open"
+        if refused is not None:
+            return "wait", refused
+        label, seats = self.fitted.start_label, self.hand.sensors
+        if self.state.sensors is None:
+            return "start_game", f"Touch each seat that has a progressive wager, then press {label}"
+        if seats and self.settings.base_wagers == "unseen":
+            return "start_game", f"Check {self._base_wagers_at(seats)}, then press {label}"
+        return "start_game", f"Press {label} once the progressive wagers lie on their sensors"
+
+    def _base_wagers_at(self, seats: Sequence[int]) -> str:
+        """What the dealer is to see at these seats, whose base wagers nobody records (sheet 000, dealing procedure 1)."""
+        has = "has" if len(seats) == 1 else "each have"
+        only = ", not on both" if self.settings.one_side_only else ""
+        return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
+
+    def _deal(self) -> str:
+        hand, settings = self.hand, self.settings
+        lying = [seat for seat in hand.spent if seat not in hand.wagers]
+        back = f"Give back what lies at {_named(lying)}: it is in no game. " if lying else ""
+        if not hand.wagers:
+            return f"{back}No progressive wager is in this game: deal the hand"
+        before = [
+            *([f"check {self._base_wagers_at(hand.wagers)}"] if settings.base_wagers == "unseen" else []),
+            *([] if settings.wager_stays else ["take them"]),
+        ]
+        stay = " and stay on their sensors" if settings.wager_stays else ""
+        return f"{back}The wagers are counted{stay}: {', '.join([*before, 'and deal' if before else 'deal'])} the hand"
+
+    def _settle(self) -> tuple[str, str]:
+        hand, won, kind = self.hand, self.hand.won, self.procedure.kind
+        if won is None:
+            return "end", f"The hand won no award: press {self.end}"
+        if isinstance(self.expected, RefusedError):
+            return self.expected.code, str(self.expected)
+        seats = _named(won.seats)
+        rule = self.settings.tier(won.rule)
+        pays = won.rule if rule is None else rule.pays
+        if not won.certain and not hand.selected:
+            who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
+            none = f"if none did, {_NONE_DID[kind]}"
+            return "hand_buttons", f"{pays}: press the hand button {who} Player or Banker wager won; {none}"
+        if won.certain and hand.selected != won.seats:
+            return "hand_buttons", f"{pays}: press the hand button of {seats}"
+        if hand.dealer_confirms:
+            return "confirm", f"{pays} from the tray: press {_CONFIRM[kind]}"
+        return self._call_supervisor()
+
+    def _call_supervisor(self) -> tuple[str, str]:
+        call = "Call a supervisor, who verifies the hand"
+        if self.procedure.kind == "nexus":
+            return "confirm", f"{call} and presses CONFIRM, then swipes a card or signs"
+        if self.procedure.key is Key.RUN:
+            return "key_to_jph", f"{call}, turns the key to JPH and presses J-POT"
+        return "jpot", "The key is in JPH: the supervisor presses J-POT"
+
+    def _pay(self) -> tuple[str, str]:
+        if self.procedure.kind == "aquarius" and self.procedure.key is Key.JPH:
+            return "key_to_run", "The key is in JPH: turn it to RUN"
+        if self.award is None:
+            return "end", f"Nothing is left to pay: press {self.end}"
+        order = ", in this order" if len(self.award.shares) > 1 else ""
+        tray = " from the tray" if self.award.payer == "tray" else ""
+        # What each gets is in the award: amounts are written with their currency by the pages alone.
+        seats = _named([each.seat for each in self.award.shares])
+        return "pay", f"Pay {seats}{tray}{order}; then press {self.end}"
+
+
+_STATES: Final[dict[AwardState, Literal["locked", "booked"]]] = {
+    AwardState.LOCKED: "locked",
+    AwardState.BOOKED: "booked",
+}
+
+
+def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:
+    if settings.procedure == "aquarius":
+        return None
+    above = settings.executive_from is not None and award.amount >= settings.executive_from
+    return "executive" if above else "supervisor"
+
+
+def _named(seats: Sequence[int]) -> str:
+    *most, last = map(str, seats)
+    return f"seats {', '.join(most)} and {last}" if most else f"seat {last}"

@@ -1,0 +1,478 @@
+"""What the record says to those who may read it: rounds, a round's inputs, a shift. Read beside the writer, never changed."""
+
+import dataclasses
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from punto.baccarat.table.after_settlement import as_dealt
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
+from punto.baccarat.table.state import RoundRecord
+from punto.controller.journal import store
+from punto.controller.journal.entries import ROUNDS
+from punto.controller.messages.building import public_round, timestamp
+from punto.controller.messages.models import Timestamp
+
+_AN_HOUR: Final = timedelta(hours=1)
+_NO_ROUND: Final = 2**62  # above every round's number
+
+MOST_TOLD: Final = 1000
+"""So many inputs of a round are told, and so many entries of each list of a shift: the last ones."""
+
+_ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
+"""What was seen to, in words; of one that the table refused its reason is told."""
+_OF_THE_METER: Final = tuple(
+    str(field.default)
+    for kind in get_args(Sensed | GameOrder | BooksOrder)
+    for field in dataclasses.fields(kind)
+    if field.name == "kind"
+)
+"""What happens in a game of the progressive and what is ordered of its meter: told where it was refused."""
+_DEVICES: Final = {
+    "lid_moved": "the shoe's lid was {moved}",
+    "configuration_keypad": "the configuration keypad was {moved} {path}",
+    "card_overdrawn": "a card too many was drawn",
+    "shoe_lost": "the shoe was lost: {reason}",
+    "service_started": "the service started, version {version}",
+}
+"""What devices did, in words, where the table itself said nothing of it."""
+_MOVED: Final = {
+    ("lid_moved", True): "opened",
+    ("lid_moved", False): "closed",
+    ("configuration_keypad", True): "plugged in at",
+    ("configuration_keypad", False): "taken away from",
+}
+_ACCESS: Final = {
+    "session_begun": "signed on",
+    "session_ended": "session ended: {why}",
+    "access_refused": "refused {what}: {code}",
+}
+"""Who came in and who did not, in words."""
+
+
+def _kinds(*kinds: str) -> str:
+    return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
+
+
+# The rounds since one that were settled and then taken back. Of one before it, what this changed stays in the totals.
+_TAKEN_BACK: Final = """
+SELECT json_extract(record, '$.corrects') AS taken_back FROM rounds
+WHERE round >= :first AND status = 'correction' AND winner IS NULL AND taken_back >= :first
+"""
+_TOTALS: Final = f"""
+SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE round >= :first AND round NOT IN (
+    SELECT round FROM rounds WHERE round >= :first AND (
+        status = 'void' OR round IN ({_TAKEN_BACK})
+        OR (status = 'correction' AND json_extract(record, '$.corrects') IN ({_TAKEN_BACK}))
+    )
+) GROUP BY wager ORDER BY wager
+"""  # noqa: S608 - literals
+_COUNTS: Final = """
+SELECT CASE WHEN status = 'correction' AND winner IS NULL THEN 'taken_back' ELSE status END AS what, count(*)
+FROM rounds WHERE round >= :first GROUP BY what ORDER BY what
+"""
+_PLAYED: Final = f"""
+SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
+"""  # noqa: S608 - literals
+_INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
+_OUT_OF_THE_ORDINARY: Final = f"""
+SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
+    {_kinds(*_ORDERS, *_DEVICES)}
+    OR seq IN (SELECT input FROM incidents WHERE input >= ? AND kind != 'refused')
+    OR ({_kinds(*_OF_THE_METER)} AND seq IN (SELECT input FROM incidents WHERE input >= ? AND kind = 'refused'))
+) ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
+_ENTRANCES: Final = f"""
+SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND {_kinds(*_ACCESS)} ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
+_SEEN_TO: Final = f"""
+SELECT ts, game, record FROM rounds WHERE round >= ? AND (
+    status IN ('void', 'correction') OR json_array_length(record, '$.corrections')
+) ORDER BY round DESC LIMIT {MOST_TOLD + 1}
+"""  # noqa: S608 - literals
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class PastRound(_Part):
+    """A round on the record: when it ended, and the name of the game that it was of."""
+
+    ts: Timestamp
+    game: str
+    round: RoundRecord
+
+
+class Rounds(_Part):
+    """Rounds, the newest first; `more` says whether there are older ones."""
+
+    rounds: tuple[PastRound, ...]
+    more: bool
+
+
+class Input(_Part):
+    """An input on the record. A card that the round itself does not show is null."""
+
+    seq: int
+    ts: Timestamp
+    source: str
+    event: dict[str, Any]
+
+
+class RoundInputs(PastRound):
+    """A round with every input from the end of the one before to its own, `earlier` more than are told not counted.
+
+    Told are the last ones, at most 1000.
+    """
+
+    inputs: tuple[Input, ...]
+    earlier: int
+
+
+class WagerTotals(_Part):
+    """What a wager came to, corrections included, in minor units; `wagers` counts those that were made.
+
+    Void hands are left out, for their wagers went back whole, and so is a hand that was voided after settlement. Of one
+    that came before the shift, what was paid or taken back is in `returned`.
+    """
+
+    wager: str
+    wagers: int
+    staked: int
+    returned: int
+    net: int
+
+
+class Correction(_Part):
+    """A round that was corrected or voided after settlement, or a card corrected before; `voided` says which of the two."""
+
+    round: int
+    ts: Timestamp
+    corrects: int | None
+    voided: bool
+    who: str | None
+    approved_by: str | None
+    reason: str | None
+    net: int
+
+
+class VoidCoup(_Part):
+    """A misdeal, or a round that was taken back after settlement: that the entry of the number `entry` has on the record."""
+
+    round: int
+    entry: int | None
+    ts: Timestamp
+    who: str | None
+    approved_by: str | None
+    reason: str | None
+
+
+class Incident(_Part):
+    """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it.
+
+    `source` is where the input came from: a device, or "operator" and whose console it was.
+    """
+
+    seq: int
+    ts: Timestamp
+    kind: str
+    source: str
+    who: str | None
+    text: str
+
+
+class Entrance(_Part):
+    """A sign-on, its end, or a refusal."""
+
+    seq: int
+    ts: Timestamp
+    kind: str
+    who: str | None
+    text: str
+    where: str | None
+
+
+class Shift(_Part):
+    """The last hours of a table. `rounds` counts by status; lists are in order.
+
+    A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
+
+    A list has its last 1000 entries at most, and `more` names those that had more.
+    """
+
+    since: Timestamp
+    until: Timestamp
+    rounds: dict[str, int]
+    hands_an_hour: float | None
+    wagers: tuple[WagerTotals, ...]
+    voids: tuple[VoidCoup, ...]
+    corrections: tuple[Correction, ...]
+    alarms: tuple[Incident, ...]
+    access: tuple[Entrance, ...]
+    more: tuple[str, ...]
+
+
+class Reports:
+    """Reports from the record at `path`; each is read in one transaction of its own, in a thread if that is wanted.
+
+    Each raises RecordError if the record cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def rounds(self, before: int | None, limit: int) -> Rounds:
+        """At most `limit` rounds before the one of this number, or the last ones."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "SELECT ts, game, record FROM rounds WHERE round < ? ORDER BY round DESC LIMIT ?",
+                (_NO_ROUND if before is None else before, limit + 1),
+            ).fetchall()
+        found = tuple(_past(*row) for row in rows[:limit])
+        return Rounds(rounds=found, more=len(rows) > limit)
+
+    def round(self, number: int, *, sure: int) -> RoundInputs | None:
+        """A round with its inputs, None where there is none of this number.
+
+        No input tells a card that the round does not show, whatever the game and whoever asks: not one that was burned or
+        taken out of play unseen, nor one that was drawn too soon and begins the next hand, where seats may still wager.
+        Cards that the shoe read with less than the confidence `sure` are not told either: the round has what was keyed.
+        """
+        with self._open() as connection:
+            row = connection.execute(
+                "SELECT ts, game, record, input FROM rounds WHERE round = ?", (number,)
+            ).fetchone()
+            if row is None:
+                return None
+            *past, last = row
+            before = connection.execute(
+                "SELECT input FROM rounds WHERE round < ? ORDER BY round DESC LIMIT 1", (number,)
+            ).fetchone()
+            first = min(last, (0 if before is None else before[0]) + 1)
+            told = max(first, last - MOST_TOLD + 1)
+            inputs = connection.execute(
+                "SELECT seq, ts, source, payload FROM inputs WHERE seq BETWEEN ? AND ? ORDER BY seq",
+                (told, last),
+            ).fetchall()
+            refused = connection.execute(
+                "SELECT input FROM incidents WHERE kind = 'refused' AND input BETWEEN ? AND ?", (told, last)
+            ).fetchall()
+        ended = _past(*past)
+        events = {seq: json.loads(payload) for seq, *_, payload in inputs}
+        _hide(events, {seq for (seq,) in refused}, ended.round, sure)
+        return RoundInputs(
+            **dict(ended),
+            inputs=tuple(
+                Input(seq=seq, ts=ts, source=source, event=events[seq]) for seq, ts, source, _ in inputs
+            ),
+            earlier=told - first,
+        )
+
+    def hands_an_hour(self, now: datetime) -> float | None:
+        """How fast coups came over the last hour, from the first of them to now; None of fewer than two."""
+        with self._open() as connection:
+            first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
+            hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
+        return _pace(hands, began, now)
+
+    def shift(self, hours: int, now: datetime) -> Shift:
+        """What happened in so many hours until now."""
+        since = timestamp(now - timedelta(hours=hours))
+        with self._open() as connection:
+            round_ = _first_since(connection, "rounds", "round", since)
+            seq = _first_since(connection, "inputs", "seq", since)
+            counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
+            hands, first = connection.execute(_PLAYED, {"first": round_}).fetchone()
+            totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
+            rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
+            noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
+            incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
+            entrances = connection.execute(_ENTRANCES, (seq,)).fetchall()
+        rounds = [_past(*row) for row in reversed(rows)]
+        said: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
+        for number, kind, code, text in incidents:
+            said[number].append((kind, code, text))
+        voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
+        corrections = [correction for each in rounds for correction in _corrections(each)]
+        alarms = [
+            incident
+            for number, ts, source, payload in reversed(noted)
+            for incident in _incidents(
+                Input(seq=number, ts=ts, source=source, event=json.loads(payload)), said[number]
+            )
+        ]
+        access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
+        more = {
+            "voids": len(rows) > MOST_TOLD,
+            "corrections": max(len(rows), len(corrections)) > MOST_TOLD,
+            "alarms": max(len(noted), len(alarms)) > MOST_TOLD,
+            "access": len(entrances) > MOST_TOLD,
+        }
+        return Shift(
+            since=since,
+            until=timestamp(now),
+            rounds=_by_status(dict(counts), hands),
+            hands_an_hour=_pace(hands, first, now),
+            wagers=tuple(
+                WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
+                for wager, made, staked, returned in totals
+            ),
+            voids=tuple(voids[-MOST_TOLD:]),
+            corrections=tuple(corrections[-MOST_TOLD:]),
+            alarms=tuple(alarms[-MOST_TOLD:]),
+            access=tuple(access[-MOST_TOLD:]),
+            more=tuple(name for name, has_more in more.items() if has_more),
+        )
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        with closing(store.open_for_reading(self._path)) as connection:
+            try:
+                connection.execute("BEGIN")  # one view of the record, though the service adds to it
+                yield connection
+            except sqlite3.Error as error:
+                raise store.damaged(error) from error
+
+
+def _first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
+    """The number of the first row at or after a time, by halving: numbers have no gaps, and times rise with them.
+
+    Where the clock was set back in between, it is one of those that it may be.
+    """
+    low = 1
+    high: int = connection.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()[0] + 1  # noqa: S608 - literals
+    while low < high:
+        middle = (low + high) // 2
+        row = connection.execute(f"SELECT ts FROM {table} WHERE {number} = ?", (middle,)).fetchone()  # noqa: S608 - literals
+        if row[0] < since:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def _past(ts: str, game: str, record: str) -> PastRound:
+    return PastRound(ts=ts, game=game, round=public_round(ROUNDS.validate_json(record, strict=True)))
+
+
+def _hide(events: dict[int, dict[str, Any]], refused: set[int], shown: RoundRecord, sure: int) -> None:
+    """Take out every card that the round does not show.
+
+    The last cards that came, one after the other, are its own if they are just those that it shows, in their order; then
+    they are told. Wherever anything else came in between none is: which of two equal cards was told would say what the
+    other was.
+    """
+    cards = [event for event in events.values() if "card" in event]
+    own = [
+        event
+        for seq, event in events.items()
+        if seq not in refused
+        and (event["kind"] == "key_card" or (event["kind"] == "card_drawn" and event["confidence"] >= sure))
+    ]
+    came = _as_it_came(shown)
+    own = own[len(own) - len(came) :] if len(own) >= len(came) else []
+    if tuple(event["card"] for event in own) != came:
+        own = []
+    corrected = {str(each.after) for each in shown.corrections}
+    for event in cards:
+        told = event["kind"] == "correct_card" and event["card"] in corrected
+        if not told and not any(event is each for each in own):
+            event["card"] = None
+
+
+def _as_it_came(shown: RoundRecord) -> tuple[str, ...]:
+    """The cards of a round's coup as they were dealt, before any was corrected."""
+    cards = list(as_dealt(shown.player, shown.banker))
+    for each in reversed(shown.corrections):
+        cards[each.position - 1] = each.before
+    return tuple(map(str, cards))
+
+
+def _pace(hands: int, first: str | None, now: datetime) -> float | None:
+    if first is None or hands < 2:
+        return None
+    hours = (now - datetime.fromisoformat(first)) / _AN_HOUR
+    return round(hands / hours, 1) if hours > 0 else None
+
+
+def _takes_back(record: RoundRecord) -> bool:
+    """Whether a round is the entry that voids one after settlement."""
+    return record.status == "correction" and record.winner is None
+
+
+def _by_status(counts: dict[str, int], played: int) -> dict[str, int]:
+    """How many hands there were of each status and how many entries, where so many were played and not taken back."""
+    taken_back = counts.pop("taken_back", 0)
+    if taken_back:
+        counts["void"] = counts.get("void", 0) + taken_back
+        counts["correction"] = counts.get("correction", 0) + taken_back
+    if "played" in counts:
+        counts["played"] = played
+    return counts
+
+
+def _void(past: PastRound) -> VoidCoup:
+    record = past.round
+    return VoidCoup(
+        round=record.round if record.corrects is None else record.corrects,
+        entry=None if record.corrects is None else record.round,
+        ts=past.ts,
+        **_why(record),
+    )
+
+
+def _why(record: RoundRecord) -> dict[str, Any]:
+    return {"who": record.who, "approved_by": record.approved_by, "reason": record.reason}
+
+
+def _corrections(past: PastRound) -> Iterator[Correction]:
+    """The entry that a round is, or each card of it that was corrected before settlement."""
+    record = past.round
+    made = partial(Correction, round=record.round, ts=past.ts)
+    for card in record.corrections:
+        yield made(corrects=None, voided=False, who=card.who, approved_by=None, reason=card.reason, net=0)
+    if record.status == "correction":
+        net = sum(each.net for each in record.settlements)
+        yield made(corrects=record.corrects, voided=_takes_back(record), net=net, **_why(record))
+
+
+def _incidents(given: Input, said: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
+    """What there is to tell of an input: what somebody ordered, and what the table said of it or else what it was."""
+    event = given.event
+    kind = event["kind"]
+
+    def told(code: str, text: str, who: str | None = None) -> Incident:
+        return Incident(seq=given.seq, ts=given.ts, kind=code, source=given.source, who=who, text=text)
+
+    refusals = [text for what, _, text in said if what == "refused"]
+    if kind in _ORDERS or refusals:
+        words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
+        yield told(kind, words, event.get("who"))
+    alarms = [(code, text) for what, code, text in said if what != "refused" and code != "supervisor_called"]
+    for code, text in alarms:
+        yield told(code, text)
+    if kind in _DEVICES and not alarms:
+        moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
+        yield told(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
+
+
+def _entrance(seq: int, ts: str, event: dict[str, Any]) -> Entrance:
+    kind = event["kind"]
+    return Entrance(
+        seq=seq,
+        ts=ts,
+        kind=kind,
+        who=event["who"],
+        text=_ACCESS[kind].format_map(event),
+        where=event.get("where"),
+    )

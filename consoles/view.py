@@ -1,0 +1,497 @@
+"""What a console shows: the public table and its progressive, and what the one who looks may do. No card that was not revealed is in it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from punto.baccarat.coup import Coup
+from punto.baccarat.progressive.events import ChangeSettings
+from punto.baccarat.table.after_settlement import as_dealt
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.events import ChangeGame
+from punto.baccarat.table.possible import refusals
+from punto.baccarat.table.progressive import what_waits
+from punto.baccarat.table.state import Alarm, Phase, RoundRecord, TableState
+from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, settle
+from punto.consoles.game_view import GameView, game_view
+from punto.controller.accounts.roles import Role, orders_of
+from punto.controller.devices.device import ConsoleDevice, console_devices
+from punto.controller.engine import NOT_KNOWN, Raised
+from punto.controller.messages.building import public_round, state_message, timestamp
+from punto.controller.messages.models import State, Timestamp
+from punto.controller.orders.countersigning import Countersigning
+from punto.controller.orders.desk import NOTHING_FITTED, Fitted
+
+PromptCode = Literal[
+    "locked",
+    "closed",
+    "load_shoe",
+    "turn_first_card",
+    "burn",
+    "place_wagers",
+    "draw",
+    "key_card",
+    "reveal",
+    "award",
+    "pay",
+    "pay_difference",
+    "return_wagers",
+    "stopped",
+    "shoe_over",
+    "shoe_offline",
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Prompt(_Part):
+    """What to do now. `side` is the hand of the next card, `count` the cards still to burn.
+
+    `position` is that of the next card, for `key_card`: its number in the coup as dealt, 0 of the shoe's first.
+    """
+
+    code: PromptCode
+    side: Literal["player", "banker"] | None = None
+    position: int | None = None
+    count: int | None = None
+    text: str
+
+
+class StandingWager(_Part):
+    """A wager that stands, in minor units."""
+
+    wager: str
+    title: str
+    amount: int
+
+
+class Seat(_Part):
+    """A seat with wagers for the coming or current coup."""
+
+    seat: int
+    wagers: tuple[StandingWager, ...]
+
+
+class WagerPay(_Part):
+    """How a coup decided a wager: the rule, and what it pays as the sheet prints it.
+
+    A wager that wins only with its base wager is shown as beside base wagers on both hands.
+    """
+
+    wager: str
+    title: str
+    rule: str
+    pays: str
+    outcome: Outcome
+
+
+class WagerDue(_Part):
+    """What the dealer does about a wager: `pay` is in minor units, negative where it is taken back.
+
+    It is beside the stake where the stake lies on the table, as `stake_stays` says, and with it where it was taken before.
+    """
+
+    wager: str
+    title: str
+    outcome: Outcome
+    pay: int
+    stake_stays: bool
+
+
+class SeatPay(_Part):
+    """What a round comes to for a seat, in minor units: in the books, and as `due` at the table, in all `pay`.
+
+    An award of the meter is not in `due`, nor a lost wager that was taken before.
+    """
+
+    seat: int
+    staked: int
+    returned: int
+    net: int
+    pay: int
+    due: tuple[WagerDue, ...]
+    wagers: tuple[Settlement, ...]
+
+
+class LastRound(_Part):
+    """The last round, as corrected since, with what every wager of the game paid; nothing is paid on a void one.
+
+    `correction` is the entry that corrected or voided it after settlement, null if none did; `differences` has what each
+    seat is paid by it, negative where it is taken back.
+    """
+
+    round: RoundRecord
+    pays: tuple[WagerPay, ...]
+    seats: tuple[SeatPay, ...]
+    correction: RoundRecord | None
+    differences: tuple[SeatPay, ...]
+
+
+class StandingAlarm(_Part):
+    """An alarm that nobody has acknowledged: the number of its last event, and how often it came.
+
+    `ts` is when it last came and `who` called the supervisor, null where that is not known or nobody did.
+    """
+
+    number: int
+    code: str
+    text: str
+    times: int
+    ts: Timestamp | None
+    who: str | None
+
+
+class StandingStop(_Part):
+    """What waits for a supervisor."""
+
+    code: str
+    text: str
+
+
+class WaitingOrder(_Part):
+    """An order that waits for a second person.
+
+    `fields` are what it orders, in words; `own` whether the reader gave it, or it was signed at their page; `may` whether the
+    reader may approve it; `being_given` once it is approved, until its end. `outcome` says what became of one of the reader's own, for a few seconds.
+    """
+
+    number: int
+    order: str
+    label: str
+    giver: str
+    why: str
+    fields: dict[str, str]
+    seconds: int
+    own: bool
+    may: bool
+    being_given: bool
+    outcome: str | None
+    accepted: bool
+
+
+class View(_Part):
+    """The table as one person's console shows it. `seq` is that of the input it reflects."""
+
+    seq: int
+    ts: Timestamp
+    state: State
+    operator: str | None
+    you: str
+    roles: tuple[Role, ...]
+    orders: tuple[str, ...]
+    prompt: Prompt
+    seats: tuple[Seat, ...]
+    last: LastRound | None
+    progressive: GameView | None
+    alarms: tuple[StandingAlarm, ...]
+    stops: tuple[StandingStop, ...]
+    devices: tuple[ConsoleDevice, ...]
+    hands_an_hour: float | None
+    waiting: tuple[WaitingOrder, ...] = ()
+
+
+class Reader(NamedTuple):
+    """Who looks."""
+
+    name: str
+    roles: tuple[Role, ...]
+
+
+class Moments(NamedTuple):
+    """When things came to be as they are, which the table's state does not know: alarms by their numbers."""
+
+    shoe_since: datetime
+    raised: Mapping[int, Raised]
+
+
+def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
+    state: TableState,
+    seq: int,
+    now: datetime,
+    reader: Reader,
+    hands_an_hour: float | None,
+    fitted: Fitted = NOTHING_FITTED,
+    *,
+    tried: Mapping[str, RefusedError | None] | None = None,
+    moments: Moments | None = None,
+) -> View:
+    """The table as of the input `seq`, for this reader.
+
+    `fitted` is what its devices do, `tried` what `possible.refusals` found, `moments` when things happened.
+    """
+    tried = refusals(state) if tried is None else tried
+    allowed = orders_of(reader.roles, state) - fitted.gives()
+    game = game_view(state, fitted, tried)
+    noted = moments or Moments(now, {})
+    return View(
+        seq=seq,
+        ts=timestamp(now),
+        state=state_message(state, seq, now),
+        operator=state.operator,
+        you=reader.name,
+        roles=reader.roles,
+        orders=tuple(kind for kind, refused in tried.items() if refused is None and kind in allowed),
+        prompt=prompt_of(state, game),
+        seats=_seats(state),
+        last=_last(state),
+        progressive=game,
+        alarms=tuple(_alarm(each, noted.raised.get(each.number, NOT_KNOWN)) for each in state.alarms),
+        stops=tuple(StandingStop(code=stop.code, text=stop.text) for stop in state.stops),
+        devices=tuple(console_devices(state, seq, noted.shoe_since, fitted.links(), now)),
+        hands_an_hour=hands_an_hour,
+    )
+
+
+def _alarm(alarm: Alarm, raised: Raised) -> StandingAlarm:
+    caller = raised.who if alarm.code == "supervisor_called" else None
+    return StandingAlarm(**asdict(alarm), ts=raised.ts, who=caller)
+
+
+def waiting_of(waiting: Countersigning, state: TableState, reader: Reader) -> tuple[WaitingOrder, ...]:
+    """The orders that wait for a second person, as this reader sees them: their own, and those that they may approve."""
+    allowed = orders_of(reader.roles)
+    return tuple(
+        WaitingOrder(
+            number=each.number,
+            order=each.kind,
+            label=CATALOGUE[each.kind].label,
+            giver=each.giver,
+            why=each.why,
+            fields=_written(each.order),
+            seconds=waiting.seconds_left(each),
+            own=each.concerns(reader.name),
+            may=each.kind in allowed
+            and each.giver != reader.name
+            and not each.being_given
+            and each.outcome is None,
+            being_given=each.being_given,
+            outcome=each.outcome,
+            accepted=each.accepted,
+        )
+        for each in waiting.shown(reader.name, state)
+        if each.kind in allowed or each.concerns(reader.name)
+    )
+
+
+def _written(order: object) -> dict[str, str]:
+    """What an order says, for the person who is to approve it."""
+    if isinstance(order, ChangeSettings) and order.before is not None:
+        before, after = order.before, order.settings
+        changed = (
+            each.name for each in fields(after) if getattr(before, each.name) != getattr(after, each.name)
+        )
+        return {name: f"{getattr(before, name)} → {getattr(after, name)}" for name in changed} | {
+            "reason": order.reason
+        }
+    if isinstance(order, ChangeGame):
+        return {"game": order.game.title}
+    left_out = {"kind", "who", "approved_by"}
+    return {
+        each.name: " ".join(value) if isinstance(value := getattr(order, each.name), tuple) else str(value)
+        for each in fields(order)  # type: ignore[arg-type]  # each order is a dataclass
+        if each.name not in left_out
+    }
+
+
+# --- what to do now
+
+
+def prompt_of(state: TableState, game: GameView | None = None) -> Prompt:
+    """What the person at the table is to do next; an award of the progressive's `game` comes before the next hand."""
+    prompt = _what_stops(state) or _award(state, game) or _what_waits(state) or _what_follows(state)
+    return prompt.model_copy(update={"position": state.next_position})
+
+
+def _what_stops(state: TableState) -> Prompt | None:
+    """What must be seen to before anything else."""
+    if state.phase is Phase.LOCKED:
+        return Prompt(code="locked", text="The table is locked: sign on to open it")
+    if state.stops:
+        return Prompt(code="stopped", text="; ".join(stop.text for stop in state.stops))
+    if state.doubt is not None:
+        return Prompt(code="key_card", side=_side(state), text=state.doubt.text)
+    return None
+
+
+def _award(state: TableState, game: GameView | None) -> Prompt | None:
+    if game is not None and game.award is not None:
+        return Prompt(code="award", text=game.todo.text)
+    burned = state.phase is Phase.SHOE_CHANGE and state.burn_left == 0
+    if state.award_waits and (burned or state.phase in {Phase.BETTING, Phase.SETTLED}):
+        return Prompt(code="award", text=f"T{what_waits(state)[1:]}")
+    return None
+
+
+def _what_waits(state: TableState) -> Prompt | None:
+    """What must be seen to before the next hand."""
+    if state.shoe_over and state.phase in {Phase.BETTING, Phase.SETTLED}:
+        return Prompt(code="shoe_over", text="That was the shoe's last coup: change the shoe")
+    shoe_is_wanted = state.phase in {Phase.SHOE_CHANGE, Phase.BETTING, Phase.DEALING}
+    if state.keyed_for_shoe:
+        text = f"The shoe is offline: {state.link.reason}. Key the cards that end this hand, or wait for the shoe"
+        return Prompt(code="shoe_offline", side=_side(state), text=text)
+    if shoe_is_wanted and state.settings.cards == "shoe" and not state.link.online:
+        return Prompt(code="shoe_offline", text=f"The shoe is offline: {state.link.reason}")
+    return None
+
+
+def _what_follows(state: TableState) -> Prompt:
+    match state.phase:
+        case Phase.CLOSED:
+            return Prompt(code="closed", text="The table is closed")
+        case Phase.SHOE_CHANGE:
+            return _at_the_shoe(state)
+        case Phase.BETTING:
+            return Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state))
+        case Phase.REVEAL:
+            return Prompt(code="reveal", text="Turn the cards and reveal the hands")
+        case Phase.SETTLED:
+            return _at_the_end(state)
+        case _:
+            return _next_card(state)
+
+
+def _at_the_end(state: TableState) -> Prompt:
+    if _correction(state) is not None:
+        return Prompt(code="pay_difference", text="Pay and take back the differences, then open betting")
+    if state.last is not None and state.last.status == "void":
+        return Prompt(code="return_wagers", text="Return all wagers, then open betting")
+    return Prompt(code="pay", text="Pay the winning wagers, then open betting")
+
+
+def _next_card(state: TableState) -> Prompt:
+    side = _side(state)
+    hand = "the next card" if side is None else f"a card for {side.title()}"
+    if state.settings.cards == "keyed":
+        return Prompt(code="key_card", side=side, text=f"Deal {hand} and key it")
+    return Prompt(code="draw", side=side, text=f"Draw {hand}")
+
+
+def _at_the_shoe(state: TableState) -> Prompt:
+    keyed = state.settings.cards == "keyed"
+    if state.link.lid_open or state.burn_left == 0:
+        then = ", then open betting" if keyed or not state.link.lid_open else " and close the lid"
+        return Prompt(code="load_shoe", text=f"Load the shoe{then}")
+    if state.burn_left is None:
+        return Prompt(
+            code="turn_first_card",
+            text="Turn the first card of the shoe and key it" if keyed else "Turn the first card of the shoe",
+        )
+    cards = "1 card" if state.burn_left == 1 else f"{state.burn_left} cards"
+    return Prompt(
+        code="burn", count=state.burn_left, text=f"Burn {cards}" + (", then open betting" if keyed else "")
+    )
+
+
+def _how_betting_closes(state: TableState) -> str:
+    if state.settings.betting_closes == "order":
+        return "Place your wagers; close betting when all have"
+    return "Place your wagers; the first card closes betting"
+
+
+def _side(state: TableState) -> Literal["player", "banker"] | None:
+    """The hand of the next card, where one is wanted or would begin a coup."""
+    if state.phase not in {Phase.BETTING, Phase.DEALING}:
+        return None
+    coup = state.coup or Coup(state.carried)
+    if coup.over:
+        return None
+    return coup.side_of(len(coup.cards)).value
+
+
+# --- wagers and pays
+
+
+def _seats(state: TableState) -> tuple[Seat, ...]:
+    game = state.settings.game
+    return tuple(
+        Seat(
+            seat=seat,
+            wagers=tuple(
+                StandingWager(wager=each.wager, title=game.wager(each.wager).title, amount=each.amount)
+                for each in state.wagers
+                if each.seat == seat
+            ),
+        )
+        for seat in sorted({each.seat for each in state.wagers})
+    )
+
+
+def _last(state: TableState) -> LastRound | None:
+    if state.last is None:
+        return None
+    record = public_round(state.last)
+    entry = _correction(state)
+    return LastRound(
+        round=record,
+        pays=_pays(state, record) if record.status == "played" else (),
+        seats=seat_pays(state, record.settlements),
+        correction=None if entry is None else public_round(entry),
+        differences=() if entry is None else seat_pays(state, entry.settlements),
+    )
+
+
+def _correction(state: TableState) -> RoundRecord | None:
+    """The entry that last corrected or voided the last round, None where it stands as it was settled."""
+    entry, last = state.correction, state.last
+    return entry if entry is not None and last is not None and entry.corrects == last.round else None
+
+
+def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
+    game = state.settings.game
+    coup = Coup(as_dealt(record.player, record.banker))
+    everything = [PlacedWager(0, wager.name, 1) for wager in game.wagers]
+    return tuple(
+        WagerPay(
+            wager=wager.name,
+            title=wager.title,
+            rule=decided.rule,
+            pays=next((rule.pays for rule in wager.rules if rule.name == decided.rule), decided.rule),
+            outcome=decided.outcome,
+        )
+        for wager, decided in zip(game.wagers, settle(game, coup, everything), strict=True)
+    )
+
+
+def seat_pays(state: TableState, settlements: Sequence[Settlement]) -> tuple[SeatPay, ...]:
+    """Each seat's settlements and what they come to."""
+    found = []
+    for seat in sorted({each.seat for each in settlements}):
+        its = tuple(each for each in settlements if each.seat == seat)
+        due = tuple(filter(None, (_due(state, each) for each in its)))
+        found.append(
+            SeatPay(
+                seat=seat,
+                staked=sum(each.stake for each in its),
+                returned=sum(each.returned for each in its),
+                net=sum(each.net for each in its),
+                pay=sum(each.pay for each in due),
+                due=due,
+                wagers=its,
+            )
+        )
+    return tuple(found)
+
+
+def _due(state: TableState, settled: Settlement) -> WagerDue | None:
+    meter = None if state.progressive is None else state.progressive.books.settings
+    was_taken = meter is not None and meter.wager.name == settled.wager and not meter.wager_stays
+    is_difference = settled.stake == 0
+    if settled.outcome is Outcome.AWARD or (
+        was_taken and settled.outcome is Outcome.LOSE and not is_difference
+    ):
+        return None
+    beside = settled.returned if was_taken else max(settled.net, 0)
+    return WagerDue(
+        wager=settled.wager,
+        title=state.settings.game.wager(settled.wager).title,
+        outcome=settled.outcome,
+        pay=settled.net if is_difference else beside,
+        stake_stays=not (was_taken or is_difference),
+    )

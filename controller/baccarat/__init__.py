@@ -1,1 +1,0 @@
-"""Cards, the tableau, the coup. Pure."""

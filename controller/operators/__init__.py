@@ -1,1 +1,0 @@
-"""People's orders: one desk that takes them, and the doors that lead to it."""

@@ -1,0 +1,56 @@
+"""One signature an award: what a supervisor signs at a console where no key switch and no card reader part the steps.
+
+With a key switch "the supervisor shall insert the key and rotate it to JPH and then press J-pot", and "returning the supervisor
+key to the Run position" adjusts the meter (sheet 000, Aquarius, 7e and 7f); with a card reader CONFIRM and the card are two
+acts (Nexus Command, 7e). Where a device does none of that, the same person would sign three times, or twice, for one award.
+"""
+
+from collections.abc import Collection
+from typing import Any
+
+from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import CardLevel
+from punto.baccarat.progressive.nexus import Confirm, SignAward
+from punto.baccarat.progressive.procedure import NobodyWon
+from punto.baccarat.table.possible import ANYBODY, refusal, refusals
+from punto.baccarat.table.state import TableState
+from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
+
+
+def signed_together(state: TableState, order: Any, level: CardLevel, by_device: Collection[str]) -> list[Any]:
+    """The orders that the signature under this one stands for, in turn: the order alone unless all would be carried out.
+
+    `level` is that of whoever signs; `by_device` are the orders that a device of the table gives.
+    """
+    if state.progressive is None:
+        return [order]
+    procedure, together = state.progressive.procedure, [order]
+    by_key = (
+        procedure.kind == "aquarius" and not procedure.hand.dealer_confirms and "turn_key" not in by_device
+    )
+    if by_key and isinstance(order, Jpot | NobodyWon):
+        together = [TurnKey(Key.JPH, order.who), order, TurnKey(Key.RUN, order.who)]
+    elif (
+        procedure.kind == "nexus" and isinstance(order, Confirm | NobodyWon) and "swipe_card" not in by_device
+    ):
+        together = [order, SignAward(order.who, level)]
+    table = Table(state)
+    try:
+        for each in together:
+            table.try_out(each)
+    except RefusedError:
+        return [order]
+    return together
+
+
+def refusals_at_a_desk(state: TableState, by_device: Collection[str]) -> dict[str, RefusedError | None]:
+    """Each order of the catalogue with why it would be refused at a desk, where the key turns with the order that it is for."""
+    found = refusals(state)
+    for order in (Jpot(ANYBODY), NobodyWon(ANYBODY, "?")):
+        refused = found[order.kind]
+        if refused is not None and refused.code == "key_in_run" and "turn_key" not in by_device:
+            table = Table(state)
+            table.try_out(TurnKey(Key.JPH, ANYBODY))
+            found[order.kind] = refusal(table.state, order)
+    return found

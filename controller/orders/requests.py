@@ -1,0 +1,191 @@
+"""Orders as requests have them: JSON, read and bounded by the catalogue, and the JSON Schema that says so."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable
+from datetime import date
+from functools import cache
+from typing import Annotated, Any, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import Field as Bounds
+
+from punto.baccarat.cards import Card
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.definition import Field
+from punto.controller.config import LimitsConfig
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HALF_OF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
+
+
+class UnreadableError(ValueError):
+    """A request that is not an order; the message says what to write."""
+
+
+class Credentials(BaseModel):
+    """An operator's name and password."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    name: Annotated[str, Bounds(max_length=200)]
+    password: Annotated[str, Bounds(max_length=2000)]
+
+    @classmethod
+    def read(cls, body: bytes) -> Self:
+        """Read what was sent.
+
+        Raises:
+            UnreadableError: it is not a name and a password.
+        """
+        try:
+            return cls.model_validate_json(body)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
+            where = ".".join(map(str, fault["loc"]))
+            raise UnreadableError(
+                f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
+            ) from None
+
+
+def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
+    """The kind of an order and its fields.
+
+    Raises:
+        UnreadableError: it is not an order.
+    """
+    try:
+        fields = json.loads(request)
+        text = json.dumps(fields, ensure_ascii=False)
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"the request is not JSON: {error}") from error
+    if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
+        raise UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
+    if _HALF_OF_A_CHARACTER.search(text):
+        raise UnreadableError("the request has half of a character in it: send it whole")
+    return fields.pop("order"), fields
+
+
+def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an order of the catalogue, of the right types and within their bounds; only those that were sent.
+
+    Raises:
+        UnreadableError: a field is missing, unknown or not as it should be.
+    """
+    known = CATALOGUE[kind].fields
+    for name in sorted(fields.keys() - known.keys()):
+        takes = ", ".join(sorted(known)) or "nothing"
+        raise UnreadableError(f"{kind} has no {name!r}{nearest(name, known)}: it takes {takes}")
+    if missing := {name for name, field in known.items() if field.required} - fields.keys():
+        raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
+    try:
+        found = _model(kind).model_validate_json(json.dumps(fields))
+    except ValidationError as error:
+        raise UnreadableError(f"{kind}: {_first(error)}") from error
+    return {name: getattr(found, name) for name in found.model_fields_set}
+
+
+@cache
+def _model(kind: str) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        name: (_bounded(name, field), ... if field.required else None)
+        for name, field in CATALOGUE[kind].fields.items()
+    }
+    return create_model(kind, __config__=ConfigDict(strict=True, extra="forbid"), **fields)
+
+
+def _bounded(name: str, field: Field) -> Any:
+    if name == "limits":
+        return dict[str, LimitsConfig]
+    bounds = Bounds(ge=field.least, le=field.most, max_length=field.longest)
+    if name == "reason":
+        return Annotated[str, bounds, Bounds(pattern=r"\S"), AfterValidator(_plain)]
+    if name == "day":
+        return Annotated[str, bounds, AfterValidator(_day)]
+    if field.type is str:
+        return Annotated[str, bounds, AfterValidator(_plain)]
+    return Annotated[field.type, bounds]
+
+
+def _plain(text: str) -> str:
+    """Text that a line of the record and of a report can hold."""
+    if _CONTROL.search(text):
+        raise ValueError("write it without control characters, in one line")
+    return text
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError(f"{text!r} is not a day: write it like 2026-11-21") from None
+
+
+def _first(error: ValidationError) -> str:
+    """The first of what is wrong, with its place."""
+    fault = error.errors(include_url=False)[0]
+    where, what = ".".join(map(str, fault["loc"])), str(fault["msg"]).removeprefix("Value error, ")
+    match fault["type"]:
+        case "enum" if {"card", "player", "banker"}.intersection(fault["loc"]):
+            try:
+                Card(str(fault["input"])[:20])
+            except ValueError as unknown:
+                what = str(unknown)  # which says how a card is written; the validation would list all 52
+        case "string_pattern_mismatch":
+            what = "write what happened, for it is all that the record will say"
+        case "string_too_long":
+            what = f"write at most {fault['ctx']['max_length']} characters"
+        case "less_than_equal":
+            what = f"write at most {fault['ctx']['le']}"
+        case "greater_than_equal":
+            what = f"write {fault['ctx']['ge']} or more"
+    return f"{where}: {what}"
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, in brackets; nothing where none is near."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
+
+
+def sayable(text: str) -> str:
+    """Text that can be sent: half of a surrogate pair, which JSON can spell out, is not text."""
+    return text.encode(errors="replace").decode()
+
+
+# --- the schema
+
+
+def orders_schema() -> dict[str, Any]:
+    """The JSON Schema of a request: one of the orders that a person can give."""
+    return {"oneOf": [_schema(kind) for kind, each in CATALOGUE.items() if not each.seen]}
+
+
+def _schema(kind: str) -> dict[str, Any]:
+    definition, model = CATALOGUE[kind], _model(kind).model_json_schema()
+    own = _inline(model.get("properties", {}), model.get("$defs", {}))
+    for name, schema in own.items():
+        schema.pop("default", None)
+        schema["description"] = definition.fields[name].help
+    credentials = {"anyOf": [Credentials.model_json_schema(), {"type": "null"}]}
+    people = {"approval": credentials} if definition.approvable else {}
+    return {
+        "title": kind,
+        "description": definition.sentence,
+        "type": "object",
+        "properties": {"order": {"const": kind}, **own, **people, "by": credentials},
+        "required": ["order", *(name for name, field in definition.fields.items() if field.required)],
+        "additionalProperties": False,
+    }
+
+
+def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema with what it refers to in its place: the document has no room for definitions inside a body."""
+    if isinstance(schema, list):
+        return [_inline(each, definitions) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inline(each, definitions) for key, each in schema.items() if key != "$defs"}

@@ -1,0 +1,162 @@
+"""The local door: a Unix socket, whose file permissions say who reaches it.
+
+One line of JSON in, one line of JSON back. Where the table has accounts, each order is signed with the name and password of
+one; the record names that account, and as the source the operating system's user at the other end, which the kernel
+tells. Where it has none, that user may give a dealer's orders.
+"""
+
+import asyncio
+import os
+import pwd
+import shutil
+import socket
+import struct
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from punto.configs.problems import ConfigError, Problem
+from punto.controller.accounts.roles import Role
+from punto.controller.orders.desk import Answer, Desk, Peer, bad_request
+
+LONGEST_REQUEST: Final = 16384
+WAITING_AT_THE_DOOR: Final = 100
+_PEER: Final = struct.Struct("3i")  # struct ucred: process, user and group
+
+_log = structlog.get_logger("punto.consoles")
+
+
+def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
+    """Make the socket, from the first moment with no more permissions than its file is to have: `mode` and `group`.
+
+    One that a dead service left behind is replaced.
+
+    Raises:
+        ConfigError: it cannot be made there, or something else is there.
+    """
+    with ExitStack() as unless_made:
+        door = unless_made.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        try:
+            _make_way(path)
+            _bind(door, path)
+            if group is not None:
+                shutil.chown(path, group=group)
+            path.chmod(mode)
+            door.listen(WAITING_AT_THE_DOOR)
+        except LookupError:
+            raise _problem(f"there is no group {group!r} on this machine: make it, or name another") from None
+        except OSError as error:
+            raise _problem(
+                f"the operators' socket {path} cannot be made: {error.strerror or error}"
+            ) from error
+        unless_made.pop_all()
+    return door
+
+
+def _make_way(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise _problem(f"{path} is there and is no socket: give another path, or take it away")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
+        knock.setblocking(False)
+        try:
+            knock.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+        except BlockingIOError:
+            pass  # more wait there than it takes in at once
+    raise _problem(f"another service listens at {path}: stop it, or give another path")
+
+
+def _bind(door: socket.socket, path: Path) -> None:
+    before = os.umask(0o177)
+    try:
+        door.bind(str(path))
+    finally:
+        os.umask(before)
+
+
+def _problem(message: str) -> ConfigError:
+    return ConfigError([Problem(message, key="operator")])
+
+
+async def serve(door: socket.socket, desk: Desk) -> None:
+    """Listen at a socket of `open_at` until cancelled; what the engine raises ends everything, as it must.
+
+    Raises:
+        RecordError: an order could not be put on the record.
+    """
+    path = Path(door.getsockname())
+    failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    visits: set[asyncio.Task[None]] = set()
+
+    async def visit(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await _attend(reader, writer, desk)
+        except (ConnectionError, TimeoutError) as error:
+            _log.info("operator's connection ended", reason=str(error))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the service and not just this visit
+            if not failure.done():
+                failure.set_exception(error)
+
+    def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if failure.done():  # `serve` has ended since this one knocked
+            writer.close()
+            return
+        this = asyncio.create_task(visit(reader, writer))
+        visits.add(this)
+        this.add_done_callback(visits.discard)
+        # Also one that is cancelled before it has begun, or who waits for an answer would wait for ever.
+        this.add_done_callback(lambda _: writer.close())
+
+    server = await asyncio.start_unix_server(come_in, sock=door, limit=LONGEST_REQUEST)
+    try:
+        await failure
+    finally:
+        # Whoever is still in does not hold up the end; an order that is being committed is carried out.
+        failure.cancel()
+        asyncio.get_running_loop().remove_reader(door)
+        # Who has just been accepted comes in first: `close` would lose their connection, and they wait for ever.
+        await asyncio.sleep(0)
+        server.close()
+        for each in visits:
+            each.cancel()
+        await asyncio.gather(*visits, return_exceptions=True)
+        path.unlink(missing_ok=True)
+
+
+async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, desk: Desk) -> None:
+    # Where there are accounts nobody is known until they sign an order.
+    roles = (Role.DEALER,) if desk.accounts is None else ()
+    peer = Peer(_user(writer.get_extra_info("socket")), roles)
+    while True:
+        try:
+            line = await reader.readline()
+        except ValueError:
+            await _say(writer, bad_request(f"the request is longer than {LONGEST_REQUEST} bytes"))
+            return
+        if not line:
+            return
+        if not line.endswith(b"\n"):  # half an order is none
+            await _say(writer, bad_request("the request does not end with a newline"))
+            return
+        await _say(writer, await desk.ask(line, peer))
+
+
+async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
+    writer.write(answer.model_dump_json(by_alias=True).encode() + b"\n")
+    await writer.drain()
+
+
+def _user(connection: socket.socket) -> str:
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    _, user, _ = _PEER.unpack(credentials)
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"uid {user}"

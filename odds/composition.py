@@ -1,0 +1,79 @@
+"""What is left in a shoe."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import perm
+from typing import Final
+
+from punto.baccarat.cards import STANDARD_DECK, Card
+
+MOST_DECKS: Final = 12
+CARDS_OF_A_COUP: Final = 6
+"""The most that a coup can take; what is counted, is counted over the orders of so many cards."""
+
+_PLACE: Final = {card: place for place, card in enumerate(STANDARD_DECK)}
+
+
+class CompositionError(ValueError):
+    """Cards that no shoe can be left with."""
+
+
+@dataclass(frozen=True)
+class Composition:
+    """How many of each of the 52 cards are left, in the order of `STANDARD_DECK`.
+
+    Raises:
+        CompositionError: there are fewer than 0 or more than 12 of a card, or not enough cards for a coup.
+    """
+
+    counts: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what no shoe can be left with."""
+        if len(self.counts) != len(STANDARD_DECK):
+            raise CompositionError(f"a composition has {len(STANDARD_DECK)} counts, not {len(self.counts)}")
+        for card, count in zip(STANDARD_DECK, self.counts, strict=True):
+            if not 0 <= count <= MOST_DECKS:
+                raise CompositionError(f"there cannot be {count} of {card} in a shoe: 0 to {MOST_DECKS} can")
+        if self.cards < CARDS_OF_A_COUP:
+            raise CompositionError(
+                f"a coup may need {CARDS_OF_A_COUP} cards, and {self.cards} are left in the shoe"
+            )
+
+    @classmethod
+    def of_decks(cls, decks: int) -> "Composition":
+        """A full shoe.
+
+        Raises:
+            CompositionError: decks are not 1 to 12.
+        """
+        if not 1 <= decks <= MOST_DECKS:
+            raise CompositionError(f"decks must be from 1 to {MOST_DECKS}, not {decks}")
+        return cls((decks,) * len(STANDARD_DECK))
+
+    def without(self, cards: Iterable[Card]) -> "Composition":
+        """What is left when these have been taken out.
+
+        Raises:
+            CompositionError: one of them is not there, or too few are left.
+        """
+        counts = list(self.counts)
+        for card in cards:
+            place = _PLACE[card]
+            if not counts[place]:
+                raise CompositionError(
+                    f"{card} cannot be removed: all {self.counts[place]} of it have been removed already"
+                )
+            counts[place] -= 1
+        return Composition(tuple(counts))
+
+    @cached_property
+    def cards(self) -> int:
+        """How many cards are left."""
+        return sum(self.counts)
+
+    @cached_property
+    def total(self) -> int:
+        """In how many orders six cards can leave the shoe: 4,998,398,275,503,360 for a full one of 8 decks."""
+        return perm(self.cards, CARDS_OF_A_COUP)

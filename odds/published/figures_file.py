@@ -1,0 +1,256 @@
+"""The file of the figures that regulators' sheets print, and the game files that they are held against."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import BeforeValidator
+
+from punto.baccarat.coup import Side
+from punto.baccarat.wagers.condition import STRICT
+from punto.baccarat.wagers.definition import Game, Wager
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError
+from punto.configs.toml_file import Path_, TomlFile, read, typed
+from punto.odds.composition import MOST_DECKS
+
+FILE: Final = "published-figures.toml"
+
+_NUMBER: Final = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?", re.ASCII)
+
+
+def _as_printed(value: object) -> str:
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(text, str) or _NUMBER.fullmatch(text) is None:
+        raise ValueError(f"must be a number as it is printed, such as 9.42, not {value!r}")
+    return text
+
+
+def _as_mark(value: object) -> object:
+    if isinstance(value, bool) or value == "nearly":
+        return value
+    raise ValueError(f'must be true, false or "nearly", not {value!r}')
+
+
+Printed = Annotated[str, BeforeValidator(_as_printed)]
+"""A number as it is printed: 2.50 says more than 2.5."""
+Reproducible = Annotated[bool | str, BeforeValidator(_as_mark)]
+"""Whether the exact figure is expected to agree; "nearly": to be near."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HouseEdges:
+    """The house edges of a Dragon Bonus table at so many decks, in percent.
+
+    `note` says what is known of figures that do not agree. `game` names another game file to hold them against.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    table: int
+    decks: int
+    player: Printed
+    banker: Printed
+    sheet: str
+    reproducible: Reproducible = True
+    note: str = ""
+    game: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be counted, and a table without a game file."""
+        _check_decks(self.decks)
+        if not self.game and self.table not in {1, 2, 3}:
+            raise ValueError(f'table must be 1, 2 or 3, not {self.table}; or name a game file: game = "..."')
+
+
+_PROGRESSIVES: Final = {
+    (1, 1): "progressive-1",
+    (1, 5): "progressive-1-five-dollar",
+    (2, 1): "progressive-2",
+    (3, 1): "progressive-3",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """What is printed of a progressive's pay table for its wager of so many dollars.
+
+    Percent, percent, the N of "1 in N" for the top award, dollars, dollars. `side` is the base wager that they are
+    for; where none is printed a win of either hand counts. `decks` are the game file's own if left out.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    table: int
+    denomination: int
+    side: Side | None = None
+    decks: int | None = None
+    house_advantage: Printed
+    hit_frequency: Printed
+    one_in: Printed
+    average: Printed
+    seed_amount: Printed
+    sheet: str
+    reproducible: Reproducible = True
+    game: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be held against."""
+        _check_decks(self.decks)
+        if Fraction(self.one_in) < 1:
+            raise ValueError(f"one_in must be at least 1, not {self.one_in}")
+        if not self.game and (self.table, self.denomination) not in _PROGRESSIVES:
+            known = ", ".join(f"{table} for ${dollars}" for table, dollars in _PROGRESSIVES)
+            raise ValueError(
+                f"table {self.table} for ${self.denomination} has no game file, and these have: {known}; "
+                'or name one: game = "..."'
+            )
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        side = self.side.value.capitalize() if self.side else "either hand"
+        return f"Progressive #{self.table}, ${self.denomination}, {side}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What a Dragon Bonus wager may be, in dollars."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    minimum: Printed
+    maximum: Printed
+    sheet: str = "004"
+    game: str = "dragon-bonus-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaximumWagers:
+    """How many wagers a player of Dai Bacc may have on one coup."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    maximum_wagers: Printed
+    sheet: str = "003"
+    game: str = "dai-bacc"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedFigures:
+    """A whole file. Its `signature` tables are those of other machines' software: no figures, and never repeated."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    dragon_bonus: tuple[HouseEdges, ...] = ()
+    progressive: tuple[Statistics, ...] = ()
+    dragon_bonus_limits: Limits | None = None
+    dai_bacc: MaximumWagers | None = None
+    signature: tuple[dict[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a file that would agree because nothing is in it."""
+        if not any((self.dragon_bonus, self.progressive, self.dragon_bonus_limits, self.dai_bacc)):
+            raise ValueError("there is no figure in the file: add a [[dragon_bonus]] or a [[progressive]]")
+
+
+def _check_decks(decks: int | None) -> None:
+    if decks is not None and not 1 <= decks <= MOST_DECKS:
+        raise ValueError(f"decks must be from 1 to {MOST_DECKS}, not {decks}")
+
+
+@dataclass(frozen=True)
+class Source:
+    """One table of the file of figures, and the game file that it is held against."""
+
+    file: TomlFile
+    at: Path_
+    game: Game
+
+    def error(self, message: str) -> ConfigError:
+        """What is wrong with the game for this purpose."""
+        return ConfigError([self.file.problem((*self.at, "game"), f"{self.game.title} {message}")])
+
+    def dragon_bonus(self, side: Side) -> Wager:
+        """The game's Dragon Bonus wager on this side.
+
+        Raises:
+            ConfigError: it has none.
+        """
+        name = f"dragon_bonus_{side.value}"
+        try:
+            return self.game.wager(name)
+        except KeyError:
+            raise self.error(f"has no wager {name}") from None
+
+    def progressive(self) -> Wager:
+        """The game's wager that pays from a meter.
+
+        Raises:
+            ConfigError: it has none, or several.
+        """
+        found = [wager for wager in self.game.wagers if wager.progressive is not None]
+        if len(found) != 1:
+            raise self.error(f"must have one wager that pays from a meter, and has {len(found)}")
+        return found[0]
+
+
+class FiguresFile:
+    """A file of figures, by default the one that ships with the program."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Read it.
+
+        Raises:
+            ConfigError: it cannot be read, or a key or value is wrong.
+        """
+        if path is None:
+            shipped = files("punto.odds.published") / FILE
+            self._file = TomlFile.parse(str(shipped), shipped.read_bytes(), parse_float=str)
+            self._folder = None
+        else:
+            self._file = read(path, parse_float=str)
+            self._folder = path.parent
+        self.figures = typed(self._file, PrintedFigures)
+        self._games: dict[str, Game] = {}
+
+    def house_edges(self) -> Iterator[tuple[HouseEdges, Source]]:
+        """Each Dragon Bonus table with its source; raises ConfigError as `_source` does."""
+        for number, each in enumerate(self.figures.dragon_bonus):
+            yield each, self._source(("dragon_bonus", number), each.game or f"dragon-bonus-{each.table}")
+
+    def statistics(self) -> Iterator[tuple[Statistics, Source]]:
+        """Each progressive's pay table with its source; raises ConfigError as `_source` does."""
+        for number, each in enumerate(self.figures.progressive):
+            game = each.game or _PROGRESSIVES[each.table, each.denomination]
+            yield each, self._source(("progressive", number), game)
+
+    def limits(self) -> Iterator[tuple[Limits, Source]]:
+        """The limits of Dragon Bonus, if there are any, with their source; raises ConfigError as `_source` does."""
+        if (limits := self.figures.dragon_bonus_limits) is not None:
+            yield limits, self._source(("dragon_bonus_limits",), limits.game)
+
+    def maximum_wagers(self) -> Iterator[tuple[MaximumWagers, Source]]:
+        """The limit of Dai Bacc, if there is one, with its source; raises ConfigError as `_source` does."""
+        if (maximum := self.figures.dai_bacc) is not None:
+            yield maximum, self._source(("dai_bacc",), maximum.game)
+
+    def _source(self, at: Path_, game: str) -> Source:
+        """The game file that the table at this place is held against.
+
+        Raises:
+            ConfigError: there is none, or it cannot be used.
+        """
+        try:
+            return Source(self._file, at, load_game(game, self._folder))
+        except ConfigError as error:
+            raise ConfigError(
+                self._file.problem((*at, "game"), each.message, each.suggestion)
+                if each.file is None
+                else each
+                for each in error.problems
+            ) from None
