@@ -1,5 +1,6 @@
 """Playing cards as the shoe names them: rank, then suit, two letters."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 RANKS = "A23456789TJQK"
@@ -46,3 +47,15 @@ class Card(StrEnum):
 
 
 STANDARD_DECK: tuple[Card, ...] = tuple(Card)
+
+
+def check_one_shoe(cards: Sequence[Card], decks: int) -> None:
+    """Check that cards can come from one shoe of so many decks.
+
+    Raises:
+        ValueError: one is there more often than the shoe has it.
+    """
+    if len(cards) > decks:
+        for card in cards:
+            if (times := cards.count(card)) > decks:
+                raise ValueError(f"{card} is there {times} times, and a shoe of {decks} decks has {decks}")

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -20,9 +21,9 @@ from punto.controller.config import (
     ServiceConfig,
     load_config,
 )
-from punto.odds.checking import never_deciding
-from punto.odds.composition import Composition
-from punto.odds.exact import GameOdds
+
+_WITH_ODDS: Final = find_spec("numpy") is not None
+"""Whether the extra `odds` is installed, which a table does without."""
 
 HELP: Final = (
     "Say what is wrong with a table's or a display's configuration, each problem with its line and key, and exit with 1; "
@@ -62,9 +63,13 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _checked(name: str, folder: Path | None) -> Game:
-    """The game, its rules on ranks and suits counted too: a service does not load what that takes."""
+    """The game, its rules on ranks and suits counted too where the odds are installed: a service does not load them."""
     file = game_file(name, folder)
     game = game_of(file)
+    if not _WITH_ODDS:
+        return game
+    from punto.odds.checking import never_deciding  # noqa: PLC0415 - an extra
+
     problems = [
         file.problem(place_of(number, fault), fault.message) for number, fault in never_deciding(game)
     ]
@@ -153,6 +158,12 @@ def _name_warnings(game: Game) -> Iterator[str]:
 
 def _edge_warnings(game: Game) -> Iterator[str]:
     """Wagers that the house loses by, from a full shoe."""
+    if not _WITH_ODDS:
+        yield "note: odds and unreachable rules are not checked: install punto[odds]"
+        return
+    from punto.odds.composition import Composition  # noqa: PLC0415 - an extra
+    from punto.odds.exact import GameOdds  # noqa: PLC0415
+
     try:
         odds = GameOdds(game).odds(Composition.of_decks(game.decks))
     except ValueError as error:

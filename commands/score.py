@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from punto.baccarat.cards import Card
+from punto.baccarat.cards import Card, check_one_shoe
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement, check_wagers, settle
@@ -116,7 +116,8 @@ def read_cards(found: object, decks: int) -> tuple[Card, ...]:
     """The cards of a list such as ["9S","KD"].
 
     Raises:
-        LineError: it is no list of cards, or has one more often than a shoe of so many decks.
+        LineError: it is not a list of cards.
+        ValueError: it has a card more often than a shoe of so many decks.
     """
     if not isinstance(found, list):
         raise LineError('cards must be a list of cards, such as ["9S","KD","3H","4C","8D"]')
@@ -127,12 +128,7 @@ def read_cards(found: object, decks: int) -> tuple[Card, ...]:
         raise LineError(
             f"{quoted(wrong)} is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD"
         ) from None
-    if len(cards) > decks:
-        for card in cards:
-            if cards.count(card) > decks:
-                raise LineError(
-                    f"{card} is there {cards.count(card)} times, and a shoe of {decks} decks has {decks}"
-                )
+    check_one_shoe(cards, decks)
     return cards
 
 

@@ -61,6 +61,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -309,6 +310,12 @@ class EdgeConfig(_Section):
         if percentage(alarm) > 1:
             raise ValueError(f'alarm must be from "0%" to "100%", not {alarm!r}')
         return alarm
+
+    @model_validator(mode="after")
+    def _odds_are_installed(self) -> Self:
+        if find_spec("numpy") is None:
+            raise ValueError("the edges need numpy, which is not installed: install punto[odds]")
+        return self
 
     @property
     def share(self) -> Fraction:

@@ -1,11 +1,26 @@
-"""Whether requirements.lock is what pyproject.toml asks for, and names no address; `--write` makes it so."""
+"""Whether the lock files are what pyproject.toml asks for, and name no address; `--write` makes them so."""
 
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-LOCK = Path("requirements.lock")
+LOCKS = {
+    Path("requirements.lock"): ["--all-extras", "--group", "dev"],
+    Path("table.lock"): [
+        "--extra",
+        "console",
+        "--extra",
+        "display",
+        "--extra",
+        "evdev",
+        "--extra",
+        "print",
+        "--group",
+        "build",
+    ],
+}
+"""For those who develop, and for the PC of a table."""
 FLAGS = [
     "--quiet",
     "--universal",
@@ -15,24 +30,32 @@ FLAGS = [
     "--no-annotate",
     "--no-header",
 ]
-FLAGS += ["--no-emit-index-url", "--no-emit-find-links", "--all-extras", "--group", "dev"]
+FLAGS += ["--no-emit-index-url", "--no-emit-find-links"]
 
 
 def main() -> int:
+    """Check both."""
+    return max(is_current(lock, extras) for lock, extras in LOCKS.items())
+
+
+def is_current(lock: Path, extras: list[str]) -> int:
     """Resolve again with the lock's own versions preferred: a lock that is current comes out unchanged."""
-    locked = LOCK.read_text(encoding="utf-8")
+    locked = lock.read_text(encoding="utf-8") if lock.exists() else ""
     if "://" in locked:
-        print("requirements.lock names an address: make it again with `make lock`")
+        print(f"{lock} names an address: make it again with `make lock`")
         return 1
     with tempfile.TemporaryDirectory() as folder:
-        resolved = Path(folder) / LOCK.name
-        resolved.write_text(locked, encoding="utf-8")
+        resolved = Path(folder) / lock.name
+        # what has no version of its own yet takes that of the other lock
+        resolved.write_text(locked or next(iter(LOCKS)).read_text(encoding="utf-8"), encoding="utf-8")
         uv = str(Path(sys.executable).with_name("uv"))
-        subprocess.run([uv, "pip", "compile", *FLAGS, "pyproject.toml", "-o", str(resolved)], check=True)
+        subprocess.run(
+            [uv, "pip", "compile", *FLAGS, *extras, "pyproject.toml", "-o", str(resolved)], check=True
+        )
         if "--write" in sys.argv:
-            LOCK.write_text(resolved.read_text(encoding="utf-8"), encoding="utf-8")
+            lock.write_text(resolved.read_text(encoding="utf-8"), encoding="utf-8")
         elif resolved.read_text(encoding="utf-8") != locked:
-            print("requirements.lock is not what pyproject.toml asks for: run `make lock` and commit it")
+            print(f"{lock} is not what pyproject.toml asks for: run `make lock` and commit it")
             return 1
     return 0
 

@@ -28,7 +28,7 @@ DYNAMIC_USER = 61184
 _STAND_INS = {
     **dict.fromkeys(["apt", "editor", "ln", "pip", "python3", "systemctl", "udevadm"], "exit 0"),
     "sudo": 'user="$2"; shift 2; exec setpriv --reuid="$user" --regid="$user" --init-groups "$@"',
-    "punto": f'exec {shlex.quote(sys.executable)} -m controller "$@"',
+    "punto": f'exec {shlex.quote(sys.executable)} -m punto "$@"',
     # The real one asks twice at a terminal.
     "mosquitto_passwd": 'exec /usr/bin/mosquitto_passwd -b "$1" "$2" "$2\'s"',
 }

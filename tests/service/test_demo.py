@@ -206,7 +206,7 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
         (["my tools/punto"], ".", "'./my tools/punto'"),
         (["../my tools/punto"], "elsewhere", "'{tools}/punto'"),
         (["punto"], "elsewhere", "punto"),
-        ([sys.executable, "-m", "punto"], HERE, f"{sys.executable} -m controller"),
+        ([sys.executable, "-m", "punto"], HERE, f"{sys.executable} -m punto"),
     ],
 )
 def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path):
