@@ -13,9 +13,9 @@ TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder -m "not soak and not pun
 
 .PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
 
-# GAME is a game that ships, a game file, or `progressive`.
+# GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
-	$(BIN)/punto demo $(if $(GAME),--game $(GAME:progressive=progressive-2)) $(DEMO)
+	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
 # First what must be covered whole, and is only run under coverage; then all else. What is played many times by chance shows what
 # holds and covers nothing that its neighbours do not: under coverage it would only take three times as long. A file's tests are one worker's, so that

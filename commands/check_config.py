@@ -11,7 +11,7 @@ from punto.baccarat.progressive.money import written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
-from punto.configs.problems import ConfigError, nearest
+from punto.configs.problems import ConfigError, Problem, nearest
 from punto.configs.toml_file import read
 from punto.controller.config import (
     AccountsConfig,
@@ -45,21 +45,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Check one file; 1 if it cannot be used."""
     try:
-        if args.game is not None:
-            game = _checked(args.game, None)
-            summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
-        elif "display" in (document := read(args.file).document) and "table" not in document:
-            summary = [*_display(args.file)]
-        else:
-            config = load_config(args.file)
-            game = _checked(config.table.game, args.file.parent)
-            summary = [*_config(config), *_game(config.game), *_warnings(config), *_advice(config)]
-            summary += [*_name_warnings(game), *_edge_warnings(config.game)]
+        summary = [*(_summary(args.file) if args.game is None else _of_game(_checked(args.game, None)))]
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     sys.stdout.write("".join(f"{line}\n" for line in summary))
     return 0
+
+
+def _summary(path: Path) -> Iterator[str]:
+    """What a file sets: a table's configuration, a display's, or a house's theme, told apart by their sections."""
+    keys = read(path).document.keys()
+    if "table" in keys or "wagers" in keys:
+        config = load_config(path)
+        game = _checked(config.table.game, path.parent)
+        yield from (*_config(config), *_game(config.game), *_warnings(config), *_advice(config))
+        yield from (*_name_warnings(game), *_edge_warnings(config.game))
+    elif "display" in keys:
+        yield from _display(path)
+    elif keys & {"logo", "names", "dark", "light"}:
+        from punto.displays.house import read_house  # noqa: PLC0415 - as for a display
+
+        read_house(path)
+        yield f"house     {path}: a theme for a display's [display] house"
+    else:
+        message = (
+            "this is neither a table's configuration, which has [table], nor a display's, which has [display]"
+        )
+        raise ConfigError([Problem(message, str(path))])
+
+
+def _of_game(game: Game) -> Iterator[str]:
+    yield from (*_game(game), *_name_warnings(game), *_edge_warnings(game))
 
 
 def _checked(name: str, folder: Path | None) -> Game:
@@ -193,6 +210,7 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
             "after the next restart"
         )
+    yield from _folder_warnings(config)
     yield from _accounts_warnings(config.accounts)
     if config.console is not None:
         yield from _console_warnings(config.console)
@@ -207,6 +225,16 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                 )
     if config.mqtt is not None:
         yield from _mqtt_warnings(config.mqtt)
+
+
+def _folder_warnings(config: ServiceConfig) -> Iterator[str]:
+    """Folders that are not there: a service makes none, for the path may be mistyped. systemd makes those of /run."""
+    places = [("record.path", config.record.path)]
+    if config.operator is not None and not config.operator.socket.is_relative_to("/run"):
+        places.append(("operator.socket", config.operator.socket))
+    for key, path in places:
+        if not path.parent.is_dir():
+            yield f"warning: {key} {path}: the folder {path.parent} is not there: make it, or correct the path"
 
 
 def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:

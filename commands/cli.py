@@ -78,6 +78,7 @@ _EXTRAS: Final = {
     "starlette": "display",
     "uvicorn": "display",
     "sse_starlette": "display",
+    "rich": "text",
     "textual": "text",
     "amqtt": "demo",
     "evdev": "evdev",

@@ -134,6 +134,8 @@ _PLAYED: Final = {
 _REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
 _SLIPS: Final = 0.06
+_PROGRESSIVE_GAME: Final = "progressive-2"
+"""The game of `--game progressive`: a pay table with awards of every size."""
 # What a dealer does in every game; the rest is told.
 _ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
 
@@ -145,7 +147,10 @@ class _EnoughError(Exception):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the game, the pace and where to keep things."""
     parser.add_argument(
-        "--game", default="dragon-bonus-1", help="a game file or a shipped game (dragon-bonus-1)"
+        "--game",
+        type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
+        default="dragon-bonus-1",
+        help=f"a game file or a shipped game (dragon-bonus-1); progressive is {_PROGRESSIVE_GAME}",
     )
     parser.add_argument(
         "--seed",
@@ -179,7 +184,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--procedure",
         choices=("aquarius", "nexus"),
-        default="aquarius",
         help="the system at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
     )
     parser.add_argument(
@@ -388,6 +392,10 @@ def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, acco
     """Write the configuration that `punto run` would be given for this table, and read it."""
     game: str = args.game
     own = load_game(game)
+    metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
+    if metered is None and args.procedure is not None:
+        message = f"--procedure is for a progressive, and {own.name} has none: leave it out, or add --game progressive"
+        raise ConfigError([Problem(message)])
     wagers = {wager.name: wager for wager in own.wagers}
     limits = "".join(
         f"[limits.{name}]\nminimum = {low}\nmaximum = {high}\nstep = {low}\n\n"
@@ -397,7 +405,6 @@ def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, acco
     # The approval letter lets no shoe read a variation that is dealt face down.
     by_hand = own.variation and own.dealt == "face_down"
     cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {json.dumps(str(folder / 'shoe'))}\n"
-    metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
     path = folder / "table.toml"
     path.write_text(
         _CONFIG.format(
@@ -406,7 +413,9 @@ def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, acco
             game=json.dumps(str(Path(game).absolute()) if Path(game).is_file() else game),
             cards=cards if metered is None else _DEALERS_TABLE + cards,
             limits=limits,
-            progressive="" if metered is None else _progressive_config(metered, args.procedure, folder),
+            progressive=""
+            if metered is None
+            else _progressive_config(metered, args.procedure or "aquarius", folder),
             record=json.dumps(str(folder / "table.db")),
             broker=broker_port,
             socket=json.dumps(str(folder / "operator.sock")),
@@ -468,7 +477,7 @@ def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable
 def _this_program() -> str:
     """The command that a shell in this folder begins this very program with."""
     if Path(sys.argv[0]).name != "punto":
-        return f"{shlex.quote(sys.executable)} -m controller"
+        return f"{shlex.quote(sys.executable)} -m punto"
     if (found := shutil.which("punto")) and Path(found).samefile(sys.argv[0]):
         return "punto"
     program, here = Path(sys.argv[0]).resolve(), Path.cwd()
@@ -519,7 +528,7 @@ class _ProgressiveTable:
             table=_TABLE,
             wager=meter.wager.name,
             seats=config.table.seats,
-            procedure=args.procedure,
+            procedure=meter.procedure,
             betting=args.between,
             think=max(args.between / 8, _QUICKEST),
             supervisor=args.between / 2,

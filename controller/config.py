@@ -545,6 +545,8 @@ def load_config(path: Path) -> ServiceConfig:
     problems = [
         *_limit_problems(file, written, game),
         *_shoe_problems(file, written),
+        *_shared_port_problems(file, written),
+        *_burn_problems(file, written),
         *_edge_problems(file, written),
         *_accounts_problems(file, written),
         *_keypad_problems(file, written),
@@ -657,6 +659,30 @@ def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.table.cards == "keyed" and written.shoe is not None:
         return [file.problem(("shoe",), 'no shoe is read where [table] says cards = "keyed": leave one out')]
     return []
+
+
+def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+    users: dict[str, str] = {}
+    for section in ("shoe", "keypad", "coin_spot", "card_reader"):
+        device = getattr(written, section)
+        path = device and (device.port or device.input)
+        if path in users:
+            yield file.problem(
+                (section, "port"), f"{path} is the port of the {users[path]} too: each device has its own"
+            )
+        elif path:
+            users[path] = section.replace("_", " ")
+
+
+def _burn_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.table.burn != "fixed" or "burn_cards" in written.table.model_fields_set:
+        return []
+    return [
+        file.problem(
+            ("table", "burn"),
+            'a "fixed" burn has a number of cards: write burn_cards too, such as burn_cards = 3',
+        )
+    ]
 
 
 def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:

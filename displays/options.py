@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from punto.configs.problems import ConfigError
+from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import FromFolder, TomlFile, read, typed
 from punto.controller.broker_login import BrokerLogin
 from punto.displays.house import House, read_house
@@ -101,6 +101,8 @@ def read_options(path: Path | None, given: Mapping[tuple[str, str], Any]) -> Dis
         table = file.document.setdefault(section, {})
         if isinstance(table, dict):  # if not, the check below says so
             table[key] = str(value.absolute()) if isinstance(value, Path) else value
+    if path is None and ("display", "tables") not in given:
+        raise ConfigError([Problem("no table is named: add --table ID, or --config FILE", COMMAND)])
     try:
         options = typed(file, DisplayOptions, context=None if path is None else path.parent.absolute())
     except ConfigError as error:

@@ -56,7 +56,10 @@ def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
 
 
 def _make_way(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():
+        raise _problem(
+            f"the folder {path.parent} of the operators' socket is not there: make it, or correct the path"
+        )
     if not path.exists():
         return
     if not path.is_socket():

@@ -60,6 +60,7 @@ def without_warning(path: Path) -> None:
     """Make it one that nothing is warned of: its accounts and its password are there, and not for everybody."""
     path.write_text(path.read_text(encoding="utf-8") + ACCOUNTS, encoding="utf-8")
     (path.parent / "operators.db").touch()
+    (path.parent / "var").mkdir(exist_ok=True)
     (path.parent / "secret").write_text("secret\n", encoding="utf-8")
     (path.parent / "secret").chmod(0o640)
 
@@ -723,3 +724,60 @@ def test_the_command_says_when_there_is_no_such_file():
 
 def test_the_configuration_to_copy_can_be_used():
     assert load_config(SHIPPED / "table.toml").settings()
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "said"),
+    [
+        (
+            "[record]",
+            '[keypad]\nport = "/dev/serial/by-id/usb-ishoe"\n[record]',
+            "keypad.port: /dev/serial/by-id/usb-ishoe is the port of the shoe too: each device has its own",
+        ),
+        (
+            'game = "dragon-bonus-1"',
+            'game = "dragon-bonus-1"\nburn = "fixed"',
+            'table.burn: a "fixed" burn has a number of cards: write burn_cards too, such as burn_cards = 3',
+        ),
+    ],
+)
+def test_settings_that_cannot_be_together_are_refused_with_what_to_write(config_file, good, bad, said):
+    (problem,) = problems(changed(config_file, good, bad))
+
+    assert problem.partition(": ")[2] == said
+    changed(
+        config_file, bad, bad.replace("usb-ishoe", "usb-keypad").replace('"fixed"', '"fixed"\nburn_cards = 3')
+    )
+    load_config(config_file)
+
+
+def test_a_folder_that_is_not_there_is_warned_of(config_file):
+    without_warning(config_file)
+    changed(config_file, "/run/punto/table-1.sock", f"{config_file.parent}/doors/table-1.sock")
+    (config_file.parent / "var").rmdir()
+
+    lines = check(str(config_file)).stdout.splitlines()
+    warned = [line.split()[1] for line in lines if line.startswith("warning: ") and "the folder" in line]
+    assert warned == ["record.path", "operator.socket"]
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ('[names]\nen = "The Peninsula"\n', 0, "a theme for a display's [display] house"),
+        ('[dark]\ngold = "red"\n', 1, "'red' is no colour"),
+        (
+            "[mqtt]\n",
+            1,
+            "this is neither a table's configuration, which has [table], nor a display's, which has [display]",
+        ),
+    ],
+)
+def test_a_file_is_judged_as_what_it_is(tmp_path, text, status, said):
+    path = tmp_path / "what.toml"
+    path.write_text(text)
+
+    ran = check(str(path))
+
+    assert ran.returncode == status
+    assert said in ran.stdout + ran.stderr

@@ -156,3 +156,8 @@ def test_it_listens_on_loopback_alone_and_ends_in_order():
     assert [f"http://{ip}:{port}/" for ip, port in listening] == [address]
     assert address.startswith("http://127.0.0.1:")
     assert (status, "Traceback" in said) == (0, False)
+
+
+def test_a_display_of_no_table_says_how_to_name_one():
+    with pytest.raises(ConfigError, match="no table is named: add --table ID, or --config FILE"):
+        read_options(None, {})

@@ -1,5 +1,6 @@
 """`punto demo`: a whole table on one machine, which ends when it is told to and leaves no noise."""
 
+import argparse
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 from punto.baccarat.progressive.money import written
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.settlement import check_wagers
+from punto.commands.demo import add_arguments
 from punto.commands.demo_telling import MeterTeller, round_line
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.journal.audit import audit
@@ -198,6 +200,24 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
     assert process.returncode == 2
     assert told in noise
     assert "Traceback" not in noise
+
+
+def test_a_procedure_is_refused_where_there_is_no_progressive():
+    with demo("--procedure", "nexus", "--rounds", "1") as process:
+        _, noise = process.communicate(timeout=60)
+
+    assert process.returncode == 2
+    assert (
+        "--procedure is for a progressive, and dragon-bonus-1 has none: leave it out, or add --game progressive"
+        in noise
+    )
+
+
+def test_the_progressive_is_a_game_of_the_demo():
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+
+    assert parser.parse_args(["--game", "progressive"]).game == "progressive-2"
 
 
 @pytest.mark.parametrize(

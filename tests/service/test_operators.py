@@ -91,7 +91,7 @@ async def order(path: Path, **request: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("mode", [0o600, 0o660, 0o666])
 def test_the_socket_has_the_permissions_it_is_to_have(tmp_path, mode):
-    path = tmp_path / "deep" / "operator.sock"
+    path = tmp_path / "operator.sock"
     with socket_door.open_at(path, mode):
         assert path.stat().st_mode & 0o777 == mode
 
@@ -147,7 +147,13 @@ def _folder(path: Path) -> None:
         (_file, "operator.sock", None, "is there and is no socket: give another path, or take it away"),
         (_folder, "operator.sock", None, "is there and is no socket: give another path, or take it away"),
         (lambda _: None, "x" * 120, None, "cannot be made: AF_UNIX path too long"),
-        (lambda path: _file(path.parent), "folder/operator.sock", None, "cannot be made: File exists"),
+        (
+            lambda path: _file(path.parent),
+            "folder/operator.sock",
+            None,
+            "folder of the operators' socket is not there: make it, or correct the path",
+        ),
+        (lambda _: None, "mistyped/operator.sock", None, "mistyped of the operators' socket is not there"),
         (
             lambda _: None,
             "operator.sock",
