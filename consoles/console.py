@@ -86,7 +86,7 @@ class Console:
         finally:
             # The streams first, so that the server can end in order.
             self._parts.changes.close()
-            self._server.should_exit = True
+            self._server.stop()
             tending.cancel()
             await asyncio.wait([serving, tending])
 

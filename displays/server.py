@@ -231,7 +231,7 @@ async def _run(server: Server, listener: socket.socket, boards: Iterable[Board])
     finally:
         for board in boards:
             board.close()
-        server.should_exit = True
+        server.stop()
         await serving
 
 

@@ -208,7 +208,7 @@ async def serving(application: ASGIApp, tls: ssl.SSLContext | None = None) -> As
         try:
             yield listener.getsockname()[1]
         finally:
-            server.should_exit = True
+            server.stop()
             await running
 
 

@@ -185,6 +185,7 @@ async def test_a_supervisor_closes_the_table_by_tabbing_through_the_dialog(page,
     await here.load()
     await at_work(page, here, "omar")
     await page.get_by_role("button", name="Close the table").press("Enter")
+    await expect(page.get_by_role("dialog").locator("button.go")).to_be_enabled()
     for _ in range(3):
         await page.keyboard.press("Tab")
         if await page.evaluate("document.activeElement.className") == "go":
