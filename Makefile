@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SOURCES := punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks
-COVERED := $(addprefix tests/,baccarat wagers progressive roads table ishoe keypad coin_spot card_reader)
+COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
@@ -53,7 +53,7 @@ lock: $(READY)
 	$(BIN)/python -m tests.lock_is_current --write
 
 schema: $(READY)
-	$(BIN)/punto schema --out docs
+	$(BIN)/punto schema --out docs --acl configs/mosquitto.acl
 
 games: $(READY)
 	$(BIN)/punto games --out docs

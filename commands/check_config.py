@@ -17,7 +17,6 @@ from punto.controller.config import (
     AccountsConfig,
     ConsoleConfig,
     KeypadConfig,
-    MqttConfig,
     ServiceConfig,
     load_config,
 )
@@ -128,7 +127,7 @@ def _display(path: Path) -> Iterator[str]:
     yield f"tables    {', '.join(page.tables)}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
     yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
     yield f"house     {page.house or 'none of its own'}"
-    yield from mqtt.password_warnings()
+    yield from mqtt.warnings()
 
 
 def _progressive(config: ServiceConfig) -> Iterator[str]:
@@ -224,7 +223,7 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                     "settled as one and is on no books"
                 )
     if config.mqtt is not None:
-        yield from _mqtt_warnings(config.mqtt)
+        yield from config.mqtt.warnings()
 
 
 def _folder_warnings(config: ServiceConfig) -> Iterator[str]:
@@ -250,12 +249,6 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
                 close = nearest(key, known)
                 meant = "" if close is None else f" (did you mean {close}?)"
                 yield f"warning: keypad.keys: no input device has a key {key}{meant}: {keys!r} is never pressed"
-
-
-def _mqtt_warnings(mqtt: MqttConfig) -> Iterator[str]:
-    yield from mqtt.password_warnings()
-    if mqtt.ca_file is not None and not mqtt.ca_file.is_file():
-        yield f"warning: mqtt.ca_file {mqtt.ca_file} is not there"
 
 
 def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:

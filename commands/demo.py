@@ -11,7 +11,6 @@ import argparse
 import asyncio
 import json
 import logging
-import math
 import secrets
 import shlex
 import shutil
@@ -26,7 +25,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, cast
 
-import aiomqtt
 import structlog
 
 from punto.baccarat.progressive.settings import Procedure
@@ -41,12 +39,16 @@ from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import log
 from punto.controller.accounts.accounts import Accounts, hashed
 from punto.controller.accounts.roles import Role
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.config import ConsoleConfig, OperatorConfig, ServiceConfig, load_config
 from punto.controller.journal.store import RecordError
 from punto.controller.messages.building import timestamp
+from punto.controller.messages.topics import ROUND, Topics, progressive
+from punto.controller.mqtt_link import Connection, Link
 from punto.controller.supervisor import serve
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve as serve_display
+from punto.drivers.backoff import Backoff
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Habits
@@ -62,7 +64,6 @@ from punto.simulators.shoe.virtual_shoe import VirtualShoe
 from punto.simulators.table_dealer import SUPERVISORS, Act, DealerOptions, Hands, Outcome, TableDealer
 
 _TABLE: Final = "demo"
-_BASE: Final = "punto"
 _SEATS: Final = (1, 3, 4, 6)
 _LIMITS: Final = {"player": (500, 50_000), "banker": (500, 50_000), "tie": (500, 10_000)}
 # Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
@@ -251,11 +252,10 @@ class _Secrets:
 
 
 async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
-    broker_port = _free_port()
-    config = _write_config(args, folder, broker_port, accounts)
+    config = _write_config(args, folder, accounts)
     passing = _make_accounts(accounts, config)
     shoe = _shoe(args, folder, config)
-    demo = asyncio.create_task(_deal(args, config, broker_port, shoe, passing))
+    demo = asyncio.create_task(_deal(args, config, shoe, passing))
 
     def stop() -> None:
         _be_quiet()
@@ -273,8 +273,7 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
 def _be_quiet() -> None:
     """Say no more than what the demo itself prints: it ends.
 
-    aiomqtt leaves a connection open that is given up while it is being made, and then reports in callbacks and in its
-    log what becomes of it; amqtt reports connections that end.
+    amqtt reports connections that end.
     """
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     logging.disable()
@@ -289,13 +288,10 @@ async def _part(work: Awaitable[None]) -> None:
 
 
 async def _deal(
-    args: argparse.Namespace,
-    config: ServiceConfig,
-    broker_port: int,
-    shoe: VirtualShoe | None,
-    passing: _Secrets,
+    args: argparse.Namespace, config: ServiceConfig, shoe: VirtualShoe | None, passing: _Secrets
 ) -> None:
-    broker = DemoBroker(broker_port)
+    mqtt = _mqtt_of(config)
+    broker = DemoBroker(mqtt.port)
     await broker.start()
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -308,19 +304,17 @@ async def _deal(
                 await shoe.ready()
             table = None
             if config.progressive is not None:
-                table = _ProgressiveTable(args, config, broker_port, passing)
+                table = _ProgressiveTable(args, config, passing)
                 for device in table.devices:
                     begin(device.run())
             running = asyncio.Event()
             begin(serve(config, devices_of(config), consoles_of, running.set))
             await running.wait()
-            welcome = _welcome(config, broker_port, passing.password)
-            begin(serve_display(_display(args.port, broker_port), welcome))
+            welcome = _welcome(config, passing.password)
+            begin(serve_display(_display(args.port, mqtt), welcome))
             staff = _Staff(config, passing)
             players = PlayersOptions(
-                host="127.0.0.1",
-                port=broker_port,
-                base=_BASE,
+                broker=mqtt,
                 table=_TABLE,
                 game=config.settings().game,
                 seats=_SEATS,
@@ -334,7 +328,7 @@ async def _deal(
                 begin(_key(args, config, staff))
             if table is not None:
                 begin(table.deal())
-            begin(_tell(broker_port, config.settings().game, args.rounds))
+            begin(_tell(mqtt, config.settings().game, args.rounds))
             if not args.attended:
                 begin(_supervise(config, staff))
     finally:
@@ -388,7 +382,7 @@ def _make_accounts(path: Path, config: ServiceConfig) -> _Secrets:
     return passing
 
 
-def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, accounts: Path) -> ServiceConfig:
+def _write_config(args: argparse.Namespace, folder: Path, accounts: Path) -> ServiceConfig:
     """Write the configuration that `punto run` would be given for this table, and read it."""
     game: str = args.game
     own = load_game(game)
@@ -417,7 +411,7 @@ def _write_config(args: argparse.Namespace, folder: Path, broker_port: int, acco
             if metered is None
             else _progressive_config(metered, args.procedure or "aquarius", folder),
             record=json.dumps(str(folder / "table.db")),
-            broker=broker_port,
+            broker=_free_port(),
             socket=json.dumps(str(folder / "operator.sock")),
             console=_port_for(args.console_port),
             accounts=json.dumps(str(accounts)),
@@ -439,14 +433,15 @@ def _progressive_config(wager: str, procedure: Procedure, folder: Path) -> str:
     )
 
 
-def _display(port: int, broker_port: int) -> DisplayOptions:
+def _display(port: int, mqtt: BrokerConfig) -> DisplayOptions:
     return DisplayOptions(
-        mqtt=MqttOptions(port=broker_port, base=_BASE),
+        mqtt=MqttOptions(port=mqtt.port, base=mqtt.base),
         display=PageOptions(tables=(_TABLE,), port=port if _is_free(port) else 0),
     )
 
 
-def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable[[str], None]:
+def _welcome(config: ServiceConfig, password: str) -> Callable[[str], None]:
+    mqtt = _mqtt_of(config)
     console = cast(ConsoleConfig, config.console)
     consoles = f"http://{console.host}:{console.port}/"
     punto = _this_program()
@@ -460,8 +455,8 @@ def _welcome(config: ServiceConfig, broker_port: int, password: str) -> Callable
         if config.progressive is not None:
             lines["Game Manager"] = f"{consoles}game-manager as {_listed([*people[1:]])}"
         lines |= {
-            "in a terminal": f"{punto} display --text --table {_TABLE} --mqtt-port {broker_port}",
-            "MQTT": f"mosquitto_sub -h 127.0.0.1 -p {broker_port} -v -t '{_BASE}/#'",
+            "in a terminal": f"{punto} display --text --table {_TABLE} --mqtt-port {mqtt.port}",
+            "MQTT": f"mosquitto_sub -h {mqtt.host} -p {mqtt.port} -v -t '{mqtt.base}/#'",
             "orders": f"{punto} operator --socket {shlex.quote(str(_socket_of(config)))} --as supervisor change-shoe",
             "record": f"{config.record.path}",
             "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
@@ -495,9 +490,7 @@ def _listed(names: list[str]) -> str:
 class _ProgressiveTable:
     """The sensors, what the dealer does things with, and the dealer, of a table with a progressive."""
 
-    def __init__(
-        self, args: argparse.Namespace, config: ServiceConfig, broker_port: int, passing: _Secrets
-    ) -> None:
+    def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: _Secrets) -> None:
         meter = config.settings().progressive
         if config.console is None or meter is None:
             raise AssertionError("the demo's own configuration has them")
@@ -522,9 +515,7 @@ class _ProgressiveTable:
             self.devices.append(reader)
             hands = NexusHands(self._dealer, ConsoleUser(port, _SUPERVISOR, password), reader, passing.card)
         options = DealerOptions(
-            host="127.0.0.1",
-            port=broker_port,
-            base=_BASE,
+            broker=_mqtt_of(config),
             table=_TABLE,
             wager=meter.wager.name,
             seats=config.table.seats,
@@ -572,6 +563,10 @@ def _tell_act(act: Act, outcome: Outcome) -> None:
 
 
 # --- the people
+
+
+def _mqtt_of(config: ServiceConfig) -> BrokerConfig:
+    return cast(BrokerConfig, config.mqtt)
 
 
 def _socket_of(config: ServiceConfig) -> Path:
@@ -645,24 +640,27 @@ async def _key(args: argparse.Namespace, config: ServiceConfig, staff: _Staff) -
         await staff.give(order)
 
 
-async def _tell(broker_port: int, game: Game, rounds: int | None) -> None:
+async def _tell(mqtt: BrokerConfig, game: Game, rounds: int | None) -> None:
     """Print each round as it comes over MQTT, and what the progressive does."""
     told, meter = 0, MeterTeller()
     side = [wager.name for wager in game.wagers if not wager.base]
-    # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
-    async with aiomqtt.Client("127.0.0.1", broker_port, timeout=math.inf) as client:
-        topic = f"{_BASE}/{_TABLE}/round"
-        await client.subscribe([(topic, 1), (f"{_BASE}/{_TABLE}/progressive/+", 1)])
-        async for message in client.messages:
-            if "/progressive/" in message.topic.value and isinstance(message.payload, bytes):
+    topic = Topics(mqtt.base, _TABLE)
+
+    async def listen(connection: Connection) -> None:
+        nonlocal told
+        await connection.subscribe([topic(ROUND), topic(progressive("+"))])
+        async for message in connection.messages():
+            if "/progressive/" in message.topic:
                 for line in meter.lines(json.loads(message.payload)):
                     print(line, flush=True)
-            if message.topic.value != topic or not isinstance(message.payload, bytes):
+            if message.topic != topic(ROUND):
                 continue
             print(round_line(json.loads(message.payload)["round"], side), flush=True)
             told += 1
             if told == rounds:
                 raise _EnoughError
+
+    await Link(mqtt, Backoff(1, 1)).run(listen)
 
 
 # --- ports

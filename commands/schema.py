@@ -1,4 +1,4 @@
-"""`punto schema`: the JSON Schemas and the AsyncAPI document as files, and the table of roles in docs/operators.md."""
+"""`punto schema`: the JSON Schemas, the AsyncAPI document and the broker's access list as files, and tables in docs/."""
 
 import argparse
 import json
@@ -6,30 +6,38 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from punto.consoles.roles_page import FILE, with_roles
+from punto.consoles.roles_page import roles_tables
 from punto.controller.messages.schema import asyncapi, json_schemas
+from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
     "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document that describes every "
-    "topic to DIR/asyncapi.json. If there is a DIR/operators.md, write into it which role may give which order."
+    "topic to DIR/asyncapi.json. If there is a DIR/operators.md, write into it which role may give which order; if "
+    "there is a DIR/topics.md, every topic."
 )
+PAGES: Final = {"operators.md": roles_tables, "topics.md": topics_tables}
+BEGIN: Final = "<!-- Written by `make schema`: a change made here is lost. -->"
+END: Final = "<!-- End of what `make schema` writes. -->"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="made if it is not there")
+    parser.add_argument("--acl", type=Path, metavar="FILE", help="write Mosquitto's access list to it too")
 
 
 def main(args: argparse.Namespace) -> int:
     """Write the files; 1 if they cannot be."""
     try:
-        for name, text in documents().items():
-            path = args.out / name
+        found = {args.out / name: text for name, text in documents().items()}
+        if args.acl is not None:
+            found[args.acl] = access_list()
+        for name in PAGES:
+            if (page := args.out / name).is_file():
+                found[page] = with_tables(name, page.read_text(encoding="utf-8"))
+        for path, text in found.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        page = args.out / FILE
-        if page.is_file():
-            page.write_text(with_roles(page.read_text(encoding="utf-8")), encoding="utf-8")
     except ValueError as error:
         sys.stderr.write(f"punto schema: {error}\n")
         return 1
@@ -44,3 +52,23 @@ def documents() -> dict[str, str]:
     found = {f"schema/{name}": schema for name, schema in json_schemas().items()}
     found["asyncapi.json"] = asyncapi()
     return {name: json.dumps(document, indent=2) + "\n" for name, document in found.items()}
+
+
+def with_tables(name: str, page: str) -> str:
+    """The page of this name with its tables between the two marks.
+
+    Raises:
+        ValueError: the page does not have them, once each and in order.
+    """
+    before, begun, rest = page.partition(BEGIN)
+    _, ended, after = rest.partition(END)
+    if not begun or not ended:
+        raise ValueError(
+            f"{name} does not have the lines {BEGIN!r} and {END!r}: write them where the tables go"
+        )
+    tables = "\n\n".join(map(_markdown, PAGES[name]()))
+    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
+
+
+def _markdown(rows: list[list[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (rows[0], ["---"] * len(rows[0]), *rows[1:]))

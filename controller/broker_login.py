@@ -1,4 +1,4 @@
-"""How a program signs on at the broker: the same for the table's service and for the displays.
+"""`[mqtt]`: where the broker is and how a program signs on there, the same for the table's service and for the displays.
 
 A password stays out of the configuration, in a file that one user can read. Under systemd that is a credential of the unit:
 systemd reads the source file as root and gives the unit's user a copy in a directory of its own (`LoadCredential=`,
@@ -6,14 +6,15 @@ systemd.exec(5)). The configuration writes that directory as systemd does: `$CRE
 """
 
 import os
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import in_folder
+from punto.configs.toml_file import FromFolder, in_folder
 
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
 _CREDENTIALS: Final = Path(f"${_VARIABLE}")
@@ -28,13 +29,31 @@ def _is_credential(path: Path) -> bool:
     return path.parent == _CREDENTIALS
 
 
-class BrokerLogin(BaseModel):
-    """The user at the broker, and the file with the password on its only line, which may be a credential."""
+def _topic(base: str) -> str:
+    # MQTT 3.1.1, 4.7: a topic may have spaces, and neither wildcards nor NUL; those that begin with $ are the broker's.
+    # That its levels are not empty is our own rule: `/punto` and `punto/` would be other topics than `punto`.
+    if not all(base.split("/")) or set(base) & set("+#\0") or base.startswith("$"):
+        raise ValueError(
+            f"base {base!r} cannot begin a topic: write names with / between them, without +, # and a leading $"
+        )
+    return base
 
-    model_config = ConfigDict(frozen=True)
 
+class BrokerConfig(BaseModel):
+    """The broker: `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
+
+    `password_file` has the password of `username` on its only line, and may be a credential.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=1, le=65535)] = 1883
+    base: Annotated[str, AfterValidator(_topic)] = "punto"
     username: str | None = None
     password_file: Annotated[Path, AfterValidator(_in_folder_or_credential)] | None = None
+    ca_file: FromFolder | None = None
+    keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
 
     @model_validator(mode="after")
     def _password_has_a_user(self) -> Self:
@@ -64,15 +83,30 @@ class BrokerLogin(BaseModel):
             raise ConfigError([Problem(message, str(path))])
         return lines[0]
 
-    def password_warnings(self) -> Iterator[str]:
-        """What is likely to go wrong with the password file. A credential exists only while its unit runs."""
+    def tls(self) -> ssl.SSLContext | None:
+        """What the broker's certificate is verified by, None where the connection is not encrypted.
+
+        Raises:
+            ConfigError: the authority's certificate cannot be read.
+        """
+        if self.ca_file is None:
+            return None
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except OSError as error:  # ssl.SSLError is one
+            message = f"{self.ca_file} cannot be used as the broker's authority ({error}): name a readable file in PEM form"
+            raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error
+
+    def warnings(self) -> Iterator[str]:
+        """What is likely to go wrong with the files. A credential exists only while its unit runs."""
         path = self.password_file
-        if path is None or _is_credential(path):
-            return
-        if not path.is_file():
-            yield f"warning: mqtt.password_file {path} is not there"
-        elif path.stat().st_mode & 0o007:
-            yield f"warning: mqtt.password_file {path} is open to everybody on this machine: chmod o= {path}"
+        if path is not None and not _is_credential(path):
+            if not path.is_file():
+                yield f"warning: mqtt.password_file {path} is not there"
+            elif path.stat().st_mode & 0o007:
+                yield f"warning: mqtt.password_file {path} is open to everybody on this machine: chmod o= {path}"
+        if self.ca_file is not None and not self.ca_file.is_file():
+            yield f"warning: mqtt.ca_file {self.ca_file} is not there"
 
 
 def _found(path: Path) -> Path:

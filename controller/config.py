@@ -84,7 +84,7 @@ from punto.baccarat.wagers.pay import percentage
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import FromFolder, TomlFile, in_folder, read, typed
-from punto.controller.broker_login import BrokerLogin
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.gaming_days import Calendar, read_start, read_zone
 from punto.drivers.coin_spot.seats import Seats, SeatsError
 from punto.drivers.keypad.keys import KeyMap, KeyMapError
@@ -191,28 +191,14 @@ class RecordConfig(_Section):
     path: FromFolder
 
 
-class MqttConfig(_Section, BrokerLogin):
-    """`[mqtt]`: the broker. `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
+class MqttConfig(_Section, BrokerConfig):
+    """`[mqtt]`: the broker.
 
     `restricted` publishes the cards that the public has not seen and
     the record's head; only for a broker that lets nobody but surveillance read them (configs/mosquitto.acl).
     """
 
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    port: Annotated[int, Field(ge=1, le=65535)] = 1883
-    base: str = "punto"
-    ca_file: FromFolder | None = None
-    keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
     restricted: bool = False
-
-    @field_validator("base")
-    @classmethod
-    def _base_is_a_topic(cls, base: str) -> str:
-        if not all(base.split("/")) or set(base) & set("+#\0") or base.startswith("$"):
-            raise ValueError(
-                f"base {base!r} cannot begin a topic: write names with / between them, without +, # and a leading $"
-            )
-        return base
 
 
 class AccountsConfig(_Section):

@@ -5,11 +5,9 @@ process ends, systemd starts it again, and it recovers from the record.
 """
 
 import asyncio
-import ssl
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -19,7 +17,7 @@ from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.configs.problems import ConfigError, Problem
 from punto.controller import health
 from punto.controller.components import own_components, own_version
-from punto.controller.config import AccountsConfig, ConsoleConfig, MqttConfig, ServiceConfig
+from punto.controller.config import AccountsConfig, ConsoleConfig, ServiceConfig
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.edge.live import LiveEdge
@@ -29,7 +27,7 @@ from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
 from punto.controller.messages.models import Device, Health, Info
-from punto.controller.mqtt import Broker, BrokerAddress
+from punto.controller.mqtt import Broker
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
 from punto.controller.outbox import Outbox
@@ -338,25 +336,4 @@ def _broker(
         links = (devices.shoe, devices.keypad, devices.coin_spot, devices.card_reader)
         return report.message(now, *(each.health().counters if each is not None else {} for each in links))
 
-    return Broker(_address(config.mqtt), engine, journal, outbox, topic, info, current_health)
-
-
-def _address(mqtt: MqttConfig) -> BrokerAddress:
-    return BrokerAddress(
-        host=mqtt.host,
-        port=mqtt.port,
-        username=mqtt.username,
-        password=mqtt.password(),
-        keepalive=mqtt.keepalive,
-        tls=_tls(mqtt.ca_file) if mqtt.ca_file else None,
-    )
-
-
-def _tls(ca_file: Path) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=ca_file)
-    except OSError as error:  # ssl.SSLError is one
-        message = (
-            f"{ca_file} cannot be used as the broker's authority ({error}): name a readable file in PEM form"
-        )
-        raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error
+    return Broker(config.mqtt, engine, journal, outbox, topic, info, current_health)

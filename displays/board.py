@@ -13,17 +13,12 @@ from time import monotonic
 from typing import Final
 
 from punto.controller.messages.models import Availability, Message, Progressive, Scoreboard, State
-from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive
+from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive, sent
 
 PROGRESSIVES: Final = progressive("+")
 """The topics of a table's progressives, each of which has one of its own."""
 
-PAYLOADS: Final[dict[str, type[Message]]] = {
-    STATE: State,
-    SCOREBOARD: Scoreboard,
-    AVAILABILITY: Availability,
-    PROGRESSIVES: Progressive,
-}
+PAYLOADS: Final = sent(STATE, SCOREBOARD, AVAILABILITY, PROGRESSIVES)
 """The topics of a table that its display reads, by name, and what they carry."""
 
 LONGEST_HOLD: Final = 2.5

@@ -64,7 +64,6 @@ def main(args: argparse.Namespace) -> int:
         options = read_options(
             args.config, {place: value for place, value in given.items() if value is not None}
         )
-        options.mqtt.password()  # one that cannot be read is reported now, not at each connection
         if args.text:
             _show_in_terminal(options)
         else:
@@ -96,8 +95,6 @@ async def _until_told_to_stop(options: DisplayOptions) -> None:
     stopping = asyncio.create_task(told.wait())
     await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    # aiomqtt leaves a connection open that is given up while it is being made, and then reports what becomes of it.
-    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     serving.cancel()
     await asyncio.wait([serving])
     if not serving.cancelled():

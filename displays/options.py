@@ -10,33 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import FromFolder, TomlFile, read, typed
-from punto.controller.broker_login import BrokerLogin
+from punto.controller.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
 
-Port = Annotated[int, Field(ge=1, le=65535)]
 COMMAND = "the command's options"
 """Where an option was given that no file has."""
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
-class MqttOptions(BrokerLogin):
-    """The broker, and the base of the tables' topics."""
+class MqttOptions(BrokerConfig):
+    """The broker; a screen finds a silent connection out sooner than a table, as people look at it."""
 
-    model_config = _STRICT
-
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
-    port: Port = 1883
-    base: str = "punto"
-
-    @field_validator("base")
-    @classmethod
-    def _is_a_topic(cls, base: str) -> str:
-        if not re.fullmatch(r"[^+#/\s]+(/[^+#/\s]+)*", base):
-            raise ValueError(
-                f"{base!r} is no topic: write words with / between them, without + or #, such as punto"
-            )
-        return base
+    keepalive: Annotated[int, Field(ge=1, le=65535)] = 5
 
 
 class PageOptions(BaseModel):

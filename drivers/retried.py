@@ -1,7 +1,6 @@
 """What the small devices' drivers have in common: a connection that is made again for ever, and how it stands."""
 
 import asyncio
-import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 import structlog
 
+from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth
 
 FIRST_RETRY_SECONDS: Final = 0.1
@@ -38,7 +38,7 @@ class Retried(ABC, Generic[AnyUser]):
         self._log = structlog.get_logger(f"drivers.{device.replace(' ', '_')}")
         self._state = "not started"  # "connected", or why not
         self._since = datetime.now(UTC)
-        self._retry_seconds = FIRST_RETRY_SECONDS
+        self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
 
     async def run(self, user: AnyUser) -> None:
         """Serve until cancelled; what `user` raises escapes."""
@@ -48,8 +48,7 @@ class Retried(ABC, Generic[AnyUser]):
             except DeviceLostError as lost:
                 self._lost(str(lost), user)
             await self._while_away(user)
-            await asyncio.sleep(random.uniform(self._retry_seconds / 2, self._retry_seconds))
-            self._retry_seconds = min(2 * self._retry_seconds, LAST_RETRY_SECONDS)
+            await asyncio.sleep(self._backoff.pause())
 
     def health(self) -> LinkHealth:
         """Tell how the device's link stands now."""
@@ -85,7 +84,7 @@ class Retried(ABC, Generic[AnyUser]):
     def _connected(self, user: AnyUser) -> None:
         if self._state == "connected":
             return
-        self._retry_seconds = FIRST_RETRY_SECONDS
+        self._backoff.reset()
         self._stand("connected", user)
         self._log.info(f"{self._device} connected", path=self.path, serial=self._serial())
 

@@ -8,16 +8,17 @@ import asyncio
 import json
 import math
 import random
-import socket
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import aiomqtt
-
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers
+from punto.controller.broker_login import BrokerConfig
+from punto.controller.messages.topics import STATE, Topics, progressive, wager_set
+from punto.controller.mqtt_link import Connection, Link, Received, Sender
+from punto.drivers.backoff import Backoff
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.coins import Coins, Habits, Move
 
@@ -25,7 +26,6 @@ _CHIP: Final = 500
 _MOST: Final = 20_000
 # How often each base wager is the one that a seat begins with.
 _WEIGHTS: Final = {"player": 44, "banker": 50}
-_NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,9 +48,7 @@ class PlayersOptions:
     - `progressive`: what is on the sensors, None where there are none.
     """
 
-    host: str
-    port: int
-    base: str
+    broker: BrokerConfig
     table: str
     game: Game
     seats: tuple[int, ...]
@@ -66,6 +64,7 @@ class Players:
     def __init__(self, options: PlayersOptions) -> None:
         self._options = options
         self._random = random.Random(options.seed)
+        self._topic = Topics(options.broker.base, options.table)
         self._round = 0
         self._coins = None
         if options.progressive is not None:
@@ -76,36 +75,26 @@ class Players:
 
     async def run(self) -> None:
         """Play until cancelled; a broker that goes away is connected to again."""
-        while True:
-            try:
-                # Without a time-out: `asyncio.wait_for`, which would watch it, loses a cancellation in Python 3.11 that
-                # comes in the moment of an answer (python/cpython 86296).
-                async with aiomqtt.Client(
-                    self._options.host, self._options.port, timeout=math.inf, socket_options=_NODELAY
-                ) as client:
-                    await client.subscribe(self._topic("state"), qos=1)
-                    if self._options.progressive is not None:
-                        await client.subscribe(
-                            self._topic(f"progressive/{self._options.progressive.id}"), qos=1
-                        )
-                    async for message in client.messages:
-                        await self._look(client, message)
-            except aiomqtt.MqttError:
-                await asyncio.sleep(1)
+        await Link(self._options.broker, Backoff(1, 1)).run(self._play)
 
-    def _topic(self, name: str) -> str:
-        return f"{self._options.base}/{self._options.table}/{name}"
+    async def _play(self, connection: Connection) -> None:
+        topics = [self._topic(STATE)]
+        if self._options.progressive is not None:
+            topics.append(self._topic(progressive(self._options.progressive.id)))
+        await connection.subscribe(topics)
+        sender = Sender(connection)
+        async for message in connection.messages():
+            await self._look(sender, message)
 
-    async def _look(self, client: aiomqtt.Client, message: aiomqtt.Message) -> None:
+    async def _look(self, sender: Sender, message: Received) -> None:
         # A broker may deliver more than was subscribed to.
-        topic, payload = message.topic.value, message.payload
-        if topic == self._topic("state") and isinstance(payload, bytes):
-            await self._look_at_table(client, json.loads(payload))
-        elif self._coins is not None and topic.startswith(self._topic("progressive/")):
-            over = json.loads(payload)["step"] == "betting"
+        if message.topic == self._topic(STATE):
+            await self._look_at_table(sender, json.loads(message.payload))
+        elif self._coins is not None and message.topic.startswith(self._topic(progressive(""))):
+            over = json.loads(message.payload)["step"] == "betting"
             self._move(self._coins.over() if over else self._coins.started())
 
-    async def _look_at_table(self, client: aiomqtt.Client, state: dict[str, Any]) -> None:
+    async def _look_at_table(self, sender: Sender, state: dict[str, Any]) -> None:
         """Wager once in every round."""
         if state["phase"] != "betting" or state["round"] == self._round:
             return
@@ -122,7 +111,8 @@ class Players:
                     "wager": placed.wager,
                     "amount": placed.amount,
                 }
-                await client.publish(self._topic(f"wagers/{seat}/set"), json.dumps(payload), qos=1)
+                sender.send(self._topic(wager_set(seat)), json.dumps(payload).encode())
+            await sender.all_taken()
             if chosen and self._coins is not None:
                 self._move(self._coins.wagered(seat))
 

@@ -7,14 +7,16 @@ something out of order, reads why it was refused, and goes on as if it had not b
 
 import asyncio
 import json
-import math
 import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol
 
-import aiomqtt
+from punto.controller.broker_login import BrokerConfig
+from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
+from punto.controller.mqtt_link import Connection, Link
+from punto.drivers.backoff import Backoff
 
 Do = Literal[
     "open_betting",
@@ -146,9 +148,7 @@ class DealerOptions:
     - `slips`: how often something is done out of order; `seed` decides when.
     """
 
-    host: str
-    port: int
-    base: str
+    broker: BrokerConfig
     table: str
     wager: str
     seats: int
@@ -174,27 +174,15 @@ class TableDealer:
 
     async def run(self) -> None:
         """Deal until cancelled; a broker that goes away is connected to again."""
-        while True:
-            with suppress(aiomqtt.MqttError):
-                # Without a time-out, with which Python 3.11 can lose a cancellation (python/cpython 86296).
-                async with aiomqtt.Client(self._options.host, self._options.port, timeout=math.inf) as client:
-                    await self._attend(client)
-            await asyncio.sleep(1)
+        await Link(self._options.broker, Backoff(1, 1)).run(self._attend)
 
-    async def _attend(self, client: aiomqtt.Client) -> None:
-        for name in ("state", "progressive/+", "round"):
-            await client.subscribe(f"{self._options.base}/{self._options.table}/{name}", qos=1)
-        dealing = asyncio.create_task(self._deal())
-        try:
-            async for message in client.messages:
-                if isinstance(message.payload, bytes):
-                    self._look(json.loads(message.payload))
-                if dealing.done():
-                    dealing.result()
-        finally:
-            dealing.cancel()
-            with suppress(asyncio.CancelledError):
-                await dealing
+    async def _attend(self, connection: Connection) -> None:
+        topic = Topics(self._options.broker.base, self._options.table)
+        await connection.subscribe([topic(name) for name in (STATE, progressive("+"), ROUND)])
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._deal())
+            async for message in connection.messages():
+                self._look(json.loads(message.payload))
 
     # --- what is seen
 

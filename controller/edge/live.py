@@ -21,6 +21,7 @@ from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Edge, PositionEdge
 from punto.controller.outbox import Outbox
+from punto.drivers.backoff import Backoff
 from punto.odds.composition import CompositionError
 
 EVERY_SECONDS: Final = 10
@@ -51,7 +52,7 @@ class LiveEdge:
         self._alarm = alarm
         self._outbox = outbox
         self._worker = Worker()
-        self._failures = 0  # of the worker since it last answered
+        self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
         self._wanted: tuple[int, Left] | None = None
         self._valued: _Valued | None = None
         self._told: frozenset[tuple[int, str]] = frozenset()  # alarms that stand, by shoe and position
@@ -130,15 +131,14 @@ class LiveEdge:
         except (BrokenExecutor, OSError) as error:
             await self._begin_again(seq, left, error)
         else:
-            self._failures = 0
+            self._backoff.reset()
             alarms = tuple(name for name, edge in edges.items() if -edge > self._alarm)
             self._put(_Valued(seq, left, edges, alarms))
             self._tell(left, edges, alarms)
 
     async def _begin_again(self, seq: int, left: Left, error: BaseException) -> None:
         """Let a worker that died go, and have another value the newest shoe after a while."""
-        pause = min(LAST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2 ** min(self._failures, 10))
-        self._failures += 1
+        pause = self._backoff.pause()
         _log.warning("edge worker died", reason=str(error) or type(error).__name__, again_in_seconds=pause)
         self._put(_Valued(seq, left, unavailable="the process that computes them died, and another is begun"))
         await asyncio.to_thread(self._worker.end)

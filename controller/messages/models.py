@@ -63,7 +63,7 @@ class Message(Payload):
 
 
 class Availability(Message):
-    """Whether the table's service is there; retained, and the connection's last will. `seq` is 0."""
+    """Whether the table's service is online or offline, why and since when; also the connection's last will. `seq` is 0."""
 
     schema_: Literal["punto/availability/1"] = Field("punto/availability/1", alias="schema")
     state: Literal["online", "offline"]
@@ -80,7 +80,7 @@ class ComponentDigest(Payload):
 
 
 class Device(Message):
-    """A device of the table; retained. `seq` is that of the input it reflects."""
+    """A device of the table: whether it is there, since when, and if not why. `seq` is that of the input it reflects."""
 
     schema_: Literal["punto/device/1"] = Field("punto/device/1", alias="schema")
     device: str
@@ -92,7 +92,7 @@ class Device(Message):
 
 
 class Info(Message):
-    """What this service is and how it is set up, secrets left out; retained. `seq` is 0."""
+    """What this service is and how it is set up, secrets left out. `seq` is 0."""
 
     schema_: Literal["punto/info/1"] = Field("punto/info/1", alias="schema")
     version: str
@@ -113,7 +113,7 @@ class Replay(Payload):
 
 
 class Health(Message):
-    """How the service is doing; retained. `seq` counts since its start."""
+    """How the service is doing: what waits, what was lost, how the links are; every 10 s. `seq` counts since its start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -197,7 +197,7 @@ class ShoeStatus(Payload):
 
 
 class State(Message):
-    """The whole public table; retained, and sent again every second.
+    """The whole public table, at each change and every second.
 
     `seq` is that of the input it reflects. A consumer that has not had one for longer than `valid_until - ts`
     shows that it is not live.
@@ -295,7 +295,7 @@ class ScoreStreak(Payload):
 
 
 class Scoreboard(Message):
-    """The roads of this shoe; retained. `seq` is the number of the last round on the record."""
+    """The five roads of this shoe, the ask marks, counts and streak. `seq` is the number of the last round on the record."""
 
     schema_: Literal["punto/scoreboard/1"] = Field("punto/scoreboard/1", alias="schema")
     shoe: int
@@ -342,9 +342,9 @@ class MeterAward(Payload):
 
 
 class Progressive(Message):
-    """A progressive's meter and what it pays; retained, and sent again every second. `seq` is that of the input it reflects.
+    """A progressive's meter, what each hand pays now, the game at this table and the last award; at each change and every second.
 
-    The reserve is hidden: it is in no message.
+    `seq` is that of the input it reflects. The reserve is hidden: it is in no message.
     """
 
     schema_: Literal["punto/progressive/1"] = Field("punto/progressive/1", alias="schema")
@@ -368,14 +368,17 @@ class Progressive(Message):
 
 
 class Event(Message):
-    """One public happening; not retained. `seq` counts them over the table's life without gaps."""
+    """One public happening as it comes: card, result, void, alarm. `seq` counts them over the table's life without gaps."""
 
     schema_: Literal["punto/event/1"] = Field("punto/event/1", alias="schema")
     happening: Annotated[Happening, Field(discriminator="kind")]
 
 
 class Round(Message):
-    """One finished round, settlements included; not retained. `seq` is its number, counted without gaps."""
+    """One finished round with its settlements, once it is on the record, in order. `seq` is its number, counted without gaps.
+
+    After an absence of the broker all that it missed follow. The same round may come twice, with the same `id`.
+    """
 
     schema_: Literal["punto/round/1"] = Field("punto/round/1", alias="schema")
     game: str = Field(description="the name of the game file")
@@ -383,16 +386,16 @@ class Round(Message):
 
 
 class RestrictedCard(Message):
-    """A card that the public may not see; for surveillance's credentials only. `seq` is that of its input."""
+    """A card that the public may not see, for surveillance alone (`[mqtt] restricted = true`). `seq` is that of its input."""
 
     schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
     card: CardHeld
 
 
 class RestrictedHead(Message):
-    """The record's last input with its hash, for surveillance to note; retained. `seq` is that input's number.
+    """The record's last input with its hash, every 10 s, for surveillance to note (`[mqtt] restricted = true`).
 
-    The public must not have it: from one hash to the next, cards that nobody has seen could be found by trying them all.
+    `seq` is that input's number. The public must not have it: from one hash to the next, cards that nobody has seen could be found by trying them all.
     """
 
     schema_: Literal["punto/restricted-head/1"] = Field("punto/restricted-head/1", alias="schema")
@@ -416,7 +419,7 @@ class PositionEdge(Payload):
 
 
 class Edge(Message):
-    """The house's edge of every wager on the coming coup, or on the one being dealt; retained, for surveillance alone.
+    """The house's edge of every wager on the coming coup, or on the one being dealt, for surveillance alone (`[edge]`).
 
     `seq` is that of the input after which the shoe was so. It comes after each coup, a little later, and is sent again
     while nothing changes: whoever has not had one for longer than `valid_until - ts` does not know the edges. A meter is
@@ -440,7 +443,7 @@ class Edge(Message):
 
 
 class WagerRequest(Payload):
-    """A seat asks to have an amount on a wager in a round; 0 takes it back. The topic names the seat."""
+    """A seat asks to have an amount on a wager in a round; 0 takes it back. Publish it without the retain flag."""
 
     id: str = Field(min_length=1, max_length=64, description="the asker's own; the answer names it")
     round: int = Field(description="the round that the wager is for, as `state` gives it")
@@ -449,7 +452,7 @@ class WagerRequest(Payload):
 
 
 class WagerAnswer(Message):
-    """What became of a wager request; not retained. `seq` is that of its input, or of the last one when it is no request."""
+    """What became of a wager request. `seq` is that of its input, or of the last one when it is no request."""
 
     schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
     request: str | None = Field(description="the request's id, null when not even that could be read")

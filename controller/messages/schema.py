@@ -1,10 +1,9 @@
-"""The JSON Schemas and the AsyncAPI document, made from the models that the program itself uses.
+"""The JSON Schemas and the AsyncAPI document, made from the topics and models that the program itself uses.
 
-`CHANNELS` is every topic there is. What the service sends is described as it is always sent, every key present; what
+What the service sends is described as it is always sent, every key present; what
 it takes as it may be written, with what may be left out.
 """
 
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
@@ -12,160 +11,11 @@ from pydantic_core import core_schema
 
 from punto.controller.messages import models
 from punto.controller.messages.models import Message, Payload
+from punto.controller.messages.topics import CHANNELS, DEVICES, Channel
 from punto.version import __version__
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Channel:
-    """A topic: its `name` below `<base>/<table>/`, which way its messages go, seen from the service, and which."""
-
-    name: str
-    direction: Literal["send", "receive"]
-    messages: tuple[type[Payload], ...]
-    about: str
-    retained: bool = False
-    answered_on: str | None = None
-    """The name of the channel that has the answer."""
-
-    @property
-    def id(self) -> str:
-        """How the document's references call it: `wagers/{seat}/set` is `wagers_set`."""
-        return "_".join(part for part in self.name.split("/") if not part.startswith("{"))
-
-
-CHANNELS: Final = (
-    Channel(
-        name="availability",
-        direction="send",
-        messages=(models.Availability,),
-        retained=True,
-        about="Whether the table's service is there. Its last will says offline when it goes without a word.",
-    ),
-    Channel(
-        name="devices/{device}",
-        direction="send",
-        messages=(models.Device,),
-        retained=True,
-        about="Each device of the table: whether it is there, which one, and its software.",
-    ),
-    Channel(
-        name="info",
-        direction="send",
-        messages=(models.Info,),
-        retained=True,
-        about="The service's version, components and configuration, passwords left out.",
-    ),
-    Channel(
-        name="health",
-        direction="send",
-        messages=(models.Health,),
-        retained=True,
-        about="How the service is doing: what waits, what was lost, how the shoe's link is.",
-    ),
-    Channel(
-        name="state",
-        direction="send",
-        messages=(models.State,),
-        retained=True,
-        about="The whole public table, at each change and every second.",
-    ),
-    Channel(
-        name="scoreboard",
-        direction="send",
-        messages=(models.Scoreboard,),
-        retained=True,
-        about="The five roads of this shoe, the ask marks, counts and streak.",
-    ),
-    Channel(
-        name="progressive/{progressive}",
-        direction="send",
-        messages=(models.Progressive,),
-        retained=True,
-        about="A progressive's meter, what it pays, and its last award; at each change and every second.",
-    ),
-    Channel(
-        name="event",
-        direction="send",
-        messages=(models.Event,),
-        about="Each public happening as it comes. A gap in `seq` means that some were missed.",
-    ),
-    Channel(
-        name="round",
-        direction="send",
-        messages=(models.Round,),
-        about=(
-            "Each finished round once it is on the record, in order; after an absence of the broker all that it "
-            "missed. The same round may come twice, with the same `id`."
-        ),
-    ),
-    Channel(
-        name="restricted/card",
-        direction="send",
-        messages=(models.RestrictedCard,),
-        about="Cards that the public may not see. The broker must let none but surveillance read this.",
-    ),
-    Channel(
-        name="restricted/head",
-        direction="send",
-        messages=(models.RestrictedHead,),
-        retained=True,
-        about=(
-            "The record's last input with its hash: noted out of the table's reach, it shows later that the record up to it "
-            "is still the same. The broker must let none but surveillance read this."
-        ),
-    ),
-    Channel(
-        name="restricted/edge",
-        direction="send",
-        messages=(models.Edge,),
-        retained=True,
-        about=(
-            "The house's edge of each wager in the shoe in play, after each coup, where it is configured. The broker "
-            "must let none but surveillance read this."
-        ),
-    ),
-    Channel(
-        name="wagers/{seat}/set",
-        direction="receive",
-        messages=(models.WagerRequest,),
-        answered_on="wagers/{seat}/result",
-        about="A seat's wagers. Publish without the retain flag.",
-    ),
-    Channel(
-        name="wagers/{seat}/result",
-        direction="send",
-        messages=(models.WagerAnswer,),
-        about="What became of each of a seat's wagers.",
-    ),
-    Channel(
-        name="request/snapshot",
-        direction="receive",
-        messages=(models.SnapshotRequest,),
-        answered_on="response/snapshot",
-        about="Asks for every retained message to be sent again.",
-    ),
-    Channel(
-        name="response/snapshot",
-        direction="send",
-        messages=(models.Response,),
-        about="Says that the retained messages are sent again, or why not.",
-    ),
-    Channel(
-        name="request/rounds",
-        direction="receive",
-        messages=(models.RoundsRequest,),
-        answered_on="response/rounds",
-        about="Asks for rounds on the record, for whoever has missed some.",
-    ),
-    Channel(
-        name="response/rounds",
-        direction="send",
-        messages=(models.RoundsResponse, models.Response),
-        about="The rounds asked for, or why there are none.",
-    ),
-)
 
 PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "base": {
@@ -173,7 +23,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "default": "punto",
     },
     "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
-    "device": {"description": "the device", "enum": ["ishoe", "keypad", "coin_spot", "card_reader"]},
+    "device": {"description": "the device", "enum": [name.rpartition("/")[2] for name in DEVICES]},
     "progressive": {"description": "the progressive's id, as configured", "examples": ["dragon"]},
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},
 }

@@ -5,7 +5,6 @@ reason that a technician can act on, submitted once per change of reason. What `
 """
 
 import asyncio
-import random
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ import structlog
 
 from punto.baccarat.table.events import LinkNoise, RecordsLost, ShoeEvent, ShoeHello, ShoeLost
 from punto.baccarat.table.shoe_orders import ShoeOrders
+from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth, Submit
 from punto.drivers.ishoe.link import HostLink, LinkCounters
 from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
@@ -45,7 +45,7 @@ class Shoe:
         self._link: HostLink | None = None
         self._counters = LinkCounters()
         self._connections = 0
-        self._retry_seconds = FIRST_RETRY_SECONDS
+        self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
         self._state = "not started"  # "connected", or why not
         self._since = datetime.now(UTC)
 
@@ -56,8 +56,7 @@ class Shoe:
                 await self._connection(submit)
             except PortLostError as lost:
                 await self._deliver([ShoeLost(str(lost))], submit)
-            await asyncio.sleep(random.uniform(self._retry_seconds / 2, self._retry_seconds))
-            self._retry_seconds = min(2 * self._retry_seconds, LAST_RETRY_SECONDS)
+            await asyncio.sleep(self._backoff.pause())
 
     def direct(self, orders: ShoeOrders) -> None:
         """Tell the shoe at once what the table wants now; see `ShoeDriver.direct`."""
@@ -135,7 +134,7 @@ class Shoe:
         elif isinstance(event, ShoeHello):
             _log.info("shoe connected", port=self._path, serial=event.serial, log=f"{event.log:08x}")
             self._state, self._since = "connected", datetime.now(UTC)
-            self._retry_seconds = FIRST_RETRY_SECONDS
+            self._backoff.reset()
         return True
 
     def _send(self) -> None:

@@ -1,11 +1,11 @@
-"""The user at the broker and where the password lies, for a table's service and for a display alike."""
+"""`[mqtt]`, the user at the broker and where the password lies: the same for a table's service and for a display."""
 
 from pathlib import Path
 
 import pytest
 
 from punto.configs.problems import ConfigError
-from punto.controller.broker_login import BrokerLogin
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.config import MqttConfig, load_config
 from punto.displays.options import MqttOptions, read_options
 from tests.config.test_config import check
@@ -24,10 +24,52 @@ def config(request, tmp_path: Path) -> Path:
     return path
 
 
-def login(config: Path) -> BrokerLogin:
+def login(config: Path) -> BrokerConfig:
     found = read_options(config, {}).mqtt if config.stem == "display" else load_config(config).mqtt
     assert found is not None
     return found
+
+
+def rewritten(config: Path, old: str, new: str) -> None:
+    text = config.read_text(encoding="utf-8")
+    assert old in text
+    config.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.mark.parametrize("base", ["punto", "casino floor/punto", "Étage 2", " ", "a/$b"])
+def test_a_base_is_what_a_topic_may_begin_with(base, config):
+    rewritten(config, 'base = "punto"', f'base = "{base}"')
+
+    assert login(config).base == base
+
+
+@pytest.mark.parametrize(
+    "base", ["", "/", "/punto", "punto/", "a//b", "punto/#", "+/punto", "pun+to", "$SYS", "a\\u0000b"]
+)
+def test_a_base_that_no_topic_may_begin_with_is_refused(base, config):
+    rewritten(config, 'base = "punto"', f'base = "{base}"')
+    with pytest.raises(ConfigError) as refused:
+        login(config)
+
+    (problem,) = refused.value.problems
+    assert problem.key == "mqtt.base"
+    assert problem.message.endswith(
+        "cannot begin a topic: write names with / between them, without +, # and a leading $"
+    )
+
+
+def test_an_authority_that_cannot_be_read_is_reported(config):
+    rewritten(config, f'username = "somebody"\npassword_file = "{CREDENTIAL}"\n', 'ca_file = "ca.pem"\n')
+    broker = login(config)
+    authority = config.parent / "ca.pem"
+    warned = f"warning: mqtt.ca_file {authority} is not there\n"
+    assert warned in check(str(config)).stdout
+    for make in (lambda: None, lambda: authority.write_text("no certificate")):
+        make()
+        with pytest.raises(
+            ConfigError, match=f"mqtt.ca_file: {authority} cannot be used as the broker's authority"
+        ):
+            broker.tls()
 
 
 def test_a_credential_is_read_where_systemd_put_it(config, tmp_path, monkeypatch):
@@ -84,7 +126,7 @@ def test_any_other_path_is_relative_to_the_file(config):
         (None, "secret: the password cannot be read: No such file or directory"),
         (b"", "secret: a password file has one line"),
         (b"\n", "secret: a password file has one line"),
-        (b"one\ntwo\n", "secret: a password file has one line"),
+        (b"one\ntwo\n", "secret: a password file has one line, the password, and nothing else"),
         (b"\xff\n", "secret: the password is not UTF-8 text"),
     ],
 )

@@ -55,8 +55,19 @@ async def listening(port: int) -> None:
     raise TimeoutError(f"nothing listens on port {port}")
 
 
+def make_certificates(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 with its key, server.pem and server.key, by an authority of our own, which is returned."""
+    authority = folder / "ca.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    by = ["-CA", str(authority), "-CAkey", str(folder / "ca.key"), "-addext", "subjectAltName=IP:127.0.0.1"]
+    for name, more in (("ca", []), ("server", by)):
+        files = ["-out", str(folder / f"{name}.pem"), "-keyout", str(folder / f"{name}.key")]
+        subprocess.run([*made, "-subj", f"/CN={name}", *files, *more], check=True, capture_output=True)
+    return authority
+
+
 class Broker:
-    """Mosquitto on a free loopback port; with `users`, only for them."""
+    """Mosquitto on a free loopback port; with `users`, only for them, and where `make_certificates` made some, by TLS."""
 
     def __init__(self, folder: Path, users: dict[str, str] | None = None) -> None:
         self.port = free_port()
@@ -65,6 +76,8 @@ class Broker:
         lines.append(
             f"user {getpass.getuser()}"
         )  # started by root, Mosquitto would else be a user who cannot read here
+        if (folder / "server.pem").exists():
+            lines += [f"certfile {folder}/server.pem", f"keyfile {folder}/server.key"]
         if users is None:
             lines.append("allow_anonymous true")
         else:
@@ -104,8 +117,9 @@ class Publisher:
 
 
 @contextlib.asynccontextmanager
-async def publisher(broker: Broker, username: str | None = None, password: str | None = None):
-    async with aiomqtt.Client("127.0.0.1", broker.port, username=username, password=password) as client:
+async def publisher(broker: Broker, username: str | None = None, password: str | None = None, **options: Any):
+    login: dict[str, Any] = {"username": username, "password": password}
+    async with aiomqtt.Client("127.0.0.1", broker.port, **login, **options) as client:
         yield Publisher(client)
 
 

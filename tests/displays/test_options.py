@@ -66,7 +66,10 @@ def test_a_table_is_enough():
             "[display]\ntables = ['t']\nprot = 80",
             "display.toml:3: display.prot: no such key (did you mean port?)",
         ),
-        ("[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'", "mqtt.base: 'punto/#' is no topic"),
+        (
+            "[display]\ntables = ['t']\n[mqtt]\nbase = 'punto/#'",
+            "display.toml:4: mqtt.base: base 'punto/#' cannot begin a topic",
+        ),
         (
             "[display]\ntables = ['t']\n[mqtt]\npassword = 'x'",
             "mqtt.password: no such key (did you mean password_file?)",

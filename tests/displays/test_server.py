@@ -1,7 +1,9 @@
 """What the server gives a browser, read from the wire."""
 
 import asyncio
+import gc
 import json
+import ssl
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator
@@ -14,7 +16,7 @@ import structlog
 
 from punto.displays.server import STATIC
 from tests.displays.meters import Meter
-from tests.displays.parts import Broker, display, publisher
+from tests.displays.parts import Broker, display, make_certificates, publisher
 from tests.displays.played import PlayedTable
 
 PATHS = [
@@ -327,5 +329,34 @@ async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are
                 assert json.loads((await get(address + "healthz"))[2])["table-1"]["live"] is False
     finally:
         broker.kill()
-    (away,) = (each for each in logs if each["event"] == "broker_away")
+    (away,) = (each for each in logs if each["event"] == "broker away")
     assert "set username and password_file in [mqtt]" in away["hint"]
+
+
+# paho leaves the socket of a handshake that failed to the garbage collector, which says so.
+@pytest.mark.filterwarnings("ignore:.*SSLSocket:pytest.PytestUnraisableExceptionWarning")
+async def test_over_tls_the_display_follows_a_broker_that_its_authority_vouches_for_and_no_other(tmp_path):
+    (tmp_path / "other").mkdir()
+    ours, others = make_certificates(tmp_path), make_certificates(tmp_path / "other")
+    broker = Broker(tmp_path)
+    await broker.start()
+    try:
+        with structlog.testing.capture_logs() as logs:
+            async with (
+                publisher(broker, tls_context=ssl.create_default_context(cafile=ours)) as out,
+                display(broker, ca_file=ours) as address,
+                display(broker, ca_file=others) as deceived,
+                event_stream(address) as (events, _),
+            ):
+                await out.send("state", PlayedTable().state())
+                async for name, _ in events:
+                    if name == "state":
+                        break
+                wrong = await get(deceived + "healthz")
+    finally:
+        broker.kill()
+    gc.collect()
+
+    assert json.loads(wrong[2])["table-1"]["live"] is False
+    (away,) = (each for each in logs if each["event"] == "broker away")
+    assert "CERTIFICATE_VERIFY_FAILED" in away["reason"]

@@ -395,7 +395,7 @@ async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_
         assert await asyncio.to_thread(terminal.end) == 0
         assert terminal.said.count(b"\x1b[?1049h") == terminal.said.count(b"\x1b[?1049l") == 1
         assert b"Traceback" not in terminal.said
-        assert b"broker_connected" not in terminal.said
+        assert b"broker connected" not in terminal.said
     finally:
         terminal.close()
 

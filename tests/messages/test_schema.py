@@ -1,6 +1,7 @@
 """What is committed in docs/ describes the messages that the program sends and takes."""
 
 import json
+import re
 from collections import defaultdict
 from datetime import datetime
 from pathlib import Path
@@ -11,10 +12,14 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from pydantic import BaseModel
 
 from punto.baccarat.table.effects import Happening
-from punto.commands.schema import documents
+from punto.commands.cli import main
+from punto.commands.schema import documents, with_tables
 from punto.controller.messages import models, topics
 from punto.controller.messages.models import Event, Message, Payload, Round
-from punto.controller.messages.schema import CHANNELS, MESSAGES, asyncapi
+from punto.controller.messages.schema import MESSAGES
+from punto.controller.messages.topics import CHANNELS
+from punto.controller.messages.topics_page import access_list
+from punto.displays.board import PAYLOADS
 from tests.messages.driven import messages, others
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -145,15 +150,55 @@ def test_every_message_has_a_channel():
 
 def test_every_topic_of_the_program_has_a_channel():
     names = {channel.name for channel in CHANNELS}
-    constants = {value for name, value in vars(topics).items() if name.isupper()}
-    answers = {topics.response("snapshot"), topics.response("rounds")}
+    constants = {value for name, value in vars(topics).items() if name.isupper() and isinstance(value, str)}
 
-    devices = {name for name in constants if name.startswith("devices/")}
-    assert constants - devices | answers <= names
-    known = asyncapi()["components"]["parameters"]["device"]["enum"]
-    assert devices == {f"devices/{name}" for name in known}
+    assert constants - set(topics.DEVICES) <= names
+    assert {name for name in constants if name.startswith("devices/")} == set(topics.DEVICES)
+    assert {channel.answered_on for channel in CHANNELS} - {None} <= names
     assert topics.wager_result(5) == "wagers/5/result"
     assert topics.progressive("dragon") == "progressive/dragon"
+
+
+def test_the_committed_page_and_access_list_are_those_of_the_topics():
+    page = (DOCS / "topics.md").read_text(encoding="utf-8")
+    acl = DOCS.parent / "configs" / "mosquitto.acl"
+
+    assert page == with_tables("topics.md", page), "run: make schema"
+    assert acl.read_text(encoding="utf-8") == access_list(), "run: make schema"
+
+
+def test_the_command_writes_both(tmp_path):
+    page = (DOCS / "topics.md").read_text(encoding="utf-8")
+    row = "| `state` | yes |"
+    assert row in page
+    (tmp_path / "topics.md").write_text(page.replace(row, "| old |"), encoding="utf-8")
+
+    assert main(["schema", "--out", str(tmp_path), "--acl", str(tmp_path / "acl" / "punto")]) == 0
+    assert (tmp_path / "topics.md").read_text(encoding="utf-8") == page
+    assert (tmp_path / "acl" / "punto").read_text(encoding="utf-8") == access_list()
+
+
+def test_what_is_restricted_is_for_no_user_but_surveillance():
+    restricted = [channel for channel in CHANNELS if channel.name.startswith("restricted/")]
+
+    assert len(restricted) == 3
+    assert not any(channel.users for channel in restricted)
+    assert "restricted" not in access_list().partition("# The table's service.")[2]
+
+
+def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():
+    may = {channel.filter for channel in CHANNELS if "display" in channel.users}
+    page = (DOCS / "displays.md").read_text(encoding="utf-8")
+    said = page.partition("It reads four topics of each table: ")[2].partition(", over one")[0]
+
+    assert PAYLOADS.keys() <= may
+    assert sorted(re.findall("`([^`]+)`", said)) == sorted(PAYLOADS)
+    assert {model.__name__ for model in PAYLOADS.values()} == {
+        "State",
+        "Scoreboard",
+        "Availability",
+        "Progressive",
+    }
 
 
 def test_only_what_the_service_sends_is_retained_and_only_state():

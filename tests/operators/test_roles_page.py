@@ -4,7 +4,7 @@ from pathlib import Path
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.commands.cli import main
-from punto.consoles.roles_page import BEGIN, END, with_roles
+from punto.commands.schema import BEGIN, END, with_tables
 from punto.controller.accounts.roles import READS, Role
 
 PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
@@ -18,7 +18,9 @@ def rows(page: str) -> list[list[str]]:
 def test_the_committed_page_is_what_the_catalogue_says():
     page = PAGE.read_text(encoding="utf-8")
 
-    assert page == with_roles(page), "docs/operators.md is not what the catalogue says: run make schema"
+    assert page == with_tables("operators.md", page), (
+        "docs/operators.md is not what the catalogue says: run make schema"
+    )
 
 
 def test_each_order_and_each_reading_has_a_row_with_its_roles():

@@ -35,14 +35,15 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Limits
 from punto.configs.game_files import load_game
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
 from punto.controller.health import HealthReport
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Info
-from punto.controller.messages.schema import CHANNELS
-from punto.controller.mqtt import Broker, BrokerAddress
+from punto.controller.messages.topics import CHANNELS
+from punto.controller.mqtt import Broker
 from punto.controller.outbox import Outbox
 from punto.simulators.shoe.order import shuffled
 
@@ -139,7 +140,16 @@ async def table(
         await journal.close()
 
 
-def broker_of(table: Table, port: int, **address: Any) -> Broker:
+class Login(BrokerConfig):
+    """A broker, and the password at it without a file."""
+
+    secret: str | None = None
+
+    def password(self) -> str | None:
+        return self.secret
+
+
+def broker_of(table: Table, port: int, password: str | None = None, **broker: Any) -> Broker:
     """The connection of this table to a broker."""
     report = HealthReport(table.engine, table.journal, table.outbox)
 
@@ -155,7 +165,7 @@ def broker_of(table: Table, port: int, **address: Any) -> Broker:
         )
 
     return Broker(
-        BrokerAddress(port=port, **address),
+        Login(port=port, secret=password, **broker),
         table.engine,
         table.journal,
         table.outbox,

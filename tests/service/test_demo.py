@@ -20,6 +20,7 @@ from punto.baccarat.wagers.settlement import check_wagers
 from punto.commands.demo import add_arguments
 from punto.commands.demo_telling import MeterTeller, round_line
 from punto.configs.game_files import load_game, shipped_games
+from punto.controller.broker_login import BrokerConfig
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.simulators.players import Players, PlayersOptions
@@ -524,7 +525,7 @@ async def test_whoever_attends_opens_the_meter_and_the_table_and_the_dealer_deal
 
 
 def players_at(game: Game, seed: int = 3) -> Players:
-    return Players(PlayersOptions(host="", port=0, base="punto", table="t", game=game, seats=(1,), seed=seed))
+    return Players(PlayersOptions(broker=BrokerConfig(), table="t", game=game, seats=(1,), seed=seed))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from punto.baccarat.wagers.settlement import check_wagers
 from punto.configs.game_files import load_game
+from punto.controller.broker_login import BrokerConfig
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
 
@@ -11,9 +12,7 @@ GAME = load_game("progressive-2")
 def players() -> Players:
     return Players(
         PlayersOptions(
-            host="",
-            port=0,
-            base="punto",
+            broker=BrokerConfig(),
             table="t",
             game=GAME,
             seats=(1, 3),

@@ -1,0 +1,55 @@
+"""The table of topics in docs/topics.md, and the broker's access list, configs/mosquitto.acl."""
+
+from collections.abc import Iterator
+from typing import Final, get_args
+
+from punto.controller.messages.topics import CHANNELS, User
+
+_ACCESS_LIST: Final = """\
+# Written by `make schema`; for another base than punto, change a copy. Who may do what. Restricted topics hold cards
+# that the public has not seen, what each wager is worth in the shoe in play, and the record's last hash: only
+# surveillance may read them.
+
+# The table's service.
+user punto
+topic readwrite punto/#
+
+# Displays: read the public topics, command nothing.
+user display
+{display}
+
+# A terminal or smart table that makes wagers.
+user terminal
+{terminal}
+
+# Surveillance: everything, and writes nothing.
+user surveillance
+topic read punto/#
+"""
+
+
+def topics_tables() -> Iterator[list[list[str]]]:
+    """Each topic, whether it is retained, and what it is about."""
+    rows = [["Topic", "Retained", "What"]]
+    for each in CHANNELS:
+        retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
+        answer = f" Answered on {_written(each.answered_on)}." if each.answered_on else ""
+        rows.append([_written(each.name), retained, each.about + answer])
+    yield rows
+
+
+def _written(name: str) -> str:
+    return f"`{name.replace('{', '<').replace('}', '>')}`"
+
+
+def access_list() -> str:
+    """Mosquitto's: each user of the broker, and the topics that it may read and write."""
+    return _ACCESS_LIST.format(**{user: _lines(user) for user in get_args(User)})
+
+
+def _lines(user: User) -> str:
+    return "\n".join(
+        f"topic {'read' if each.direction == 'send' else 'write'} punto/+/{each.filter}"
+        for each in CHANNELS
+        if user in each.users
+    )

@@ -1,0 +1,150 @@
+"""The link to the broker: what it may take of the client library, and what it leaves behind when it gives up."""
+
+import asyncio
+import gc
+import inspect
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiomqtt
+import paho.mqtt.client
+import pytest
+import structlog
+
+from punto.controller import mqtt_link
+from punto.controller.broker_login import BrokerConfig
+from punto.controller.mqtt_link import Connection, Link, Sender
+from punto.drivers.backoff import Backoff
+from tests.service.table_in_this_process import eventually
+from tests.service.table_on_a_machine import Broker, free_port
+
+CONNACK = bytes.fromhex("20 02 00 00")
+DISCONNECT = bytes.fromhex("e0 00")
+
+
+async def test_of_the_library_only_its_client_is_taken_from_behind_its_interface():
+    """Every other private name would be an error of ruff's (SLF001)."""
+    source = inspect.getsource(mqtt_link)
+    client = aiomqtt.Client("127.0.0.1")._client
+
+    assert source.count("noqa") == source.count("SLF001") == source.count("client._client") == 1
+    assert isinstance(client, paho.mqtt.client.Client)
+    assert client.on_socket_register_write is not None
+    assert {"publish", "loop_write", "want_write", "on_publish"} <= set(dir(paho.mqtt.client.Client))
+
+
+class DeafBroker:
+    """Takes connections, says `answer` to the first packet, and nothing more; `heard` is what each connection sent."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.port = free_port()
+        self.heard: list[bytearray] = []
+        self.ended = 0
+        self._answer = answer
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["DeafBroker"]:
+        server = await asyncio.start_server(self._take, "127.0.0.1", self.port)
+        try:
+            yield self
+        finally:
+            server.close()
+
+    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard = bytearray()
+        self.heard.append(heard)
+        while data := await reader.read(65536):
+            if not heard:
+                writer.write(self._answer)
+            heard += data
+        writer.close()
+        self.ended += 1
+
+
+async def subscribed(connection: Connection) -> None:
+    await connection.subscribe(["punto/#"])
+    raise AssertionError("nobody has answered")
+
+
+@pytest.fixture
+async def noise() -> AsyncIterator[list[str]]:
+    """What asyncio reports that nobody has asked for."""
+    reported: list[str] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(str(context)))
+    yield reported
+    gc.collect()
+    assert reported == []
+
+
+@pytest.mark.parametrize("answer", [b"", CONNACK], ids=["it answers nothing", "it accepts the connection"])
+@pytest.mark.parametrize("stopped", [True, False])
+async def test_a_connection_that_is_given_up_is_closed(answer, stopped, noise, monkeypatch):
+    monkeypatch.setattr(mqtt_link, "STALLED_SECONDS", 0.3)
+    lost: list[str] = []
+    async with DeafBroker(answer).open() as deaf:
+        link = Link(BrokerConfig(port=deaf.port), Backoff(0.1, 0.1), lost=lost.append)
+        running = asyncio.create_task(link.run(subscribed))
+        await eventually(lambda: deaf.heard and deaf.heard[0], "a connection")
+        if not stopped:
+            await eventually(lambda: len(deaf.heard) > 1 and deaf.heard[1], "the next one")
+            assert lost[0] == "the broker has answered nothing for 0.3 s"
+        running.cancel()
+        await asyncio.wait([running])
+        await eventually(lambda: deaf.ended == len(deaf.heard), "each is closed")
+
+        assert running.cancelled()
+        assert all(heard.endswith(DISCONNECT) for heard in deaf.heard)
+
+
+async def test_messages_are_delivered_in_order_however_many(tmp_path):
+    with Broker(tmp_path) as broker:
+        link = Link(BrokerConfig(port=broker.port), Backoff(1, 1))
+        async with link.connection() as connection:
+            assert await connection.subscribe(["punto/#"])
+            sender = Sender(connection)
+            for number in range(500):
+                await sender.room()
+                sender.send("punto/number", b"%d" % number)
+            received = [await anext(messages) for messages in [connection.messages()] for _ in range(500)]
+            await sender.all_taken()
+
+    assert [int(each.payload) for each in received] == list(range(500))
+
+
+async def test_an_absence_is_told_once_and_its_reason_each_time():
+    lost: list[str] = []
+    with structlog.testing.capture_logs() as logs:
+        link = Link(BrokerConfig(port=free_port()), Backoff(0.01, 0.01), lost=lost.append)
+        running = asyncio.create_task(link.run(subscribed))
+        await eventually(lambda: len(lost) > 2, "three attempts")
+        running.cancel()
+        await asyncio.wait([running])
+
+    assert [line["event"] for line in logs] == ["broker away"]
+    assert set(lost) == {logs[0]["reason"]}
+
+
+async def test_what_a_session_raises_ends_the_link(tmp_path):
+    async def play(_: Connection) -> None:
+        raise LookupError("not the broker's fault")
+
+    with Broker(tmp_path) as broker, pytest.raises(LookupError, match="not the broker's fault"):
+        await Link(BrokerConfig(port=broker.port), Backoff(1, 1)).run(play)
+
+
+async def test_a_password_is_read_again_for_each_connection(tmp_path: Path):
+    password = tmp_path / "password"
+    password.write_text("once\n", encoding="utf-8")
+    lost: list[str] = []
+    broker = BrokerConfig(port=free_port(), username="u", password_file=password)
+    link = Link(broker, Backoff(0.01, 0.01), lost=lost.append)
+    password.unlink()
+    running = asyncio.create_task(link.run(subscribed))
+    await eventually(lambda: lost, "an attempt")
+    password.write_text("again\n", encoding="utf-8")
+    await eventually(lambda: "refused" in lost[-1], "an attempt with a password")
+    running.cancel()
+    await asyncio.wait([running])
+
+    assert lost[0] == f"{password}: the password cannot be read: No such file or directory"
