@@ -198,6 +198,15 @@ def in_folder(path: Path, info: ValidationInfo) -> Path:
 FromFolder = Annotated[Path, AfterValidator(in_folder)]
 
 
+def _host(host: str) -> str:
+    if not host or set(host) & set("/ @"):
+        raise ValueError(f"{host!r} is not a host: write its name or address alone, such as 127.0.0.1")
+    return host
+
+
+Host = Annotated[str, AfterValidator(_host)]
+
+
 def typed(
     file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
 ) -> T:

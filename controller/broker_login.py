@@ -14,7 +14,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, in_folder
+from punto.configs.toml_file import FromFolder, Host, in_folder
 
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
 _CREDENTIALS: Final = Path(f"${_VARIABLE}")
@@ -47,7 +47,7 @@ class BrokerConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 1883
     base: Annotated[str, AfterValidator(_topic)] = "punto"
     username: str | None = None
@@ -105,6 +105,8 @@ class BrokerConfig(BaseModel):
                 yield f"warning: mqtt.password_file {path} is not there"
             elif path.stat().st_mode & 0o007:
                 yield f"warning: mqtt.password_file {path} is open to everybody on this machine: chmod o= {path}"
+        if self.username is not None and path is None:
+            yield f"warning: mqtt.username {self.username!r} has no password: write its password_file too"
         if self.ca_file is not None and not self.ca_file.is_file():
             yield f"warning: mqtt.ca_file {self.ca_file} is not there"
 

@@ -83,7 +83,7 @@ from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.pay import percentage
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut, nearest
-from punto.configs.toml_file import FromFolder, TomlFile, in_folder, read, typed
+from punto.configs.toml_file import FromFolder, Host, TomlFile, in_folder, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.gaming_days import Calendar, read_start, read_zone
 from punto.drivers.coin_spot.seats import Seats, SeatsError
@@ -315,7 +315,7 @@ class ConsoleConfig(_Section):
     A `certificate` and its `key`, in PEM form, mean TLS. A session ends after `idle_minutes` of inactivity.
     """
 
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 8090
     certificate: FromFolder | None = None
     key: FromFolder | None = None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, TomlFile, read, typed
+from punto.configs.toml_file import FromFolder, Host, TomlFile, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
@@ -31,7 +31,7 @@ class PageOptions(BaseModel):
     model_config = _STRICT
 
     tables: Annotated[tuple[str, ...], Field(min_length=1)]
-    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
     theme: Literal["dark", "light"] = "dark"

@@ -58,6 +58,24 @@ def test_a_base_that_no_topic_may_begin_with_is_refused(base, config):
     )
 
 
+@pytest.mark.parametrize("host", ["mqtt://127.0.0.1", "http://127.0.0.1:1883", "mei@broker", "", "two words"])
+def test_a_host_is_a_name_or_an_address_alone(host, config):
+    rewritten(config, '\nhost = "127.0.0.1"', f'\nhost = "{host}"')
+    with pytest.raises(ConfigError) as refused:
+        login(config)
+
+    assert refused.value.problems[0].key.endswith(".host")
+    assert f"{host!r} is not a host: write its name or address alone, such as 127.0.0.1" in str(refused.value)
+
+
+def test_a_user_without_a_password_is_warned_of(config):
+    rewritten(config, f'password_file = "{CREDENTIAL}"\n', "")
+
+    assert [*login(config).warnings()] == [
+        "warning: mqtt.username 'somebody' has no password: write its password_file too"
+    ]
+
+
 def test_an_authority_that_cannot_be_read_is_reported(config):
     rewritten(config, f'username = "somebody"\npassword_file = "{CREDENTIAL}"\n', 'ca_file = "ca.pem"\n')
     broker = login(config)

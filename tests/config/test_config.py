@@ -593,7 +593,7 @@ def test_the_command_sums_up_a_good_file(config_file):
         ),
         ('"operators.db"', '"gone.db"', "gone.db is not there: make an account with `punto operators`"),
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
-        ('password_file = "secret"', 'ca_file = "gone.pem"', "mqtt.ca_file"),
+        ('password_file = "secret"', 'password_file = "secret"\nca_file = "gone.pem"', "mqtt.ca_file"),
         ('password_file = "secret"', 'password_file = "table.toml"', "is open to everybody on this machine"),
         (
             "[record]",

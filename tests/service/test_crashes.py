@@ -277,7 +277,9 @@ def test_two_hundred_kills_in_one_shoe_leave_no_trace(evening):
 # --- one thing at a time
 
 
-@pytest.mark.parametrize("moment", [0.1, 0.25, 0.4, 0.5, 0.6, 0.8])
+@pytest.mark.parametrize(
+    "moment", [0.25, 0.6, *(pytest.param(each, marks=pytest.mark.soak) for each in (0.1, 0.4, 0.5, 0.8))]
+)
 def test_a_first_start_that_is_killed_leaves_nothing_in_the_next_ones_way(evening, moment):
     table = evening.table
     table.begin_to_start()

@@ -213,11 +213,19 @@ async def at_a_table(folder: Path, procedure: str, *, of_all: bool) -> AsyncIter
                 table.kill()
 
 
-@pytest.mark.parametrize("of_all", [False, True], ids=["the service", "sensors too"])
-@pytest.mark.parametrize(("procedure", "steps"), PROCEDURES.items())
+@pytest.mark.parametrize(
+    ("procedure", "of_all"),
+    [
+        pytest.param("aquarius", False, id="aquarius, the service"),
+        pytest.param("nexus", True, id="nexus, sensors too"),
+        pytest.param("aquarius", True, id="aquarius, sensors too", marks=pytest.mark.soak),
+        pytest.param("nexus", False, id="nexus, the service", marks=pytest.mark.soak),
+    ],
+)
 async def test_a_service_that_is_killed_after_any_step_comes_back_to_exactly_that_step(
-    tmp_path, procedure, steps, of_all
+    tmp_path, procedure, of_all
 ):
+    steps = PROCEDURES[procedure]
     async with at_a_table(tmp_path, procedure, of_all=of_all) as here:
         for step, do in steps:
             await do(here)
