@@ -27,6 +27,7 @@ from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.engine import Handled
 from punto.drivers.card_reader.frames import Answer as CardSaid
+from punto.drivers.card_reader.link import TOO_LATE
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
@@ -202,10 +203,13 @@ class AtATable:
         await self.until(lambda: self.key == to, f"the key is in {to}")
 
     async def swipe(self, card: str) -> CardSaid:
-        """A card is swiped; what the reader shows."""
-        await self.until(lambda: self.devices.reader.connected, "the reader hears the service")
+        """A card is swiped, again if a busy machine took it too late; what the reader shows."""
         async with asyncio.timeout(10):
-            return await self.devices.reader.swipe(card)
+            while True:
+                await self.until(lambda: self.devices.reader.connected, "the reader hears the service")
+                said = await self.devices.reader.swipe(card)
+                if said.text != TOO_LATE.text:
+                    return said
 
     async def deal(self, codes: str) -> None:
         for code in codes.split():

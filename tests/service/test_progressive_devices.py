@@ -89,8 +89,8 @@ async def test_devices_that_lose_their_power_after_any_step_leave_the_game_at_th
         await asyncio.to_thread(enroll, tmp_path, "Bob", Role.SUPERVISOR, BOB)
         await here.open()
         for step, move in moves:
-            await move(here)
-            assert here.step == step
+            said = await move(here)
+            assert here.step == step, said
             before = here.table.state.progressive
 
             await lose_power(here)
