@@ -4,14 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SOURCES := punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks
+DOCS := .venv-docs
+SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
 TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
 
-.PHONY: demo test check bench soak fmt lock schema games fonts screenshots system clean
+.PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs system clean
 
 # GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
@@ -42,8 +43,9 @@ check: $(READY)
 bench: $(READY) system
 	$(BIN)/python -m benchmarks
 
+# All that chance deals and all that is walked through, of which `make test` plays a part (tests/share.py).
 soak: $(READY) system
-	$(BIN)/pytest -m soak --timeout 3600
+	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600
 
 fmt: $(READY)
 	$(BIN)/ruff format $(SOURCES)
@@ -53,10 +55,14 @@ lock: $(READY)
 	$(BIN)/python -m tests.lock_is_current --write
 
 schema: $(READY)
-	$(BIN)/punto schema --out docs --acl configs/mosquitto.acl
+	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
+
+examples: $(READY) system
+	$(BIN)/python -m tests.messages.played
+	$(MAKE) schema
 
 games: $(READY)
-	$(BIN)/punto games --out docs
+	$(BIN)/punto games --out docs/reference
 
 fonts: $(READY)
 	$(BIN)/python -m tests.displays.page.fonts
@@ -66,6 +72,15 @@ screenshots: $(READY) system
 	$(BIN)/python -m tests.operators.pages.screenshots
 	$(BIN)/python -m tests.service.demo_picture
 	$(BIN)/python -m tests.game_manager.pages.screenshots
+
+# The site is in site/; links are checked, those between headings too. Its tools have an environment of their own.
+docs: $(DOCS)/.ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+
+$(DOCS)/.ready: docs.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r docs.lock
+	touch $@
 
 system:
 	./tests/install-system-packages
@@ -77,4 +92,4 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DOCS) site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

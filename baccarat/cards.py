@@ -10,10 +10,10 @@ SUITS = "SHDC"
 class Card(StrEnum):
     """One of the 52 cards; its value is its code, such as `9S` or `TD` (T is ten).
 
-    `points` is what it counts (sheet 004: ace one, 2 to 9 their face, ten and pictures nothing).
+    `points` is its value in the count (sheet 004: ace one, 2 to 9 their face, ten and pictures nothing).
 
     Raises:
-        ValueError: from `Card(code)`, for anything that is not a card's code.
+        ValueError: `Card(code)` is called with a value that is not a card's code.
     """
 
     AS, AH, AD, AC = "AS", "AH", "AD", "AC"
@@ -50,12 +50,12 @@ STANDARD_DECK: tuple[Card, ...] = tuple(Card)
 
 
 def check_one_shoe(cards: Sequence[Card], decks: int) -> None:
-    """Check that cards can come from one shoe of so many decks.
+    """Check that cards can come from one shoe of this number of decks.
 
     Raises:
-        ValueError: one is there more often than the shoe has it.
+        ValueError: a card occurs more often than the shoe has it.
     """
     if len(cards) > decks:
         for card in cards:
             if (times := cards.count(card)) > decks:
-                raise ValueError(f"{card} is there {times} times, and a shoe of {decks} decks has {decks}")
+                raise ValueError(f"{card} occurs {times} times, but a shoe of {decks} decks has only {decks}")

@@ -1,6 +1,6 @@
 """One coup: the cards of both hands, in the order they left the shoe.
 
-Everything about a coup follows from its cards: to whom each went, who draws next, whether it is over, who won.
+The cards determine everything about a coup: which hand got each card, who draws next, if it is over, who won.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Side(StrEnum):
 
 
 class Winner(StrEnum):
-    """How a coup ends."""
+    """The result of a coup."""
 
     PLAYER = "player"
     BANKER = "banker"
@@ -27,11 +27,11 @@ class Winner(StrEnum):
 
 
 class SurplusCardError(ValueError):
-    """A card more than the tableau calls for."""
+    """The cards include one that the tableau does not call for."""
 
 
 class MissingCardError(ValueError):
-    """The tableau calls for a card that is not there."""
+    """The tableau calls for a card that is missing."""
 
 
 def total(cards: tuple[Card, ...]) -> int:
@@ -59,7 +59,7 @@ class Coup:
     """A coup so far, `cards` in the order P1, B1, P2, B2 and then as the tableau calls.
 
     Raises:
-        SurplusCardError: the cards go on past the end of the coup.
+        SurplusCardError: there are cards after the end of the coup.
     """
 
     cards: tuple[Card, ...] = ()
@@ -70,7 +70,7 @@ class Coup:
             if self._hand_after(dealt) is None:
                 raise SurplusCardError(
                     f"the coup was over after {dealt} cards ({' '.join(self.cards[:dealt])}), "
-                    f"so {self.cards[dealt]} belongs to no hand"
+                    f"so {self.cards[dealt]} does not belong to a hand"
                 )
 
     @classmethod
@@ -79,17 +79,17 @@ class Coup:
 
         Raises:
             MissingCardError: the tableau calls for one more.
-            SurplusCardError: the cards go on past the end of the coup.
+            SurplusCardError: there are cards after the end of the coup.
         """
         coup = cls(cards)
         if coup.next_side is not None:
             raise MissingCardError(
-                f"{len(cards)} cards do not finish a coup: the tableau gives {coup.next_side.value.title()} one more"
+                f"{'1 card does' if len(cards) == 1 else f'{len(cards)} cards do'} not finish a coup: the tableau gives {coup.next_side.value.title()} one more"
             )
         return coup
 
     def with_card(self, card: Card) -> "Coup":
-        """This coup and one card more.
+        """This coup with one more card.
 
         Raises:
             SurplusCardError: the coup is over.
@@ -113,7 +113,7 @@ class Coup:
 
     @property
     def over(self) -> bool:
-        """Whether the tableau calls for no further card."""
+        """Whether the tableau calls for no more cards."""
         return self.next_side is None
 
     @cached_property
@@ -150,8 +150,8 @@ class Coup:
     def natural(self) -> bool:
         """Whether a natural ended the coup.
 
-        The hand that wins such a coup is itself the natural, and a tie in it is of two naturals: a hand that
-        beats or equals a natural without being one cannot exist (nobody draws).
+        The hand that wins such a coup is itself a natural, and a tie is between two naturals: after a natural
+        no hand draws, so no other hand can beat or equal it.
         """
         return is_natural(self.player) or is_natural(self.banker)
 
@@ -194,7 +194,7 @@ class Coup:
 
     @cached_property
     def winner(self) -> Winner:
-        """Who won; asked of a coup that is over."""
+        """The winner; valid only if the coup is over."""
         if self.player_total > self.banker_total:
             return Winner.PLAYER
         if self.banker_total > self.player_total:
@@ -202,7 +202,7 @@ class Coup:
         return Winner.TIE
 
     def side_of(self, position: int) -> Side:
-        """The hand that the card at this position went to, counting from 0."""
+        """The hand that received the card at this position, counting from 0."""
         if position < 4:
             return (Side.PLAYER, Side.BANKER)[position % 2]
         if position == 4 and player_draws(self._first_total(Side.PLAYER)):
@@ -221,7 +221,7 @@ class Coup:
         return total(self.cards[first:4:2])
 
     def _hand_after(self, dealt: int) -> Side | None:
-        """The hand the tableau calls on after the first `dealt` cards of this coup."""
+        """The hand that draws after the first `dealt` cards of this coup; None if the coup is over."""
         if dealt < 4:
             return (Side.PLAYER, Side.BANKER)[dealt % 2]
         player, banker = self._first_total(Side.PLAYER), self._first_total(Side.BANKER)

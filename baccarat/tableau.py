@@ -1,8 +1,8 @@
 """The table of play: who draws a third card.
 
-The law, as sheet 004 prints it: Player draws on 0-5 and stands on 6-7. When Player stood, Banker does the same.
-When Player drew, Banker draws by the points of Player's third card. A natural on either side ends the coup
-before any of this is asked.
+Sheet 004: Player draws on 0-5 and stands on 6-7. If Player stood, Banker does the same. If Player drew,
+Banker draws by the points of Player's third card. If either hand has a natural, the coup ends and neither
+hand draws.
 """
 
 from typing import Final

@@ -18,9 +18,9 @@ from typing import Any
 from punto.baccarat.cards import STANDARD_DECK
 from punto.baccarat.table.events import Component
 from punto.commands.operator import ask
-from punto.drivers.framing import encode
-from punto.drivers.ishoe.codec import Decoder
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe.frames import (
+    TYPES,
     Acknowledge,
     AskHello,
     CardRecord,
@@ -158,7 +158,7 @@ class HandHeldShoe:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _listen(self) -> None:
-        decoder = Decoder()
+        decoder = Decoder(TYPES)
         while data := os.read(self.master, 4096):
             for frame in decoder.feed(data):
                 self._obey(frame)

@@ -64,7 +64,7 @@ class Pages:
 
 async def measure(folder: Path) -> Pages:
     """Measure the i-Score and the dealer's page."""
-    log.set_up(human=True, quiet=True)
+    log.set_up(human=True, level="warning")
     broker = Broker(folder)
     await broker.start()
     try:

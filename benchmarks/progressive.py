@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bench import Subscriber
-from punto.baccarat.progressive.procedure import StartGame, WagerPlaced
+from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.table.events import Event
 from punto.controller.engine import Engine
-from punto.controller.journal import store
+from punto.controller.journal import schema
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import recover
 from punto.controller.messages.topics import Topics
@@ -158,7 +158,7 @@ def _recovered(path: Path, days: int) -> tuple[int, float]:
     times = []
     for _ in range(5):
         began = time.perf_counter()
-        with closing(store.open_for_writing(path)) as connection:
+        with closing(schema.open_for_writing(path)) as connection:
             found = recover(connection)
             times.append(time.perf_counter() - began)
         if found.differences:

@@ -11,15 +11,11 @@ from punto.baccarat.progressive.money import written
 from punto.baccarat.progressive.settings import advice
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.game_files import game_file, game_of, load_game, place_of, shipped_games
-from punto.configs.problems import ConfigError, Problem, nearest
+from punto.configs.problems import ConfigError, Problem, meant
 from punto.configs.toml_file import read
-from punto.controller.config import (
-    AccountsConfig,
-    ConsoleConfig,
-    KeypadConfig,
-    ServiceConfig,
-    load_config,
-)
+from punto.controller.config.devices import KeypadConfig
+from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 
 _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed, which a table does without."""
@@ -198,7 +194,7 @@ def _what_to_do(name: str) -> str:
     bases = " and ".join(beside.split("+"))
     return (
         f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: have a house rule against it, high "
-        "minimums, or an eye on such seats (docs/progressive.md, A seat with both base wagers)"
+        "minimums, or an eye on such seats (docs/explanation/progressive.md, A seat with both base wagers)"
     )
 
 
@@ -246,9 +242,8 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
     for keys in keypad.keys:
         for key in keys.split(" "):
             if key not in known:
-                close = nearest(key, known)
-                meant = "" if close is None else f" (did you mean {close}?)"
-                yield f"warning: keypad.keys: no input device has a key {key}{meant}: {keys!r} is never pressed"
+                what = f"no input device has a key {key}{meant(key, known)}"
+                yield f"warning: keypad.keys: {what}: {keys!r} is never pressed"
 
 
 def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:

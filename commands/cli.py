@@ -18,9 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
-from punto.configs.problems import ConfigError, cut, nearest
+from punto.commands.numbers import whole_number
+from punto.configs.problems import ConfigError, cut, meant, nearest
 from punto.version import __version__
 
 if TYPE_CHECKING:
@@ -35,7 +37,9 @@ class Subcommand(NamedTuple):
 
 
 SUBCOMMANDS: Final[dict[str, Subcommand]] = {
-    "demo": Subcommand("punto.commands.demo", "run a whole table with a simulated shoe, and its display"),
+    "demo": Subcommand(
+        "punto.commands.demo.command", "run a whole table with a simulated shoe, and its display"
+    ),
     "run": Subcommand("punto.commands.run", "run the table's service"),
     "shoe": Subcommand(
         "punto.simulators.shoe.command", "simulate a card-recognition shoe on a pseudo-terminal"
@@ -57,7 +61,7 @@ SUBCOMMANDS: Final[dict[str, Subcommand]] = {
     "check-config": Subcommand("punto.commands.check_config", "say what is wrong with a configuration"),
     "score": Subcommand("punto.commands.score", "score coups and settle their wagers, JSON Lines in and out"),
     "roads": Subcommand("punto.commands.roads", "draw the five roads of a shoe's rounds, JSON Lines in"),
-    "games": Subcommand("punto.commands.games", "list the games that ship, or write docs/games.md"),
+    "games": Subcommand("punto.commands.games", "list the games that ship, or write docs/reference/games.md"),
     "odds": Subcommand("punto.commands.odds", "the exact odds of a game's wagers"),
     "simulate": Subcommand(
         "punto.commands.simulate", "a game's wagers over rounds dealt at random, beside the exact odds"
@@ -179,22 +183,46 @@ class _Parser(argparse.ArgumentParser):
         self.register("type", float, _number)
         self.register("type", Path, _path)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Say of an option that is not known which was probably meant, or where it belongs."""
+        found, rest = self.parse_known_args(args, namespace)
+        if rest:
+            option = rest[0].partition("=")[0]
+            known = self._option_string_actions
+            close = nearest(option, known)
+            hint = f" (did you mean {close}?)" if close else ""
+            if option in known:
+                hint = f" ({option} goes before the first word that is not an option)"
+            self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
+        return found
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        known = [str(each) for each in action.choices or ()]
+        if known and str(value) not in known:
+            close = nearest(str(value), known)
+            meant = f" (did you mean {close}?)" if close else ""
+            raise argparse.ArgumentError(
+                action, f"{cut(str(value))!r} is not one of {', '.join(known)}{meant}"
+            )
+
     def error(self, message: str) -> NoReturn:
         super().error(re.sub(r"\S{101,}", lambda word: cut(word[0]), message))
 
 
 def _whole_number(text: str) -> int:
     try:
-        return int(text)
+        return whole_number(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{cut(text)!r} is no whole number: write one such as 8") from None
+        raise argparse.ArgumentTypeError(
+            f"{cut(text)!r} is not a whole number: write one such as 8"
+        ) from None
 
 
 def _number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{cut(text)!r} is no number: write one such as 0.5") from None
+        raise argparse.ArgumentTypeError(f"{cut(text)!r} is not a number: write one such as 0.5") from None
 
 
 def _path(text: str) -> Path:
@@ -210,11 +238,7 @@ def _dispatch(arguments: list[str]) -> int:
     try:
         with _interrupts_end_it():
             module = import_module(SUBCOMMANDS[name].module)
-        parser = _Parser(
-            prog=f"punto {name}", description=getattr(module, "HELP", module.__doc__), allow_abbrev=False
-        )
-        module.add_arguments(parser)
-        status: int = module.main(parser.parse_args(rest))
+        status: int = module.main(parser_of(name, module).parse_args(rest))
     except ModuleNotFoundError as error:
         extra = _EXTRAS.get((error.name or "").partition(".")[0])
         if extra is None:
@@ -225,6 +249,15 @@ def _dispatch(arguments: list[str]) -> int:
         )
         return 2
     return status
+
+
+def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
+    """The parser of the subcommand `name`, which is in this module."""
+    parser = _Parser(
+        prog=f"punto {name}", description=getattr(module, "HELP", module.__doc__), allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    return parser
 
 
 @contextmanager
@@ -260,10 +293,8 @@ def _without_subcommand(arguments: list[str]) -> int:
     )
     parser.add_argument("--version", action="version", version=f"punto {__version__}")
     if arguments and not arguments[0].startswith("-"):
-        close = nearest(arguments[0], SUBCOMMANDS)
-        parser.error(
-            f"there is no subcommand {arguments[0]}" + (f" (did you mean {close}?)" if close else "")
-        )
+        close = meant(arguments[0], SUBCOMMANDS)
+        parser.error(f"there is no subcommand {arguments[0]}{close or '; punto --help lists them'}")
     parser.parse_args(arguments)
     parser.error("name a subcommand; punto --help lists them")
 

@@ -1,16 +1,16 @@
 """`punto edge-report`: how each wager's exact edge moved over a shoe, coup by coup, as a drawing or as figures."""
 
 import argparse
+import csv
 import json
 import os
-import sqlite3
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -26,20 +26,21 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.pay import percentage
 from punto.commands.json_lines import LineError, check_keys, lines, parse
+from punto.commands.numbers import whole
 from punto.commands.score import KEYS, read_cards
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.controller.edge.left import Left, left_of
 from punto.controller.journal.recovery import history
-from punto.controller.journal.store import RecordError, damaged, open_for_reading
-from punto.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
+from punto.controller.journal.schema import RecordError, reading
+from punto.odds.composition import CARDS_OF_A_COUP, MOST_DECKS, Composition, CompositionError
 from punto.odds.exact import GameOdds
 
 HELP: Final = (
     "Draw the exact house edge of each wager over a shoe: before its first coup, and after each one. SHOE is a file of "
     'JSON Lines as `punto score` reads them, a coup a line, such as {"cards":["9S","KD","3H","4C","8D"]}; a line '
-    '{"burn":["3S","9H"]} has cards that went to no hand. Or it is the record of a table, which has its game with it. '
-    "With --json the figures are printed."
+    '{"burn":["3S","9H"]} has cards that went to no hand. Or it is a file that `punto simulate --shoes --csv` wrote, or the '
+    "record of a table, which has its game with it. With --json the figures are printed."
 )
 
 SUFFIXES: Final = (".png", ".svg")
@@ -78,14 +79,28 @@ class Series:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument(
-        "shoe", metavar="SHOE", help="a file of coups, - for standard input, or a table's record"
+        "shoe",
+        metavar="SHOE",
+        help="a file of coups, - for standard input, a file of simulated rounds, or a table's record",
     )
     parser.add_argument(
         "--game",
         metavar="FILE",
         help="a game file, or the name of a game that ships with punto; not with a record",
     )
-    parser.add_argument("--shoe", dest="number", type=int, metavar="N", help="which shoe of a record")
+    parser.add_argument(
+        "--decks",
+        type=whole(1, MOST_DECKS),
+        metavar="D",
+        help=f"1 to {MOST_DECKS}; the game's own if left out; not with a record",
+    )
+    parser.add_argument(
+        "--shoe",
+        dest="number",
+        type=int,
+        metavar="N",
+        help="which shoe of a record or of a file of simulated rounds",
+    )
     parser.add_argument(
         "--wagers", metavar="A,B", help="only these, in this order; every wager of the game if left out"
     )
@@ -126,7 +141,7 @@ def main(args: argparse.Namespace) -> int:
         return 1
     except OSError as error:
         name = "standard input" if args.shoe == "-" else cut(args.shoe, 200)
-        sys.stderr.write(f"{name}: {error.strerror}\n")
+        sys.stderr.write(f"{name}: cannot be read: {error.strerror}\n")
         return 1
     if args.out is not None:
         try:
@@ -149,21 +164,65 @@ def _read(args: argparse.Namespace) -> Shoe:
     with path.open("rb") as file:
         if not file.peek(len(_SQLITE)).startswith(_SQLITE):  # a pipe has no way back
             return _of_lines(file, str(path), args)
-    if args.game is not None:
-        raise ConfigError([Problem("a record has its game with it: leave --game out", str(path))])
+    for option in ("game", "decks"):
+        if getattr(args, option) is not None:
+            raise ConfigError([Problem(f"a record has its game with it: leave --{option} out", str(path))])
     return of_record(path, args.number)
 
 
 def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
-    if args.number is not None:
-        raise ConfigError([Problem("--shoe is for a record, and this is a file of one shoe", name)])
     if args.game is None:
         raise ConfigError([Problem("which game was dealt? Say --game FILE", name)])
-    return of_coups(lines(file), load_game(args.game), name)
+    game = load_game(args.game)
+    if args.decks is not None:
+        game = replace(game, decks=args.decks)
+    source = lines(file)
+    first = next(source, b"")
+    columns = [each.strip('"') for each in first.decode(errors="replace").strip().split(",")]
+    if columns[:3] == ["shoe", "round", "cards"]:
+        shoe = of_coups(_simulated(source, name, args.number), game, name, _cards_of_a_row)
+        return shoe if args.number is None else replace(shoe, name=f"shoe {args.number} of {shoe.name}")
+    if args.number is not None:
+        raise ConfigError([Problem("--shoe is for a record, and this is a file of one shoe", name)])
+    return of_coups(enumerate(chain([first] * bool(first), source), 1), game, name, _cards_of)
 
 
-def of_coups(source: Iterable[bytes], game: Game, name: str) -> Shoe:
-    """The shoe that these lines tell of.
+def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterator[tuple[int, bytes]]:
+    """The lines of one shoe of a file of simulated rounds, with their numbers, read after the first line.
+
+    Raises:
+        ConfigError: there is no such shoe, or it is not said which.
+        ShoeError: a line does not begin with the number of its shoe.
+    """
+    shoe, given = 0, False
+    wanted = number
+    for at, line in enumerate(source, 2):
+        text = line.partition(b",")[0].strip(b'" ').decode(errors="replace")
+        if not text.isdigit():
+            raise ShoeError(
+                f"{name}:{at}: the line must begin with the number of the shoe, not {cut(text)!r}"
+            )
+        shoe = int(text)
+        wanted = shoe if wanted is None else wanted
+        if shoe > wanted:  # shoes are in order
+            break
+        if shoe == wanted:
+            given = True
+            yield at, line
+    if number is None and shoe != (wanted or 0):
+        raise ConfigError([Problem(f"which shoe? Say --shoe N; the first is {wanted}", name)])
+    if shoe and not given:
+        there = f"the last is {shoe}" if shoe < (wanted or 0) else f"the first is {shoe}"
+        raise ConfigError([Problem(f"there is no shoe {number} in this file; {there}", name)])
+
+
+def of_coups(
+    source: Iterable[tuple[int, bytes]],
+    game: Game,
+    name: str,
+    read: Callable[[bytes, int], tuple[bool, tuple[Card, ...]]],
+) -> Shoe:
+    """The shoe that these lines tell of, each with its number; `read` is given a line and how many decks there are.
 
     Raises:
         ShoeError: lines that cannot be used, each with its number; or there is no coup.
@@ -172,11 +231,11 @@ def of_coups(source: Iterable[bytes], game: Game, name: str) -> Shoe:
     left = {0: Composition.of_decks(game.decks)}
     errors = []
     coups = 0
-    for number, line in enumerate(source, 1):
+    for number, line in source:
         if line.isspace():
             continue
         try:
-            burned, cards = _cards_of(parse(line), game.decks)
+            burned, cards = read(line, game.decks)
             for card in cards:
                 if seen[card] + cards.count(card) > game.decks:
                     raise LineError(
@@ -197,13 +256,22 @@ def of_coups(source: Iterable[bytes], game: Game, name: str) -> Shoe:
     return Shoe(game, Path(name).name, left)
 
 
-def _cards_of(found: dict[str, Any], decks: int) -> tuple[bool, tuple[Card, ...]]:
+def _cards_of(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
     """Whether a line's cards were burned, and which they are."""
+    found = parse(line)
     if _BURN in found:
         check_keys(found, (_BURN,))
         return True, read_cards(found[_BURN], decks)
     check_keys(found, KEYS, required=("cards",))
     return False, Coup.complete(read_cards(found["cards"], decks)).cards
+
+
+def _cards_of_a_row(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
+    """The cards of a simulated round, none of which was burned."""
+    (row,) = csv.reader([line.decode(errors="replace")])
+    if len(row) < 3:
+        raise LineError("the line has no cards")
+    return False, Coup.complete(read_cards(row[2].split(), decks)).cards
 
 
 def of_record(path: Path, number: int | None) -> Shoe:
@@ -214,11 +282,8 @@ def of_record(path: Path, number: int | None) -> Shoe:
         RecordError: the record cannot be read.
         ShoeError: a card came more often than the shoe holds it.
     """
-    try:
-        with closing(open_for_reading(path)) as connection:
-            shoes = [shoe for (shoe,) in connection.execute("SELECT DISTINCT shoe FROM rounds ORDER BY shoe")]
-    except sqlite3.Error as error:
-        raise damaged(error) from error
+    with reading(path) as connection:
+        shoes = [shoe for (shoe,) in connection.execute("SELECT DISTINCT shoe FROM rounds ORDER BY shoe")]
     if number is None and len(shoes) == 1:
         (number,) = shoes
     if number is None or number not in shoes:

@@ -1,36 +1,46 @@
-"""`punto games`: the games that ship, and docs/games.md, which describes them."""
+"""`punto games`: the games that ship, docs/reference/games.md, which describes them, and the same for games of one's own."""
 
 import argparse
 import sys
 from pathlib import Path
 from typing import Final
 
-from punto.commands.games_page import FILE, games, page
+from punto.commands.games_page import FILE, games, page, sections
+from punto.configs.game_files import load_game
 
 HELP: Final = (
-    "List the games that ship with punto: name, title, source. With --out, write them all to DIR/games.md instead: what "
-    "they pay, in words, and what that is worth, counted."
+    "List the games that ship with punto: name, title, source. With GAME, describe these games instead, in Markdown: what they "
+    "pay, in words, and what that is worth, counted. With --out, write DIR/games.md: all games that ship, or those named."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
+    parser.add_argument(
+        "games", nargs="*", metavar="GAME", help="a game file, or the name of a game that ships with punto"
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="made if it is not there")
 
 
 def main(args: argparse.Namespace) -> int:
-    """List the games or write their description; 1 if it cannot be written."""
+    """List the games or describe them; 1 if a file cannot be written."""
+    if args.games or args.out is not None:
+        return _describe(args)
+    shipped = games()
+    names, titles = (max(map(len, each)) for each in zip(*((g.name, g.title) for g in shipped), strict=True))
+    for game in shipped:
+        print(f"{game.name:<{names}}  {game.title:<{titles}}  {game.sheet}")
+    return 0
+
+
+def _describe(args: argparse.Namespace) -> int:
+    text = sections([load_game(each) for each in args.games]).lstrip() if args.games else page()
     if args.out is None:
-        shipped = games()
-        names, titles = (
-            max(map(len, each)) for each in zip(*((g.name, g.title) for g in shipped), strict=True)
-        )
-        for game in shipped:
-            print(f"{game.name:<{names}}  {game.title:<{titles}}  {game.sheet}")
+        sys.stdout.write(text)
         return 0
     try:
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / FILE).write_text(page(), encoding="utf-8")
+        (args.out / FILE).write_text(text, encoding="utf-8")
     except OSError as error:
         sys.stderr.write(f"punto games: {error.filename} cannot be written: {error.strerror}\n")
         return 1

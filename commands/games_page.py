@@ -1,4 +1,4 @@
-"""docs/games.md: what every game that ships pays, in words, and what that is worth.
+"""docs/reference/games.md: what every game that ships pays, in words, and what that is worth.
 
 Everything on it is read from the game files or counted. A wager that several games have in the same way is described
 once, in the first of them.
@@ -96,7 +96,12 @@ def games() -> list[Game]:
 def page() -> str:
     """The whole text."""
     shipped = games()
-    return "".join([_HEAD, *_contents(shipped), _HOW_TO_READ, *_Sections(shipped).text()])
+    return "".join([_HEAD, *_contents(shipped), _HOW_TO_READ, sections(shipped)])
+
+
+def sections(described: Sequence[Game]) -> str:
+    """The sections on some games, in Markdown; a wager that several have is described in the first of them."""
+    return "".join(_Sections(described).text())
 
 
 def _contents(shipped: Iterable[Game]) -> Iterator[str]:

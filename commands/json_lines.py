@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
+from punto.configs.faults import json_fault
 from punto.configs.problems import nearest
 
 LONGEST_LINE: Final = 1_000_000
@@ -46,11 +47,11 @@ def parse(line: bytes) -> dict[str, Any]:
     if len(line) > LONGEST_LINE:
         raise LineError(f"the line is longer than {LONGEST_LINE} bytes")
     try:
-        value = _DECODER.decode(line.decode())
+        value = _DECODER.decode(line.decode().rstrip("\r\n"))
     except UnicodeDecodeError as error:
         raise LineError(f"the line is not UTF-8: byte {error.start + 1} cannot be read") from None
     except json.JSONDecodeError as error:
-        raise LineError(f"the line is not JSON: {error.msg} at character {error.pos + 1}") from None
+        raise LineError(f"the line is not JSON: {json_fault(error)}") from None
     except RecursionError:
         raise LineError("the line is nested too deeply") from None
     if not isinstance(value, dict):

@@ -1,6 +1,7 @@
 """`punto odds`: the exact odds of a game's wagers."""
 
 import argparse
+import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,14 +15,16 @@ from tqdm import tqdm
 from punto.baccarat.cards import Card
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.pay import percentage
+from punto.commands.numbers import whole
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
-from punto.odds import countable
+from punto.odds import countable, countable_report
 from punto.odds.composition import MOST_DECKS, Composition, CompositionError
 from punto.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES, Burn
 from punto.odds.exact import GameOdds, WagerOdds
 from punto.odds.published import check
 
+_MOST: Final = 999_999_999
 _OF_COUNTABLE: Final = ("shoes", "seed", "cut_card", "burn", "threshold")
 _OWN: Final = True
 """Stands for the product's own file of printed figures."""
@@ -45,7 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decks", type=_decks, metavar="N", help=f"1 to {MOST_DECKS}; the game's own if left out"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
+    form.add_argument(
+        "--csv",
+        action="store_true",
+        help="print CSV for the odds of one shoe, a line for each rule of each wager",
+    )
     exact = parser.add_argument_group("the odds of one shoe")
     exact.add_argument(
         "--removed",
@@ -73,10 +82,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     mode.add_argument("--countable", action="store_true", help="find how far each wager can be counted")
     counted = parser.add_argument_group("with --countable")
-    counted.add_argument("--shoes", type=_whole, metavar="N", help=f"default {DEFAULT_SHOES}")
+    counted.add_argument("--shoes", type=whole(0, _MOST), metavar="N", help=f"default {DEFAULT_SHOES}")
     counted.add_argument("--seed", type=int, metavar="S", help="default 1")
     counted.add_argument(
-        "--cut-card", type=_whole, metavar="N", help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
+        "--cut-card",
+        type=whole(0, _MOST),
+        metavar="N",
+        help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}",
     )
     counted.add_argument(
         "--burn",
@@ -95,10 +107,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print what was asked for."""
     if args.published is not None:
-        _refuse(args, "--published", "game", "decks", "removed", "meter", *_OF_COUNTABLE)
+        _refuse(args, "--published", "game", "decks", "csv", "removed", "meter", *_OF_COUNTABLE)
         return _published(args)
     if args.countable:
-        _refuse(args, "--countable", "removed", "meter")
+        _refuse(args, "--countable", "csv", "removed", "meter")
     else:
         _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
@@ -112,7 +124,7 @@ def main(args: argparse.Namespace) -> int:
 def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
     """What a mode takes no notice of is refused, and not passed over."""
     for option in options:
-        if getattr(args, option) not in (None, (), []):
+        if getattr(args, option) not in (None, (), [], False):
             name = option.replace("_", "-")
             raise ConfigError([Problem(f"--{name} has no place beside {mode}: leave one out")])
 
@@ -131,7 +143,7 @@ def _countable(args: argparse.Namespace, game: Game) -> int:
             study = countable.study(game, decks=game.decks, progress=bar.update, **given)
     except ValueError as error:
         raise ConfigError([Problem(str(error))]) from None
-    _print(args, countable.as_json(study), countable.lines(study))
+    _print(args, countable_report.as_json(study), countable_report.lines(study))
     return 0
 
 
@@ -147,7 +159,10 @@ def _one_shoe(args: argparse.Namespace, game: Game) -> int:
     except ValueError as error:
         raise ConfigError([Problem(str(error))]) from None
     answer = _Answer(exact, composition, odds, meters, args.removed)
-    _print(args, _plain(answer), _table(answer))
+    if args.csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(_rows(answer))
+    else:
+        _print(args, _plain(answer), _table(answer))
     return 0
 
 
@@ -174,12 +189,6 @@ def _decks(text: str) -> int:
     except ValueError:
         raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_DECKS}, not {cut(text)!r}") from None
     return decks
-
-
-def _whole(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at most nine digits, not {cut(text)!r}")
-    return int(text)
 
 
 def _cards(text: str) -> tuple[Card, ...]:
@@ -266,6 +275,15 @@ def _plain(answer: _Answer) -> dict[str, Any]:
             for name, its in odds.items()
         },
     }
+
+
+def _rows(answer: _Answer) -> Iterator[tuple[object, ...]]:
+    """The answer as CSV has it: the figures of a wager are on the line of each of its rules."""
+    yield "wager", "edge", "hit", "push", "variance", "rule", "pays", "count", "probability"
+    for name, its in answer.odds.items():
+        figures = [float(each) for each in (its.edge, its.hit, its.push, its.variance)]
+        for rule in its.rules:
+            yield name, *figures, rule.rule, rule.pays, rule.count, float(rule.probability)
 
 
 def _of_meter(amount: Fraction, average: Fraction) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """`punto operator`: give a running table an order over its local socket."""
 
 import argparse
+import dataclasses
 import getpass
 import json
 import math
@@ -13,7 +14,10 @@ from typing import Any, Final, get_args
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
-from punto.controller.config import load_config
+from punto.baccarat.wagers.definition import Limits
+from punto.commands.numbers import whole_number
+from punto.configs.problems import cut, nearest
+from punto.controller.config.file import load_config
 
 HELP: Final = (
     "Give a running table an order over its local socket. Where the table has accounts, --as names the account that gives it; "
@@ -106,11 +110,18 @@ def _number_or_none(text: str) -> int | None:
 def _limit(text: str) -> tuple[str, str, int]:
     wager, _, rest = text.partition(".")
     key, _, amount = rest.partition("=")
+    keys = [each.name for each in dataclasses.fields(Limits)]
+    if amount and key not in keys:
+        close = nearest(key, keys)
+        meant = f" (did you mean {close}?)" if close else ""
+        raise argparse.ArgumentTypeError(
+            f"{cut(text)!r}: there is no limit {key!r}{meant}; there are {', '.join(keys)}"
+        )
     try:
-        return wager, key, int(amount)
+        return wager, key, whole_number(amount)
     except ValueError:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a limit: write it like player.minimum=2500"
+            f"{cut(text)!r} is not a limit: write it like player.minimum=2500"
         ) from None
 
 
@@ -130,7 +141,8 @@ def main(args: argparse.Namespace) -> int:
         _wait(path, args.wait)
         answer = ask(path, request)
     except (OSError, ValueError) as error:
-        print(f"punto operator: no service answers at {path} ({error}): is it running?", file=sys.stderr)
+        why = getattr(error, "strerror", None) or error
+        print(f"punto operator: no service answers at {path} ({why}): is it running?", file=sys.stderr)
         return 2
     if not answer["accepted"]:
         print(f"refused: {answer['reason']}", file=sys.stderr)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from punto.controller.accounts.accounts import Accounts, AccountsError
+from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
-from punto.controller.config import load_config
+from punto.controller.config.file import load_config
 from punto.controller.messages.building import timestamp
 
 HELP: Final = (
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Do it; 1 if it cannot be done."""
     try:
-        accounts = Accounts.open(args.accounts or _configured(args.config))
+        accounts = Accounts.open(_there(args.accounts or _configured(args.config), args.action))
         try:
             _do(accounts, args)
         finally:
@@ -71,6 +72,13 @@ def main(args: argparse.Namespace) -> int:
         print(f"punto operators: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _there(path: Path, action: str) -> Path:
+    """The accounts' file, which `add` alone may begin."""
+    if action != "add" and not path.exists():
+        raise AccountsError(f"there are no accounts at {path}: `punto operators add` begins them")
+    return path
 
 
 def _configured(path: Path) -> Path:

@@ -12,13 +12,14 @@ from pydantic import BaseModel, RootModel
 
 from punto.commands import progressive_audit, progressive_win_page
 from punto.configs.problems import cut
-from punto.controller.config import load_config
+from punto.controller.config.file import load_config
 from punto.controller.gaming_days import WEEKDAYS, Calendar, read_day
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from punto.game_manager import sheets
+from punto.game_manager.awards import AWARDS_A_PAGE, awards
 from punto.game_manager.reconciliation import reconcile
 from punto.game_manager.record import Record, opened
-from punto.game_manager.reports import AWARDS_A_PAGE, Meter, awards, day_report, meters, week_report
+from punto.game_manager.reports import Meter, day_report, meters, week_report
 
 HELP = (
     "Report what a table's progressive took in, holds and has paid. The service may be running. Amounts are exact decimals of "

@@ -7,7 +7,7 @@ from punto.baccarat.progressive.money import MINOR_UNIT
 from punto.commands.replay import add_arguments, say_what_it_proves
 from punto.controller.components import own_version
 from punto.controller.journal.audit import audit
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 
 __all__ = ["HELP", "add_arguments", "main"]
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from punto.controller.config import load_config
-from punto.controller.journal.store import RecordError
+from punto.controller.config.file import load_config
+from punto.controller.journal.schema import RecordError
 from punto.controller.messages.building import timestamp
+from punto.game_manager.awards import Print, award
 from punto.game_manager.record import opened
-from punto.game_manager.reports import Print, award
 from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, win_page
 

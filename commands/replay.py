@@ -8,7 +8,7 @@ from typing import Final
 from punto.controller.components import own_version
 from punto.controller.journal.entries import Head
 from punto.controller.journal.recovery import Replayed, replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 
 HELP: Final = (
     "Derive everything in a table's record again from its inputs, compare it with what is written there, and say the first "

@@ -8,19 +8,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from punto.baccarat.table.turn import RefusedError
 from punto.controller import log
-from punto.controller.config import CardReaderConfig, CoinSpotConfig, KeypadConfig, ServiceConfig, load_config
+from punto.controller.config.devices import CardReaderConfig, CoinSpotConfig, KeypadConfig
+from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
+from punto.controller.outbox import Outbox
 from punto.controller.supervisor import Consoles, serve
 from punto.drivers.base import CardReaderDriver, CoinSpotDriver, Devices, KeypadDriver
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
-from punto.drivers.ishoe.transport import Shoe
+from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.serial_line import SerialKeypad
 
@@ -37,12 +40,13 @@ HELP: Final = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Take the configuration's path."""
     parser.add_argument("--config", type=Path, required=True, help="the table's configuration, a TOML file")
+    log.add_level(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Run until SIGTERM or Ctrl-C; 1 when the record cannot be used, or not with this configuration."""
     config = load_config(args.config)
-    log.set_up(human=sys.stderr.isatty())
+    log.set_up(human=sys.stderr.isatty(), level=args.log_level)
     status = 0
     try:
         asyncio.run(_until_stopped(config))
@@ -63,14 +67,14 @@ def messages_of(error: BaseException) -> Iterator[str]:
 
 
 async def _until_stopped(config: ServiceConfig) -> None:
-    service = asyncio.create_task(serve(config, devices_of(config), consoles_of, _settle_down))
+    service = asyncio.create_task(serve(config, devices_of(config), consoles_of, doors_of, _settle_down))
     for wanted in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(wanted, service.cancel)
     with suppress(asyncio.CancelledError):
         await service
 
 
-def consoles_of(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate") -> Consoles:
+def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
     """The consoles of a table that has a console in its configuration.
 
     Raises:
@@ -80,7 +84,7 @@ def consoles_of(config: ServiceConfig, engine: Engine, desk: Desk, gate: "Gate")
     from punto.consoles.console import Console  # noqa: PLC0415
 
     assert config.console is not None  # noqa: S101 - the supervisor asks for no others
-    return Console(config.console, engine, desk, gate, config.record.path, config.folder, config.progressive)
+    return Console(config.console, desk, gate, config.record.path, config.progressive)
 
 
 def _settle_down() -> None:
@@ -99,12 +103,17 @@ def devices_of(config: ServiceConfig) -> Devices:
     """The drivers of the configured devices; there is no shoe where cards are keyed."""
     watched = config.configuration_keypad
     return Devices(
-        shoe=None if config.shoe is None else Shoe(config.shoe.port, config.shoe.baud),
+        shoe=None if config.shoe is None else SerialShoe(config.shoe.port, config.shoe.baud),
         keypad=None if config.keypad is None else _keypad(config.keypad),
         configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
         coin_spot=None if config.coin_spot is None else _coin_spot(config.coin_spot, config.table.seats),
         card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
     )
+
+
+def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[DeviceDoor[Any]]:  # noqa: ARG001 - for devices to come
+    """The doors, each with its driver, of the devices that nothing else at the table needs to know."""
+    return iter(())
 
 
 def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:

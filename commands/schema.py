@@ -1,21 +1,31 @@
-"""`punto schema`: the JSON Schemas, the AsyncAPI document and the broker's access list as files, and tables in docs/."""
+"""`punto schema`: the JSON Schemas, the AsyncAPI document, the broker's access list, and the tables of docs/reference."""
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from punto.commands.configuration_page import configuration_page
 from punto.consoles.roles_page import roles_tables
 from punto.controller.messages.schema import asyncapi, json_schemas
 from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
     "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document that describes every "
-    "topic to DIR/asyncapi.json. If there is a DIR/operators.md, write into it which role may give which order; if "
-    "there is a DIR/topics.md, every topic."
+    "topic to DIR/asyncapi.json. In DIR, fill in the tables of the pages that are there: commands.md, "
+    "configuration.md (every key), roles.md (which role may give which order) and topics.md."
 )
-PAGES: Final = {"operators.md": roles_tables, "topics.md": topics_tables}
+PAGES: Final[dict[str, Callable[[], str]]] = {
+    "commands.md": lambda: import_module(
+        "punto.commands.commands_page"
+    ).commands_page(),  # it needs every extra
+    "configuration.md": configuration_page,
+    "roles.md": lambda: "\n\n".join(map(_markdown, roles_tables())),
+    "topics.md": lambda: "\n\n".join(map(_markdown, topics_tables())),
+}
 BEGIN: Final = "<!-- Written by `make schema`: a change made here is lost. -->"
 END: Final = "<!-- End of what `make schema` writes. -->"
 
@@ -66,8 +76,7 @@ def with_tables(name: str, page: str) -> str:
         raise ValueError(
             f"{name} does not have the lines {BEGIN!r} and {END!r}: write them where the tables go"
         )
-    tables = "\n\n".join(map(_markdown, PAGES[name]()))
-    return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{PAGES[name]()}\n\n{END}{after}"
 
 
 def _markdown(rows: list[list[str]]) -> str:

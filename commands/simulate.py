@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from math import sqrt
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tqdm import tqdm
 
+from punto.commands.numbers import whole
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.odds.composition import MOST_DECKS, Composition
@@ -36,6 +37,8 @@ HELP: Final = (
     "burn to the cut card, and the last one ends with the last round that is asked for. The same seed gives the same "
     "answer whatever the number of jobs."
 )
+ROUNDS: Final = 1_000_000
+SEED: Final = 1
 MOST_ROUNDS: Final = 10**15
 MOST_JOBS: Final = 256
 _OF_SHOES: Final = ("burn", "burn_ace", "cut_card", "coups_after_cut_card")
@@ -51,24 +54,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a game file, or the name of a game that ships with punto",
     )
     parser.add_argument(
-        "--rounds", required=True, type=_whole(1, MOST_ROUNDS), metavar="N", help="how many to deal"
+        "--rounds",
+        type=whole(1, MOST_ROUNDS),
+        default=ROUNDS,
+        metavar="N",
+        help=f"how many to deal, such as 1e8 or 100_000_000; default {ROUNDS:,}",
     )
     parser.add_argument(
         "--seed",
-        required=True,
-        type=_whole(0),
+        type=whole(0),
+        default=SEED,
         metavar="S",
-        help="a whole number from 0: what the cards follow from",
+        help=f"a whole number from 0: what the cards follow from; default {SEED}",
     )
     parser.add_argument(
         "--decks",
-        type=_whole(1, MOST_DECKS),
+        type=whole(1, MOST_DECKS),
         metavar="D",
         help=f"1 to {MOST_DECKS}; the game's own if left out",
     )
     parser.add_argument(
         "--jobs",
-        type=_whole(1, MOST_JOBS),
+        type=whole(1, MOST_JOBS),
         default=min(os.cpu_count() or 1, MOST_JOBS),
         metavar="J",
         help="how many processors to use; all of them if left out",
@@ -94,13 +101,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     shoes.add_argument(
         "--cut-card",
-        type=_whole(0, 1_000_000),
+        type=whole(0, 1_000_000),
         metavar="N",
         help=f"cards behind the cut card, default {usual.cut_card}",
     )
     shoes.add_argument(
         "--coups-after-cut-card",
-        type=_whole(0, 1_000_000),
+        type=whole(0, 1_000_000),
         metavar="N",
         help=f"coups dealt after the one that the cut card comes in, default {usual.coups_after_cut_card}; where it "
         "comes in place of a coup's first card, that coup is the last",
@@ -130,21 +137,6 @@ def main(args: argparse.Namespace) -> int:
             "".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers, errors))
         )
     return 0
-
-
-def _whole(lowest: int, highest: int | None = None) -> Callable[[str], int]:
-    allowed = f"a whole number from {lowest}" + ("" if highest is None else f" to {highest:,}")
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = lowest - 1
-        if number < lowest or (highest is not None and number > highest):
-            raise argparse.ArgumentTypeError(f"must be {allowed}, not {cut(text)!r}")
-        return number
-
-    return read
 
 
 def _name_of_file(text: str) -> Path:

@@ -1,4 +1,4 @@
-"""Game files: those that ship with the program, and a house's own."""
+"""Game files: the shipped ones, and a house's own."""
 
 import re
 from collections.abc import Iterator
@@ -29,23 +29,23 @@ def shipped_games() -> list[str]:
 
 
 def load_game(name_or_path: str, folder: Path | None = None) -> Game:
-    """The game of this name that ships with the program, or else the one in this file.
+    """Load the shipped game of this name, or else the one in this file.
 
     Raises:
-        ConfigError: as `game_file` and `game_of` say.
+        ConfigError: as in `game_file` and `game_of`.
     """
     return game_of(game_file(name_or_path, folder))
 
 
 def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
-    """The file of the game of this name that ships with the program, or else the file at this path.
+    """The file of the shipped game of this name, or else the file at this path.
 
-    A shipped game's name is never read as a path: write `./name` for a file that is called like one. `folder` is
-    what a relative path is relative to, by default the working directory.
+    A shipped game's name is never read as a path: write `./name` for a file with that name. `folder` is the
+    base of a relative path, by default the working directory.
 
     Raises:
-        ConfigError: there is no such game or file, or it is not TOML. A problem about the name itself, and not about
-            what a file says, has no `file`.
+        ConfigError: there is no such game or file, or it is not TOML. A problem with the name itself, rather
+            than with the file's text, has no `file`.
     """
     shipped = _shipped().get(name_or_path)
     if shipped is not None:
@@ -60,26 +60,24 @@ def game_of(file: TomlFile) -> Game:
     """The game that a file defines.
 
     Raises:
-        ConfigError: it cannot be played as written: a key or value is wrong, two wagers have one title, a coup is
-            left undecided by a wager's rules, one of them can never decide, or pays no more than the stake and is no
-            push.
+        ConfigError: the game cannot be played as written: a key or value is wrong, two wagers have the same
+            title, a wager's rules leave a coup undecided, one of its rules can never decide, or pays no more
+            than the stake and is not a push.
     """
     if "table" in file.document and "wagers" not in file.document:
-        message = f"this is a table's configuration and no game file: check it with `punto check-config {file.name}`"
+        message = f"this is a table's configuration, not a game file: check it with `punto check-config {file.name}`"
         raise ConfigError([Problem(message, file.name)])
     game = typed(file, Game, such_as=_SUCH_AS)
     titles = [wager.title for wager in game.wagers]
     problems = [
         file.problem(
-            ("wagers", number, "title"), f"two wagers have the title {title!r}: each needs a title of its own"
+            ("wagers", number, "title"), f"two wagers have the title {title!r}: give each its own title"
         )
         for number, title in enumerate(titles)
         if title in titles[:number]
     ]
     problems += [
-        file.problem(
-            place, f"must be one line of 1 to {_LONGEST} characters that can be printed, not {cut(text)!r}"
-        )
+        file.problem(place, f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}")
         for place, text in _texts(game)
         if not (text.strip() and len(text) <= _LONGEST and text.isprintable())
     ]
@@ -112,7 +110,7 @@ def game_of(file: TomlFile) -> Game:
 
 
 def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The names of wagers and rules, with their places; they go into topics' payloads, options and columns."""
+    """The names of wagers and rules, with their places; topics' payloads, options and columns use them."""
     for number, wager in enumerate(game.wagers):
         yield ("wagers", number), wager.name
         for place, rule in enumerate(wager.rules):
@@ -120,7 +118,7 @@ def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """What people read on displays, in tables and in records, with its place."""
+    """The texts that people read on displays, in tables and in records, with their places."""
     yield ("name",), game.name
     yield ("title",), game.title
     yield ("sheet",), game.sheet
@@ -129,26 +127,26 @@ def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
 
 
 def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:
-    """The place in a game file of what is wrong with the rules of its wager of this number."""
+    """The place in a game file of a fault in the rules of its wager with this number."""
     if fault.rule is None:
         return "wagers", wager
     return "wagers", wager, "rules", fault.rule
 
 
 def _no_win(rule: Rule) -> str | None:
-    """What is wrong with a pay that is written as a win and wins nothing; it would be settled and counted as a win."""
+    """The error in a pay that is written as a win but wins nothing; it would be settled and counted as a win."""
     if not rule.wins or rule.pay.meter or (returned := rule.pay.returned(1)) > 1:
         return None
     if returned == 1:
         return f'"{rule.pays}" returns the stake and nothing more: write "push"'
     return (
-        f'"{rule.pays}" returns less than the stake, which is no win: write "push" where the whole stake goes back, '
-        '"lose" where nothing does; a part of it cannot be returned'
+        f'"{rule.pays}" returns less than the stake, so it is not a win: write "push" to return the whole '
+        'stake, "lose" to return nothing; a part of it cannot be returned'
     )
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is such a file, or one that may not be looked at; no name is too long to ask for."""
+    """Whether the file exists, or exists but is not accessible; a name of any length is allowed."""
     try:
         path.lstat()
     except PermissionError:
@@ -163,7 +161,7 @@ def _unknown(name: str, path: Path) -> Problem:
     if "/" in name or name.endswith(SUFFIX):
         return Problem(f"there is no game file {cut(str(path), 200)}")
     return Problem(
-        f"there is no game {cut(name)!r}; these ship with the program: {', '.join(games)}; "
+        f"there is no game {cut(name)!r}; the shipped games are: {', '.join(games)}; "
         "for a game file of your own write its path",
         suggestion=nearest(name, games),
     )

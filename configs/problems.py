@@ -1,4 +1,4 @@
-"""What is wrong with a file that a person wrote: where, what, and the name that was probably meant."""
+"""Problems in a file that a person wrote: the place, the error, and the name that was probably meant."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing to correct; `key` is dotted, with places in lists counted from 1, such as `wagers[2].rules`."""
+    """One problem to correct; `key` is dotted, with places in lists counted from 1, such as `wagers[2].rules`."""
 
     message: str
     file: str | None = None
@@ -22,7 +22,7 @@ class Problem:
 
 
 class ConfigError(ValueError):
-    """A file that cannot be used as it stands. `problems` has all that was found, its text one a line."""
+    """A file that cannot be used. `problems` lists every problem found, and its text has one per line."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -30,10 +30,16 @@ class ConfigError(ValueError):
 
 
 def cut(text: str, most: int = 60) -> str:
-    """A text as it may stand in a message: not too long."""
+    """A text cut to a length that fits a message."""
     return text if len(text) <= most else text[:most] + "…"
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, in brackets; nothing where none is near."""
+    close = nearest(name, known)
+    return "" if close is None else f" (did you mean {close}?)"
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` is probably a slip of, None where none is near."""
+    """The known name that `name` is probably a typing error for, None if none is similar."""
     return next(iter(get_close_matches(name, list(known), n=1, cutoff=0.6)), None)

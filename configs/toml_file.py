@@ -1,7 +1,7 @@
-"""TOML files read into typed values; what is wrong is told by line and key.
+"""Reads TOML files into typed values, and reports errors by line and key.
 
-The standard reader keeps no lines, so the places of the keys are found by a second walk over text that it has
-already accepted. Keys inside an inline table or a list have the line of the key that holds them.
+The standard reader does not keep lines, so a second pass over the accepted text finds the places of the keys.
+Keys inside an inline table or a list have the line of the key that holds them.
 """
 
 import json
@@ -17,15 +17,16 @@ from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_typ
 
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
+from punto.configs.faults import as_written, must_be
 from punto.configs.problems import ConfigError, Problem, nearest
 
 T = TypeVar("T")
 Path_ = tuple[str | int, ...]
-"""The way to a value: keys, and places in lists from 0."""
+"""The path to a value: keys, and places in lists from 0."""
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _KEY: Final = re.compile(r"""[ \t]*(?:([A-Za-z0-9_-]+)|("(?:[^"\\\n]|\\.)*")|'([^'\n]*)')[ \t]*""")
-# What a value is made of, longest first; anything else is passed over one character at a time.
+# The tokens of a value, longest first; anything else is skipped one character at a time.
 _VALUE: Final = re.compile(
     r'"""(?:[^"\\]|\\[\s\S]|"{1,2}(?!"))*"{3,5}'
     r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
@@ -35,23 +36,23 @@ _VALUE: Final = re.compile(
     r"|[\[\]{}\n]"
 )
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
-# What to do where the standard reader's words begin like this.
+# The hint for a message of the standard reader that begins like this.
 _HINTS: Final = {
-    "Cannot overwrite": "this name is there already: is a [[header]] missing above it, or written with one bracket?",
-    "Cannot declare": "this header is there already: where there can be several, each has two brackets, such as [[wagers]]",
+    "Cannot overwrite": "this name already exists: is a [[header]] missing above it, or written with one bracket?",
+    "Cannot declare": "this header already exists: if there can be several, each has two brackets, such as [[wagers]]",
     "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
-    "Expected newline": 'the line should end here: write text in straight quotes, "like this", and each key on a line of its own',
+    "Expected newline": 'the line should end here: write text in straight quotes, "like this", and one key per line',
     "Illegal character '\\n'": "a quote is left open: end the text with another",
     "Unterminated string": "a quote is left open: end the text with another",
     "Unclosed": "a comma or a closing bracket is missing",
-    "Invalid initial character for a key": "write all that is between { and } on one line, without a comma at its end",
+    "Invalid initial character for a key": "write everything between { and } on one line, without a final comma",
     "Expected '='": "write a key, =, and its value",
 }
 
 
 @dataclass(frozen=True)
 class TomlFile:
-    """A TOML file: the name to call it by, its document, and the line of each of its keys."""
+    """A TOML file: its name for messages, its document, and the line of each of its keys."""
 
     name: str
     document: dict[str, Any]
@@ -59,7 +60,7 @@ class TomlFile:
 
     @classmethod
     def parse(cls, name: str, data: bytes, parse_float: Callable[[str], Any] = float) -> "TomlFile":
-        """Read a file's bytes; `parse_float` makes the value of a number with a point from its text.
+        """Read a file's bytes; `parse_float` converts the text of a number with a decimal point.
 
         Raises:
             ConfigError: they are not TOML; the problem has the line.
@@ -87,7 +88,7 @@ class TomlFile:
         return cls(name, document, lines)
 
     def line_of(self, path: Path_) -> int:
-        """The line of a key, or of the nearest table or key around it; 1 where nothing is around it."""
+        """The line of a key, or of the nearest table or key around it; 1 if there is none."""
         while path and path not in self.lines:
             path = path[:-1]
         return self.lines.get(path, 1)
@@ -122,10 +123,10 @@ def dotted(path: Path_) -> str:
 
 
 def _places(text: str) -> Iterator[tuple[Path_, int]]:
-    """Each table's and key's path with its line; of a table that several lines belong to, the first comes first."""
+    """Each table's and key's path with its line; for a table with several lines, the first line."""
     newlines = [-1, *(found.start() for found in re.finditer("\n", text)), len(text)]
     line_at = {start + 1: number for number, (start, _) in enumerate(pairwise(newlines), 1)}
-    counts: dict[Path_, int] = {}  # how many tables each list of tables has so far
+    counts: dict[Path_, int] = {}  # the number of tables in each list of tables so far
     table: Path_ = ()
     at, line, line_start = 0, 1, 0
     while (at := _after(_BLANK, text, at)) < len(text):
@@ -154,7 +155,7 @@ def _after(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _dotted_key(text: str, at: int) -> tuple[list[str], int]:
-    """The parts of the key at `at`, and where what follows it begins."""
+    """The parts of the key at `at`, and the position after it."""
     keys: list[str] = []
     while found := _KEY.match(text, at):
         bare, quoted, literal = found.groups()
@@ -167,7 +168,7 @@ def _dotted_key(text: str, at: int) -> tuple[list[str], int]:
 
 
 def _inside(keys: list[str], counts: Mapping[Path_, int]) -> Path_:
-    """The path of a table's header: a list of tables on the way means its last one."""
+    """The path of a table's header: for a list of tables on the way, its last table."""
     path: Path_ = ()
     for number, key in enumerate(keys, 1):
         path = (*path, key)
@@ -177,7 +178,7 @@ def _inside(keys: list[str], counts: Mapping[Path_, int]) -> Path_:
 
 
 def _end_of_value(text: str, at: int) -> int:
-    """Where the value that begins at `at` ends: at the first end of a line outside brackets and strings."""
+    """The end of the value that begins at `at`: the first end of a line outside brackets and strings."""
     depth = 0
     for found in _VALUE.finditer(text, at):
         piece = found[0]
@@ -191,7 +192,7 @@ def _end_of_value(text: str, at: int) -> int:
 
 
 def in_folder(path: Path, info: ValidationInfo) -> Path:
-    """A path of the file, which is relative to the file's folder: the context that `typed` is given."""
+    """A path in the file, relative to the file's folder: the context passed to `typed`."""
     return Path(info.context or "") / path
 
 
@@ -200,19 +201,25 @@ FromFolder = Annotated[Path, AfterValidator(in_folder)]
 
 def _host(host: str) -> str:
     if not host or set(host) & set("/ @"):
-        raise ValueError(f"{host!r} is not a host: write its name or address alone, such as 127.0.0.1")
+        raise ValueError(f"{host!r} is not a host: write only its name or address, such as 127.0.0.1")
     return host
 
 
 Host = Annotated[str, AfterValidator(_host)]
 
 
+class Unit(str):
+    """The unit of a key's value, such as seconds; minor units are hundredths of the table's currency."""
+
+    __slots__ = ()
+
+
 def typed(
     file: TomlFile, kind: type[T], context: Any = None, such_as: Mapping[str, str] = MappingProxyType({})
 ) -> T:
-    """The file's document as a value of `kind`, a dataclass or pydantic model, nothing guessed or converted.
+    """The file's document as a value of `kind`, a dataclass or pydantic model, without guesses or conversions.
 
-    `such_as` has examples of keys whose text has a form of its own.
+    `such_as` has examples for keys whose text has a special form.
 
     Raises:
         ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
@@ -222,8 +229,8 @@ def typed(
         raise ConfigError(dates)
     try:
         text = json.dumps(file.document)
-    except ValueError:  # a hexadecimal number of thousands of digits
-        raise ConfigError([Problem("there is a number of more digits than can be read", file.name)]) from None
+    except ValueError:  # a hexadecimal number with thousands of digits
+        raise ConfigError([Problem("a number has more digits than can be read", file.name)]) from None
     try:
         return TypeAdapter(kind).validate_json(text, strict=True, context=context)
     except ValidationError as error:
@@ -249,8 +256,6 @@ def _problem(file: TomlFile, kind: Any, error: dict[str, Any], such_as: Mapping[
     match error["type"]:
         case "extra_forbidden" | "unexpected_keyword_argument":
             return _no_such_key(file, kind, path)
-        case "missing":
-            return file.problem(path, "is missing")
         case "value_error":
             message = str(error["ctx"]["error"])
             path = (*path, *getattr(error["ctx"]["error"], "place", ()))
@@ -265,21 +270,13 @@ def _problem(file: TomlFile, kind: Any, error: dict[str, Any], such_as: Mapping[
             return file.problem(path, _must(path, error, such_as))
 
 
-_MUST: Final = {
-    "bool_type": "must be true or false",
-    "int_type": "must be a whole number",
-    "too_short": "must not be empty",
-}
-
-
 def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str:
-    """What a value of the wrong kind must be."""
+    """The requirement for a value of the wrong kind."""
     found = error.get("input")
-    shown = f", not {_as_written(found)}" if isinstance(found, str | int | float) else ""
+    shown = f", not {as_written(found)}" if isinstance(found, str | int | float) else ""
     match error["type"]:
-        case "string_type":
-            example = such_as.get(str(path[-1]))
-            return "must be text in quotes" + (f", such as {example}" if example else shown)
+        case "string_type" if str(path[-1]) in such_as:
+            return f"must be text in quotes, such as {such_as[str(path[-1])]}"
         case "tuple_type" | "list_type" if isinstance(found, dict):
             return f"must be a list: write [[{_header(path)}]], with two brackets"
         case "tuple_type" | "list_type" if shown:
@@ -289,13 +286,8 @@ def _must(path: Path_, error: dict[str, Any], such_as: Mapping[str, str]) -> str
         case "dataclass_type":
             name = f"{path[-1]} = " if isinstance(path[-1], str) else ""
             return f"must be a table: write {name}{{ ... }}, with its keys between the braces{shown}"
-        case kind:
-            return (_MUST.get(kind) or re.sub("^(Input|String) should", "must", error["msg"])) + shown
-
-
-def _as_written(value: str | float) -> str:
-    """A value as a file has it; text in single quotes, as all problems show it."""
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+        case _:
+            return must_be(error)
 
 
 def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:
@@ -308,7 +300,7 @@ def _no_such_key(file: TomlFile, kind: Any, path: Path_) -> Problem:
 
 
 def _elsewhere(kind: Any, path: Path_) -> str | None:
-    """What to do with a key that one of the tables around its own may have."""
+    """The hint for a key that belongs to a table around its own."""
     for end in range(len(path) - 2, -1, -1):
         if isinstance(path[end], str) and path[-1] in _keys_at(kind, path[:end]):
             inner = path[: end + 1]

@@ -3,32 +3,16 @@
 from typing import Annotated, Any, Final
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.definition import Definition, Group
+from punto.baccarat.table.definition import Group
 from punto.controller.accounts.roles import Role
 from punto.controller.messages.models import WagerLimits
-from punto.controller.orders.requests import Credentials, orders_schema
+from punto.controller.orders.requests import Body, Credentials, Name, Password, orders_schema
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class Password(_Body):
-    """The password of whoever swiped a card, or is signed on."""
-
-    password: Annotated[str, Field(max_length=2000)]
-
-
-class Name(_Body):
-    """The name of a second person."""
-
-    name: Annotated[str, Field(max_length=200)]
-
-
-class Credential(_Body):
+class Credential(Body):
     """What a security key answered: a `PublicKeyCredential` as browsers write it in JSON."""
 
     credential: dict[str, Any]
@@ -39,12 +23,13 @@ class NamedCredential(Name, Credential):
 
 
 class SessionAnswer(BaseModel):
-    """Who is signed on; no other account has or had this `number`."""
+    """Who is signed on, and the `notice` at the top of each page; no other account has or had this `number`."""
 
     number: int
     name: str
     roles: tuple[Role, ...]
     idle_seconds: int
+    notice: str
 
 
 class SignedOnAnswer(SessionAnswer):
@@ -64,20 +49,12 @@ REFUSAL: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/
 """What is answered then, for the document: FastAPI would make a model of it for every path and status, at each start."""
 
 
-class OrderAnswer(BaseModel):
-    """What became of an order; `seq` is its number on the record, `waiting` that of one that waits for a second person."""
-
-    accepted: bool
-    seq: int
-    code: str | None = None
-    reason: str | None = None
-    waiting: int | None = None
-
-
 class OrderOnOffer(BaseModel):
     """An order as pages show it: see `catalogue.Definition`."""
 
-    order: str
+    model_config = ConfigDict(from_attributes=True)
+
+    order: Annotated[str, Field(validation_alias="kind")]
     label: str
     sentence: str
     group: Group
@@ -85,15 +62,7 @@ class OrderOnOffer(BaseModel):
     twice: bool
     of_this_hand: bool
     usual: tuple[str, ...]
-    fields: tuple[str, ...]
-
-    @classmethod
-    def of(cls, definition: Definition) -> "OrderOnOffer":
-        """What a page shows of an order."""
-        own = {
-            name: getattr(definition, name) for name in cls.model_fields if name not in {"order", "fields"}
-        }
-        return cls(order=definition.kind, fields=tuple(definition.fields), **own)
+    fields: Annotated[tuple[str, ...], BeforeValidator(tuple)]
 
 
 class GameOnOffer(BaseModel):
@@ -105,7 +74,7 @@ class GameOnOffer(BaseModel):
     wagers: tuple[WagerLimits, ...]
 
 
-ORDERS_ON_OFFER: Final = tuple(OrderOnOffer.of(each) for each in CATALOGUE.values())
+ORDERS_ON_OFFER: Final = tuple(map(OrderOnOffer.model_validate, CATALOGUE.values()))
 
 
 # --- the document

@@ -1,7 +1,6 @@
 """The consoles' service: accounts and sessions, and the web server at the configured address."""
 
 import asyncio
-import socket
 import ssl
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +12,15 @@ from punto.baccarat.progressive.events import PrintWinPage
 from punto.configs.problems import ConfigError, Problem
 from punto.consoles.guard import Guard
 from punto.consoles.reports import Reports
-from punto.consoles.web import Changes, Parts, application
-from punto.controller.accounts.accounts import AccountsError
+from punto.consoles.web import Parts, application
 from punto.controller.accounts.gate import Gate
-from punto.controller.config import ConsoleConfig, ProgressiveConfig
+from punto.controller.accounts.refusals import AccountsError
+from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
 from punto.controller.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
-from punto.controller.web_server import Server, listen
-from punto.game_manager.web import AtTable, House
+from punto.controller.web_server import Server, address_of, listen
+from punto.game_manager.web import House
 
 _TEND_SECONDS: Final = 1
 _PACE_SECONDS: Final = 10
@@ -35,11 +34,9 @@ class Console:
     def __init__(
         self,
         config: ConsoleConfig,
-        engine: Engine,
         desk: Desk,
         gate: Gate,
         record: Path,
-        folder: Path,
         progressive: ProgressiveConfig | None = None,
     ) -> None:
         """Open certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
@@ -48,22 +45,17 @@ class Console:
             ConfigError: one of them cannot be used.
         """
         tls = _tls(config)
-        self._listener = _listen(config.host, config.port)
+        self._listener = listen(config.host, config.port, "console.port", "name another")
         self._gate = gate
-        self._pace: float | None = None
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._parts = Parts(
-            engine=engine,
-            gate=gate,
             desk=desk,
+            gate=gate,
             reports=Reports(record),
-            folder=folder,
-            changes=Changes(),
-            idle_seconds=60 * config.idle_minutes,
+            house=_house(desk.engine, record, progressive),
+            notice=config.notice,
             port=self._listener.getsockname()[1],
             tls=tls is not None,
-            pace=lambda: self._pace,
-            house=_house(engine, record, progressive),
         )
         self._server = Server(
             Guard(application(self._parts), tls=tls is not None, failed=self._fail), tls=tls
@@ -75,8 +67,9 @@ class Console:
         Raises:
             RecordError: an order, or who came in, could not be put on the record.
         """
-        self._parts.engine.watchers.append(lambda *_: self._parts.changes.notify())
+        self._parts.desk.engine.watchers.append(lambda *_: self._parts.changes.notify())
         serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
+        _log.info("consoles open", address=address_of(self._listener, tls=self._parts.tls))
         tending = asyncio.create_task(self._tend())
         try:
             await asyncio.wait([serving, tending, self._failure], return_when=asyncio.FIRST_COMPLETED)
@@ -89,6 +82,7 @@ class Console:
             self._server.stop()
             tending.cancel()
             await asyncio.wait([serving, tending])
+            self._listener.close()  # a server that is stopped before it has begun leaves it open
 
     def _fail(self, error: Exception) -> None:
         if not self._failure.done():
@@ -96,7 +90,7 @@ class Console:
 
     async def _tend(self) -> None:
         """End what sessions are to end, and keep the pace of the hands."""
-        last_round, looked, engine = -1, 0, self._parts.engine
+        last_round, looked, engine = -1, 0, self._parts.desk.engine
         while True:
             try:
                 await self._gate.sweep()
@@ -105,33 +99,21 @@ class Console:
             looked += 1
             if engine.state.round != last_round or looked >= _PACE_SECONDS:
                 last_round, looked = engine.state.round, 0
-                self._pace = await asyncio.to_thread(self._parts.reports.hands_an_hour, datetime.now(UTC))
+                self._parts.pace = await asyncio.to_thread(
+                    self._parts.reports.hands_an_hour, datetime.now(UTC)
+                )
             await asyncio.sleep(_TEND_SECONDS)
 
 
 def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> House:
-    def now() -> AtTable:
-        state = engine.state
-        books = None if state.progressive is None else state.progressive.books
-        return AtTable(state.settings.table, state.settings.name, state.settings.currency, books)
-
     async def note(print_: PrintWinPage) -> int:
         (handled,) = await engine.submit([print_], f"operator {print_.who}")
         return handled.seq
 
-    of = (record, now, engine.written, note)
+    of = (record, lambda: engine.state, engine.written, note)
     if config is None:
         return House(*of, Calendar.of())
     return House(*of, config.calendar, config.slip_printer, config.slip_encoding)
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return listen(host, port)
-    except OSError as error:
-        raise _problem(
-            "port", f"cannot listen on {host} port {port}: {error.strerror or error}; name another"
-        ) from error
 
 
 def _tls(config: ConsoleConfig) -> ssl.SSLContext | None:
@@ -141,13 +123,9 @@ def _tls(config: ConsoleConfig) -> ssl.SSLContext | None:
     try:
         context.load_cert_chain(config.certificate, config.key, password=lambda: "")
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
-        raise _problem(
-            "certificate",
+        message = (
             f"{config.certificate} and {config.key} cannot be used ({error}): name readable files in PEM form, a "
-            "certificate and its key without a passphrase",
-        ) from error
+            "certificate and its key without a passphrase"
+        )
+        raise ConfigError([Problem(message, key="console.certificate")]) from error
     return context
-
-
-def _problem(key: str, message: str) -> ConfigError:
-    return ConfigError([Problem(message, key=f"console.{key}")])

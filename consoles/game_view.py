@@ -8,22 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, computed_field
+from pydantic import computed_field
 
 from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import CardLevel
+from punto.baccarat.progressive.game_events import HandButton, NobodyWon, StartGame, WagerLifted, WagerPlaced
 from punto.baccarat.progressive.nexus import Confirm, SwipeCard
-from punto.baccarat.progressive.procedure import (
-    HandButton,
-    NobodyWon,
-    StartGame,
-    Step,
-    WagerLifted,
-    WagerPlaced,
-)
+from punto.baccarat.progressive.procedure import Step
 from punto.baccarat.progressive.settings import Payer, Procedure
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
-from punto.baccarat.progressive.shares import DealersSide
+from punto.baccarat.progressive.shares import DealersSide, Share
 from punto.baccarat.progressive.state import Award, AwardState
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import Event
@@ -32,7 +26,7 @@ from punto.baccarat.table.state import TablesProgressive, TableState
 from punto.baccarat.table.table import Table, leads_to
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.words import words
-from punto.controller.messages.models import GameStep
+from punto.controller.messages.models import GameStep, Part
 from punto.controller.orders.desk import Fitted
 
 _ANOTHER: Final = "another"
@@ -45,11 +39,7 @@ _NONE_DID: Final = {
 }
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class SeatInGame(_Part):
+class SeatInGame(Part):
     """A seat in the progressive's game.
 
     - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
@@ -71,14 +61,7 @@ class SeatInGame(_Part):
     refused: str | None
 
 
-class ShareOfAward(_Part):
-    """What a seat gets of an award, in minor units."""
-
-    seat: int
-    amount: int
-
-
-class AwardInGame(_Part):
+class AwardInGame(Part):
     """What the hand won: the tier, who pays it, and what it comes to.
 
     - `number`, `state`: once it is logged, and whether the meter is adjusted for it.
@@ -94,13 +77,13 @@ class AwardInGame(_Part):
     title: str
     pays: str
     amount: int | None
-    shares: tuple[ShareOfAward, ...]
+    shares: tuple[Share, ...]
     card: CardLevel | None
     payer: Payer
     dealer: bool
 
 
-class Todo(_Part):
+class Todo(Part):
     """What to do now for the progressive, by a code and in words; `order` is the one that does it, null where none does."""
 
     code: str
@@ -116,7 +99,7 @@ class Todo(_Part):
         return order if order in CATALOGUE else None
 
 
-class GameView(_Part):
+class GameView(Part):
     """The progressive at this table; amounts in minor units.
 
     - `settings`: a mark that is another one whenever the settings are.
@@ -262,14 +245,15 @@ class _Game:
         found = logged or (self.expected if isinstance(self.expected, Award) else None)
         dealer = hand.dealer_confirms if found is None else found.by == "dealer"
         shares = () if found is None else found.shares
+        booked = logged is not None and logged.state is AwardState.BOOKED
         return AwardInGame(
             number=None if logged is None else logged.id,
-            state="to_confirm" if logged is None else _STATES[logged.state],
+            state="to_confirm" if logged is None else "booked" if booked else "locked",
             rule=name,
             title=words(rule.when),
             pays=rule.pays,
             amount=None if found is None else found.amount,
-            shares=tuple(ShareOfAward(seat=each.seat, amount=each.amount) for each in shares),
+            shares=shares,
             card=None if found is None or dealer else _card(self.settings, found),
             payer=self.settings.payer(rule),
             dealer=dealer,
@@ -280,7 +264,7 @@ class _Game:
         if self.procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
             return None
         here = (self.state.settings.table, self.hand.round)
-        stand = (each for each in self.books.awards if each.state in _STATES)
+        stand = (each for each in self.books.awards if each.state is not AwardState.BACKED_OUT)
         return next((each for each in stand if (each.table, each.round) == here), None)
 
     # --- the seats
@@ -402,12 +386,6 @@ class _Game:
         # What each gets is in the award: amounts are written with their currency by the pages alone.
         seats = _named([each.seat for each in self.award.shares])
         return "pay", f"Pay {seats}{tray}{order}; then press {self.end}"
-
-
-_STATES: Final[dict[AwardState, Literal["locked", "booked"]]] = {
-    AwardState.LOCKED: "locked",
-    AwardState.BOOKED: "booked",
-}
 
 
 def _card(settings: ProgressiveSettings, award: Award) -> CardLevel | None:

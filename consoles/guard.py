@@ -14,6 +14,8 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from punto.controller.orders.requests import sayable
+
 LONGEST_BODY: Final = 16384
 _TOO_LONG: Final = f"the request is longer than {LONGEST_BODY} bytes"
 HEADERS: Final = {
@@ -57,16 +59,16 @@ class Guard:
         if not self._tls and host.rpartition(":")[0] not in _THIS_MACHINE and host not in _THIS_MACHINE:
             # A name that somebody lets resolve to this machine makes their page one of this host's. Under TLS the
             # certificate would not be for that name.
-            return _said(403, "other_host", "without TLS the consoles are at 127.0.0.1 and localhost alone")
+            return said(403, "other_host", "without TLS the consoles are at 127.0.0.1 and localhost alone")
         site = headers.get("sec-fetch-site")
         if method in _SAFE:
             if site in {"cross-site", "same-site"} and headers.get("sec-fetch-mode") != "navigate":
-                return _said(403, "cross_site", "this was asked by another site's page")
+                return said(403, "cross_site", "this was asked by another site's page")
             return None
         origin, own = headers.get("origin"), own_origin(headers, tls=self._tls)
         if origin in {None, own} and site in {None, "same-origin"} and (origin or site):
             return None
-        return _said(
+        return said(
             403, "cross_site", f"send this from the consoles' own pages, or with the header Origin: {own}"
         )
 
@@ -76,8 +78,9 @@ def own_origin(headers: Headers, *, tls: bool) -> str:
     return f"{'https' if tls else 'http'}://{headers.get('host', '')}"
 
 
-def _said(status: int, code: str, reason: str) -> JSONResponse:
-    return JSONResponse({"code": code, "reason": reason}, status)
+def said(status: int, code: str, reason: str) -> JSONResponse:
+    """A refusal, as the document has it: `api.Refusal`."""
+    return JSONResponse({"code": code, "reason": sayable(reason)}, status)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
@@ -99,7 +102,7 @@ def _too_long(headers: Headers) -> JSONResponse | None:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= LONGEST_BODY:
         return None
-    return _said(413, "too_long", _TOO_LONG)
+    return said(413, "too_long", _TOO_LONG)
 
 
 def _at_most(most: int, receive: Receive, method: str) -> Receive:

@@ -5,22 +5,19 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
 from punto.baccarat.table.state import RoundRecord
-from punto.controller.journal import store
+from punto.controller.journal import schema
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.messages.building import public_round, timestamp
-from punto.controller.messages.models import Timestamp
+from punto.controller.messages.models import Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_ROUND: Final = 2**62  # above every round's number
@@ -76,10 +73,13 @@ SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE r
     )
 ) GROUP BY wager ORDER BY wager
 """  # noqa: S608 - literals
-_COUNTS: Final = """
-SELECT CASE WHEN status = 'correction' AND winner IS NULL THEN 'taken_back' ELSE status END AS what, count(*)
-FROM rounds WHERE round >= :first GROUP BY what ORDER BY what
-"""
+# How many there are of each status. A hand that was taken back is void and not played, and its entry is a correction.
+_COUNTS: Final = f"""
+SELECT status, sum(counts) FROM (
+    SELECT status, status != 'played' OR round NOT IN ({_TAKEN_BACK}) AS counts FROM rounds WHERE round >= :first
+    UNION ALL SELECT 'void', 1 FROM rounds WHERE round >= :first AND status = 'correction' AND winner IS NULL
+) GROUP BY status ORDER BY status
+"""  # noqa: S608 - literals
 _PLAYED: Final = f"""
 SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
 """  # noqa: S608 - literals
@@ -101,11 +101,7 @@ SELECT ts, game, record FROM rounds WHERE round >= ? AND (
 """  # noqa: S608 - literals
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class PastRound(_Part):
+class PastRound(Part):
     """A round on the record: when it ended, and the name of the game that it was of."""
 
     ts: Timestamp
@@ -113,14 +109,14 @@ class PastRound(_Part):
     round: RoundRecord
 
 
-class Rounds(_Part):
+class Rounds(Part):
     """Rounds, the newest first; `more` says whether there are older ones."""
 
     rounds: tuple[PastRound, ...]
     more: bool
 
 
-class Input(_Part):
+class Input(Part):
     """An input on the record. A card that the round itself does not show is null."""
 
     seq: int
@@ -139,7 +135,7 @@ class RoundInputs(PastRound):
     earlier: int
 
 
-class WagerTotals(_Part):
+class WagerTotals(Part):
     """What a wager came to, corrections included, in minor units; `wagers` counts those that were made.
 
     Void hands are left out, for their wagers went back whole, and so is a hand that was voided after settlement. Of one
@@ -153,7 +149,7 @@ class WagerTotals(_Part):
     net: int
 
 
-class Correction(_Part):
+class Correction(Part):
     """A round that was corrected or voided after settlement, or a card corrected before; `voided` says which of the two."""
 
     round: int
@@ -166,7 +162,7 @@ class Correction(_Part):
     net: int
 
 
-class VoidCoup(_Part):
+class VoidCoup(Part):
     """A misdeal, or a round that was taken back after settlement: that the entry of the number `entry` has on the record."""
 
     round: int
@@ -177,7 +173,7 @@ class VoidCoup(_Part):
     reason: str | None
 
 
-class Incident(_Part):
+class Incident(Part):
     """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it.
 
     `source` is where the input came from: a device, or "operator" and whose console it was.
@@ -191,7 +187,7 @@ class Incident(_Part):
     text: str
 
 
-class Entrance(_Part):
+class Entrance(Part):
     """A sign-on, its end, or a refusal."""
 
     seq: int
@@ -202,7 +198,7 @@ class Entrance(_Part):
     where: str | None
 
 
-class Shift(_Part):
+class Shift(Part):
     """The last hours of a table. `rounds` counts by status; lists are in order.
 
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
@@ -233,7 +229,7 @@ class Reports:
 
     def rounds(self, before: int | None, limit: int) -> Rounds:
         """At most `limit` rounds before the one of this number, or the last ones."""
-        with self._open() as connection:
+        with schema.reading(self._path) as connection:
             rows = connection.execute(
                 "SELECT ts, game, record FROM rounds WHERE round < ? ORDER BY round DESC LIMIT ?",
                 (_NO_ROUND if before is None else before, limit + 1),
@@ -248,7 +244,7 @@ class Reports:
         taken out of play unseen, nor one that was drawn too soon and begins the next hand, where seats may still wager.
         Cards that the shoe read with less than the confidence `sure` are not told either: the round has what was keyed.
         """
-        with self._open() as connection:
+        with schema.reading(self._path) as connection:
             row = connection.execute(
                 "SELECT ts, game, record, input FROM rounds WHERE round = ?", (number,)
             ).fetchone()
@@ -280,7 +276,7 @@ class Reports:
 
     def hands_an_hour(self, now: datetime) -> float | None:
         """How fast coups came over the last hour, from the first of them to now; None of fewer than two."""
-        with self._open() as connection:
+        with schema.reading(self._path) as connection:
             first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
@@ -288,7 +284,7 @@ class Reports:
     def shift(self, hours: int, now: datetime) -> Shift:
         """What happened in so many hours until now."""
         since = timestamp(now - timedelta(hours=hours))
-        with self._open() as connection:
+        with schema.reading(self._path) as connection:
             round_ = _first_since(connection, "rounds", "round", since)
             seq = _first_since(connection, "inputs", "seq", since)
             counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
@@ -321,7 +317,7 @@ class Reports:
         return Shift(
             since=since,
             until=timestamp(now),
-            rounds=_by_status(dict(counts), hands),
+            rounds=dict(counts),
             hands_an_hour=_pace(hands, first, now),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
@@ -334,31 +330,16 @@ class Reports:
             more=tuple(name for name, has_more in more.items() if has_more),
         )
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        with closing(store.open_for_reading(self._path)) as connection:
-            try:
-                connection.execute("BEGIN")  # one view of the record, though the service adds to it
-                yield connection
-            except sqlite3.Error as error:
-                raise store.damaged(error) from error
-
 
 def _first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
-    """The number of the first row at or after a time, by halving: numbers have no gaps, and times rise with them.
+    """The number of the first row at or after a time: numbers have no gaps, and times rise with them.
 
-    Where the clock was set back in between, it is one of those that it may be.
+    It is looked for from the end, so that no more is read than is reported on. Where the clock was set back in between, it is
+    one of those that it may be.
     """
-    low = 1
-    high: int = connection.execute(f"SELECT coalesce(max({number}), 0) FROM {table}").fetchone()[0] + 1  # noqa: S608 - literals
-    while low < high:
-        middle = (low + high) // 2
-        row = connection.execute(f"SELECT ts FROM {table} WHERE {number} = ?", (middle,)).fetchone()  # noqa: S608 - literals
-        if row[0] < since:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    before = f"SELECT {number} FROM {table} WHERE ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
+    row = connection.execute(before, (since,)).fetchone()
+    return 1 if row is None else row[0] + 1
 
 
 def _past(ts: str, game: str, record: str) -> PastRound:
@@ -408,17 +389,6 @@ def _pace(hands: int, first: str | None, now: datetime) -> float | None:
 def _takes_back(record: RoundRecord) -> bool:
     """Whether a round is the entry that voids one after settlement."""
     return record.status == "correction" and record.winner is None
-
-
-def _by_status(counts: dict[str, int], played: int) -> dict[str, int]:
-    """How many hands there were of each status and how many entries, where so many were played and not taken back."""
-    taken_back = counts.pop("taken_back", 0)
-    if taken_back:
-        counts["void"] = counts.get("void", 0) + taken_back
-        counts["correction"] = counts.get("correction", 0) + taken_back
-    if "played" in counts:
-        counts["played"] = played
-    return counts
 
 
 def _void(past: PastRound) -> VoidCoup:

@@ -1,4 +1,4 @@
-"""The table of roles in docs/operators.md: who may order and read what, written from the catalogue."""
+"""The table of roles in docs/reference/roles.md: who may order and read what, written from the catalogue."""
 
 from typing import Final
 

@@ -5,13 +5,11 @@ from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from punto.baccarat.coup import Coup
 from punto.baccarat.progressive.events import ChangeSettings
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import ChangeGame
+from punto.baccarat.table.order_kinds import ChangeGame
 from punto.baccarat.table.possible import refusals
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.state import Alarm, Phase, RoundRecord, TableState
@@ -22,9 +20,9 @@ from punto.controller.accounts.roles import Role, orders_of
 from punto.controller.devices.device import ConsoleDevice, console_devices
 from punto.controller.engine import NOT_KNOWN, Raised
 from punto.controller.messages.building import public_round, state_message, timestamp
-from punto.controller.messages.models import State, Timestamp
+from punto.controller.messages.models import Part, State, Timestamp
 from punto.controller.orders.countersigning import Countersigning
-from punto.controller.orders.desk import NOTHING_FITTED, Fitted
+from punto.controller.orders.desk import NOTHING_FITTED, Caller, Fitted
 
 PromptCode = Literal[
     "locked",
@@ -46,11 +44,7 @@ PromptCode = Literal[
 ]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class Prompt(_Part):
+class Prompt(Part):
     """What to do now. `side` is the hand of the next card, `count` the cards still to burn.
 
     `position` is that of the next card, for `key_card`: its number in the coup as dealt, 0 of the shoe's first.
@@ -63,7 +57,7 @@ class Prompt(_Part):
     text: str
 
 
-class StandingWager(_Part):
+class StandingWager(Part):
     """A wager that stands, in minor units."""
 
     wager: str
@@ -71,14 +65,14 @@ class StandingWager(_Part):
     amount: int
 
 
-class Seat(_Part):
+class Seat(Part):
     """A seat with wagers for the coming or current coup."""
 
     seat: int
     wagers: tuple[StandingWager, ...]
 
 
-class WagerPay(_Part):
+class WagerPay(Part):
     """How a coup decided a wager: the rule, and what it pays as the sheet prints it.
 
     A wager that wins only with its base wager is shown as beside base wagers on both hands.
@@ -91,7 +85,7 @@ class WagerPay(_Part):
     outcome: Outcome
 
 
-class WagerDue(_Part):
+class WagerDue(Part):
     """What the dealer does about a wager: `pay` is in minor units, negative where it is taken back.
 
     It is beside the stake where the stake lies on the table, as `stake_stays` says, and with it where it was taken before.
@@ -104,7 +98,7 @@ class WagerDue(_Part):
     stake_stays: bool
 
 
-class SeatPay(_Part):
+class SeatPay(Part):
     """What a round comes to for a seat, in minor units: in the books, and as `due` at the table, in all `pay`.
 
     An award of the meter is not in `due`, nor a lost wager that was taken before.
@@ -119,7 +113,7 @@ class SeatPay(_Part):
     wagers: tuple[Settlement, ...]
 
 
-class LastRound(_Part):
+class LastRound(Part):
     """The last round, as corrected since, with what every wager of the game paid; nothing is paid on a void one.
 
     `correction` is the entry that corrected or voided it after settlement, null if none did; `differences` has what each
@@ -133,7 +127,7 @@ class LastRound(_Part):
     differences: tuple[SeatPay, ...]
 
 
-class StandingAlarm(_Part):
+class StandingAlarm(Part):
     """An alarm that nobody has acknowledged: the number of its last event, and how often it came.
 
     `ts` is when it last came and `who` called the supervisor, null where that is not known or nobody did.
@@ -147,14 +141,14 @@ class StandingAlarm(_Part):
     who: str | None
 
 
-class StandingStop(_Part):
+class StandingStop(Part):
     """What waits for a supervisor."""
 
     code: str
     text: str
 
 
-class WaitingOrder(_Part):
+class WaitingOrder(Part):
     """An order that waits for a second person.
 
     `fields` are what it orders, in words; `own` whether the reader gave it, or it was signed at their page; `may` whether the
@@ -175,7 +169,7 @@ class WaitingOrder(_Part):
     accepted: bool
 
 
-class View(_Part):
+class View(Part):
     """The table as one person's console shows it. `seq` is that of the input it reflects."""
 
     seq: int
@@ -196,13 +190,6 @@ class View(_Part):
     waiting: tuple[WaitingOrder, ...] = ()
 
 
-class Reader(NamedTuple):
-    """Who looks."""
-
-    name: str
-    roles: tuple[Role, ...]
-
-
 class Moments(NamedTuple):
     """When things came to be as they are, which the table's state does not know: alarms by their numbers."""
 
@@ -214,7 +201,7 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     state: TableState,
     seq: int,
     now: datetime,
-    reader: Reader,
+    reader: Caller,
     hands_an_hour: float | None,
     fitted: Fitted = NOTHING_FITTED,
     *,
@@ -253,7 +240,7 @@ def _alarm(alarm: Alarm, raised: Raised) -> StandingAlarm:
     return StandingAlarm(**asdict(alarm), ts=raised.ts, who=caller)
 
 
-def waiting_of(waiting: Countersigning, state: TableState, reader: Reader) -> tuple[WaitingOrder, ...]:
+def waiting_of(waiting: Countersigning, state: TableState, reader: Caller) -> tuple[WaitingOrder, ...]:
     """The orders that wait for a second person, as this reader sees them: their own, and those that they may approve."""
     allowed = orders_of(reader.roles)
     return tuple(

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, in_folder
+from punto.configs.toml_file import FromFolder, Host, Unit, in_folder
 
 _VARIABLE: Final = "CREDENTIALS_DIRECTORY"
 _CREDENTIALS: Final = Path(f"${_VARIABLE}")
@@ -40,20 +40,26 @@ def _topic(base: str) -> str:
 
 
 class BrokerConfig(BaseModel):
-    """The broker: `base` begins every topic; a `ca_file` means TLS; `keepalive` is in seconds.
-
-    `password_file` has the password of `username` on its only line, and may be a credential.
-    """
+    """The message broker."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: Host = "127.0.0.1"
+    """The broker's name or address."""
     port: Annotated[int, Field(ge=1, le=65535)] = 1883
+    """The broker's port."""
     base: Annotated[str, AfterValidator(_topic)] = "punto"
+    """The levels that every topic begins with."""
     username: str | None = None
+    """The user at the broker."""
     password_file: Annotated[Path, AfterValidator(_in_folder_or_credential)] | None = None
+    """A text file with the user's password on its only line, or `$CREDENTIALS_DIRECTORY/NAME`, a credential
+    that systemd gives the unit.
+    """
     ca_file: FromFolder | None = None
-    keepalive: Annotated[int, Field(ge=1, le=65535)] = 15
+    """The certificate of the broker's authority, in PEM form. If given, the connection uses TLS."""
+    keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 15
+    """After this much silence the broker is asked whether it is there."""
 
     @model_validator(mode="after")
     def _password_has_a_user(self) -> Self:

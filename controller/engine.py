@@ -6,15 +6,30 @@ not hold, and awaiting `submit` is the backpressure.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+import structlog
+
 from punto.baccarat.progressive.effects import AwardLocked
-from punto.baccarat.table.effects import CardHeld, Effect, Happened, MeterMoved, RoundEnded
+from punto.baccarat.table.effects import (
+    AlarmRaised,
+    BurnCardTurned,
+    CardAwaited,
+    CardDealt,
+    CardHeld,
+    CardsRevealed,
+    Effect,
+    Happened,
+    Happening,
+    MeterMoved,
+    PhaseEntered,
+    RoundEnded,
+    ShoeLinkChanged,
+)
 from punto.baccarat.table.events import Event, RecordDiffers, ServiceStarted, ShoeEvent
 from punto.baccarat.table.settings import Settings
-from punto.baccarat.table.shoe_orders import ShoeOrders, shoe_orders
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
@@ -27,11 +42,23 @@ from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Event as EventMessage
-from punto.controller.messages.models import RestrictedCard
+from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.outbox import Outbox
 
 SNAPSHOT_EVERY: Final = 500
 """Inputs between snapshots: a start handles at most twice so many again."""
+
+_NOT_LOGGED: Final = (
+    PhaseEntered,
+    BurnCardTurned,
+    CardDealt,
+    CardsRevealed,
+    AlarmRaised,
+    CardAwaited,
+    ShoeLinkChanged,
+)
+"""The steps of a hand, which would be most of the log; incidents and devices, which have lines of their own."""
+_log = structlog.get_logger("punto.controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +90,7 @@ class Engine:
         self.shoe_since = datetime.now(UTC)
         self.award_since = journal.last_award_ts
         self.raised: Mapping[int, Raised] = {}
-        self.direct_shoe: Callable[[ShoeOrders], None] = lambda _: None
+        self.direct_shoe: Callable[[], None] = lambda: None
         self.watchers: list[Callable[[TableState, int], None]] = []
         self._journal = journal
         self._outbox = outbox
@@ -109,15 +136,14 @@ class Engine:
         """The table as it is."""
         return self.table.state
 
-    async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> ShoeOrders:
-        """Submit what the shoe saw and return what it is to do now.
+    async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> None:
+        """Submit what the shoe saw.
 
         Raises:
             RecordError: the record could not be written.
         """
         await self._outbox.room()
         await self._submit(events, "shoe")
-        return shoe_orders(self.state)
 
     async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:
         """Commit inputs together, handle them in order, and make known what came of them.
@@ -126,7 +152,7 @@ class Engine:
             RecordError: the record could not be written; nothing was handled.
         """
         handled = await self._submit(events, source)
-        self.direct_shoe(shoe_orders(self.state))
+        self.direct_shoe()
         return handled
 
     async def _submit(self, events: Sequence[Event], source: str) -> list[Handled]:
@@ -195,6 +221,8 @@ class Engine:
         moved = False
         for effect in effects:
             moved = moved or isinstance(effect, MeterMoved)
+            if isinstance(effect, Happened) and not isinstance(effect.happening, _NOT_LOGGED):
+                _log.info(effect.happening.kind.replace("_", " "), **_fields(effect.happening))
             self._make_known(seq, moment, effect)
         if moved:
             self._journal.add_book_rows(seq, moment, self.state, effects)
@@ -203,6 +231,9 @@ class Engine:
     def _note(self, seq: int, incidents: Sequence[Incident]) -> None:
         if incidents:
             self._journal.add_incidents(seq, incidents)
+        for each in incidents:
+            say = _log.info if each.kind == "refused" else _log.warning
+            say(each.kind.replace("_", " "), seq=seq, code=each.code, text=each.text)
 
     def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
         if isinstance(effect, MeterMoved):  # its rows are the input's
@@ -246,4 +277,13 @@ class Engine:
         link, was = state.link, before.link
         if (link.online, link.reason, link.serial) != (was.online, was.reason, was.serial):
             self.shoe_since = datetime.now(UTC)
-            self._outbox.snapshot_due(topics.DEVICE_SHOE)
+            self._outbox.snapshot_due(topics.device("shoe"))
+
+
+def _fields(happening: Happening) -> dict[str, object]:
+    """What the log says of a happening: all that the public is told."""
+    found = {each.name: getattr(happening, each.name) for each in fields(happening) if each.name != "kind"}
+    return {
+        name: " ".join(map(str, value)) if isinstance(value, tuple) else value
+        for name, value in found.items()
+    }

@@ -17,7 +17,6 @@ from punto.controller.outbox import Outbox
 from punto.drivers.base import LinkHealth
 
 EVERY_SECONDS: Final = 10
-_NONE: Final[Mapping[str, int]] = {}
 _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 
 
@@ -31,15 +30,8 @@ class HealthReport:
         self._started = time.monotonic()
         self._reports = 0
 
-    def message(
-        self,
-        now: datetime,
-        shoe_link: Mapping[str, int],
-        keypad_link: Mapping[str, int],
-        coin_spot_link: Mapping[str, int] = _NONE,
-        card_reader_link: Mapping[str, int] = _NONE,
-    ) -> Health:
-        """The next report; the links are the counters of the devices' drivers."""
+    def message(self, now: datetime, links: Mapping[str, LinkHealth]) -> Health:
+        """The next report; `links` are the devices', by their names."""
         self._reports += 1
         table = self._engine.state.settings.table
         return Health(
@@ -54,10 +46,7 @@ class HealthReport:
             events_waiting=len(self._outbox.events),
             events_dropped=self._outbox.dropped,
             resident_bytes=resident_bytes(),
-            shoe_link=dict(shoe_link),
-            keypad_link=dict(keypad_link),
-            coin_spot_link=dict(coin_spot_link),
-            card_reader_link=dict(card_reader_link),
+            links={name: dict(link.counters) for name, link in links.items()},
             replay=None if self._journal.replayed is None else Replay(**asdict(self._journal.replayed)),
         )
 

@@ -1,18 +1,42 @@
-"""Logging: one line of JSON an event on standard error, which journald keeps."""
+"""Logging: one line of JSON for each event on standard error, which journald keeps."""
 
+import argparse
+import atexit
+import json
 import logging
+import queue
 import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Final
 
 import structlog
 
+LEVELS: Final = ("debug", "info", "warning", "error")
+_MOST_LINES: Final = 1000
+_LAST_LINES_SECONDS: Final = 1.0
 
-def set_up(*, human: bool = False, quiet: bool = False) -> None:
-    """Log JSON lines with UTC times, or coloured lines for a person at a terminal; if quiet, only what went wrong."""
+
+def add_level(parser: argparse.ArgumentParser) -> None:
+    """Take the level of what is logged."""
+    parser.add_argument(
+        "--log-level",
+        choices=LEVELS,
+        default="info",
+        help="what is logged: this and what is graver (default info)",
+    )
+
+
+def set_up(*, human: bool = False, level: str = "info") -> None:
+    """Log JSON lines with UTC times, or coloured lines for a person at a terminal."""
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
         if human
         else structlog.processors.JSONRenderer()
     )
+    writer = _Writer()
+    logging.basicConfig(handlers=[_Library()], level=logging.WARNING, force=True)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -21,7 +45,60 @@ def set_up(*, human: bool = False, quiet: bool = False) -> None:
             structlog.processors.format_exc_info,
             renderer,
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING if quiet else logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-        cache_logger_on_first_use=True,
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=lambda *_: writer,
     )
+
+
+class _Library(logging.Handler):
+    """Hands on what the libraries log, so that each line has the form of all others."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Log it as an event of the logger of that name."""
+        structlog.get_logger().log(
+            record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info
+        )
+
+
+class _Writer:
+    """Writes lines in a thread of its own: a pager or a pipe that nobody reads must not hold a table up.
+
+    Lines that it cannot keep are dropped, and the next line says how many.
+    """
+
+    def __init__(self) -> None:
+        self._lines: queue.Queue[str] = queue.Queue(_MOST_LINES)
+        self._dropped = 0
+        threading.Thread(target=self._write, name="log", daemon=True).start()
+        atexit.register(self._finish)
+
+    def msg(self, line: str) -> None:
+        """Have a line written."""
+        try:
+            self._lines.put_nowait(line)
+        except queue.Full:
+            self._dropped += 1
+
+    debug = info = warning = error = critical = exception = msg
+
+    def _write(self) -> None:
+        while True:
+            line = self._lines.get()
+            if dropped := self._dropped:
+                self._dropped -= dropped
+                lost = {
+                    "event": "lines lost, because nothing read the log",
+                    "lines": dropped,
+                    "level": "warning",
+                }
+                line = f"{json.dumps(lost)}\n{line}"
+            with suppress(OSError, ValueError):  # it is closed
+                sys.stderr.write(f"{line}\n")
+                sys.stderr.flush()
+            self._lines.task_done()
+
+    def _finish(self) -> None:
+        """Write what is left before the process ends, if it is read."""
+        end = time.monotonic() + _LAST_LINES_SECONDS
+        while self._lines.unfinished_tasks and time.monotonic() < end:
+            time.sleep(0.01)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.state import RoundRecord
+from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
@@ -33,7 +34,6 @@ from punto.controller.messages.models import (
     Availability,
     Message,
     Response,
-    RestrictedHead,
     Round,
     RoundsRequest,
     RoundsResponse,
@@ -41,6 +41,7 @@ from punto.controller.messages.models import (
     WagerAnswer,
     WagerRequest,
 )
+from punto.controller.messages.restricted import RestrictedHead
 from punto.controller.mqtt_link import Connection, Link, LinkError, Sender
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
@@ -91,7 +92,7 @@ class Broker:
             topics.AVAILABILITY: self._online,
             topics.INFO: info,
             topics.HEALTH: health,
-            topics.DEVICE_SHOE: lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
+            topics.device("shoe"): lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
         }
@@ -239,7 +240,7 @@ class Broker:
         except ValidationError as error:
             # As of the last input, for it is none itself and `seq` must not go back.
             self._answer_wager(
-                self._engine.seq, _id_of(payload), number, "bad_payload", _first_fault(error), is_input=False
+                self._engine.seq, _id_of(payload), number, "bad_payload", first_fault(error), is_input=False
             )
             return
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
@@ -286,7 +287,7 @@ class Broker:
                 reason = f"there is no request {verb!r}: ask for snapshot or rounds"
                 answer = self._response(_id_of(payload), reason)
         except ValidationError as error:
-            answer = self._response(_id_of(payload), _first_fault(error))
+            answer = self._response(_id_of(payload), first_fault(error))
         self._outbox.put(self._topic(topics.response(verb)), answer.wire())
 
     def _snapshot(self, asked: SnapshotRequest) -> Message:
@@ -326,9 +327,3 @@ def _id_of(payload: bytes) -> str | None:
         return _Asked.model_validate_json(payload).id
     except ValidationError:
         return None
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    return f"{where}: {fault['msg']}" if where else str(fault["msg"])

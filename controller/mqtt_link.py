@@ -10,9 +10,11 @@ The only module that imports the MQTT client, so all that works around the clien
 """
 
 import asyncio
+import logging
+import re
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeVar
@@ -39,6 +41,10 @@ _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 T = TypeVar("T")
 _log = structlog.get_logger("punto.controller.mqtt")
+# What the client library says of a connection that broke is said by one line of ours: "broker away", with its reason.
+_OF_A_LOST_CONNECTION: Final = re.compile(" on socket: |Could not gracefully disconnect")
+_library_log = logging.getLogger("punto.controller.mqtt.client")
+_library_log.addFilter(lambda record: _OF_A_LOST_CONNECTION.search(str(record.msg)) is None)
 
 
 LinkError = aiomqtt.MqttError
@@ -87,7 +93,7 @@ class Link:
         self._lost = lost
         self._patience = min(broker.keepalive, STALLED_SECONDS)
 
-    async def run(self, session: Callable[["Connection"], Awaitable[None]]) -> NoReturn:
+    async def run(self, session: Callable[["Connection"], Coroutine[Any, Any, None]]) -> NoReturn:
         """Have a session on each connection until cancelled; what else than a lost connection ends it, escapes."""
         place = {"host": self._broker.host, "port": self._broker.port}
         while True:
@@ -95,12 +101,16 @@ class Link:
                 async with self.connection() as connection:
                     self._backoff.reset()
                     _log.info("broker connected", **place)
-                    await session(connection)
+                    # In a task of its own: before Python 3.13 a task group whose task fails while it is being left
+                    # leaves a cancellation on its task, or loses one that comes at that moment.
+                    await asyncio.create_task(session(connection), name="mqtt session")
             except* (aiomqtt.MqttError, ConfigError) as errors:  # the latter: the password's file has gone
                 error = errors.exceptions[0]
                 self._lost(str(error))
                 if not self._backoff.failures:  # one line for each absence
                     _log.warning("broker away", **place, reason=str(error), **_advice_on(error))
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError
             await asyncio.sleep(self._backoff.pause())
 
     @asynccontextmanager
@@ -120,6 +130,7 @@ class Link:
             keepalive=self._broker.keepalive,
             timeout=float("inf"),
             max_queued_incoming_messages=MOST_WAITING,
+            logger=_library_log,
             tls_context=self._tls,
             socket_options=_NODELAY,
             will=None if self._will is None else aiomqtt.Will(*self._will(), qos=1, retain=True),
@@ -186,7 +197,8 @@ class Connection:
         """Write at once; what does not go at once, and a connection that broke, is left to the loop as before."""
         with suppress(Exception):
             client.loop_write()
-        if client.want_write() and self._write_later is not None:
+        # the write may have found the connection broken, and closed its socket
+        if client.want_write() and self._write_later is not None and sock.fileno() >= 0:
             self._write_later(client, userdata, sock)
 
 

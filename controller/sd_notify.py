@@ -5,7 +5,7 @@ import socket
 
 import structlog
 
-_log = structlog.get_logger("controller")
+_log = structlog.get_logger("punto.controller")
 
 
 def notify(message: str) -> None:

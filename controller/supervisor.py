@@ -5,45 +5,47 @@ process ends, systemd starts it again, and it recovers from the record.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
 from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
-from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.configs.problems import ConfigError, Problem
 from punto.controller import health
+from punto.controller.accounts.refusals import AccountsError
 from punto.controller.components import own_components, own_version
-from punto.controller.config import AccountsConfig, ConsoleConfig, ServiceConfig
+from punto.controller.config.file import ServiceConfig
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
+from punto.controller.devices.device import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
+from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.edge.live import LiveEdge
 from punto.controller.engine import Engine
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.models import Device, Health, Info
+from punto.controller.messages.models import Health, Info
 from punto.controller.mqtt import Broker
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk, Fitted
 from punto.controller.outbox import Outbox
 from punto.controller.sd_notify import notify
-from punto.drivers.base import Devices, LinkHealth
+from punto.drivers.base import Devices, DeviceWatch, LinkHealth
 from punto.version import __version__
 
 if TYPE_CHECKING:
-    from punto.controller.accounts.accounts import Accounts
     from punto.controller.accounts.gate import Gate
     from punto.controller.devices.card_door import CardDoor
 
 STATE_EVERY_SECONDS = 1
 """How often the state is sent again, so that a display knows that it is live."""
 
-_log = structlog.get_logger("controller")
+_log = structlog.get_logger("punto.controller")
 
 
 class Consoles(Protocol):
@@ -53,21 +55,33 @@ class Consoles(Protocol):
         """Serve them until cancelled."""
 
 
-ConsolesOf = Callable[[ServiceConfig, Engine, Desk, "Gate"], Consoles]
+class Linked(Protocol):
+    """A device, the broker or the record."""
+
+    def health(self) -> LinkHealth:
+        """How it stands now."""
+
+
+ConsolesOf = Callable[[ServiceConfig, Desk, "Gate"], Consoles]
+DoorsOf = Callable[[ServiceConfig, Engine, Outbox], Iterable[DeviceDoor[Any]]]
 
 
 async def serve(
-    config: ServiceConfig, devices: Devices, consoles_of: ConsolesOf, ready: Callable[[], None] | None = None
+    config: ServiceConfig,
+    devices: Devices,
+    consoles_of: ConsolesOf,
+    doors_of: DoorsOf,
+    ready: Callable[[], None] | None = None,
 ) -> None:
     """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
 
-    `consoles_of` makes the consoles if the configuration has any.
+    `consoles_of` makes the consoles if the configuration has any; `doors_of` those devices' doors that nothing else at the table
+    needs to know.
 
     Raises:
-        ConfigError: the operators' socket or consoles cannot be made, or the broker's password not be read.
+        ConfigError: the operators' socket, the consoles, the accounts or the broker's password cannot be used.
         RecordError: the record cannot be opened, trusted or written.
         RefusedError: the configuration may not be used with the table as it stands.
-        ConfigError: what it names cannot be used.
     """
     outbox = Outbox()
     journal = Journal.open(config.record.path)
@@ -81,20 +95,31 @@ async def serve(
             own_version(),
             restricted=config.mqtt is not None and config.mqtt.restricted,
         )
-        shoe = devices.shoe
-        if shoe is not None:
-            engine.direct_shoe = shoe.direct
-            shoe.direct(shoe_orders(engine.state))
-        report = health.HealthReport(engine, journal, outbox)
-        broker = _broker(config, engine, journal, outbox, topic, devices, report)
+        shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
+        spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
+        gate = None if config.accounts is None else gate_of(config.accounts, config.console, engine)
+        cards = _card_door(config, engine, outbox, devices, gate)
+        fitted = _fitted(config, devices, spots, cards)
+        keypad = _keypad_door(config, engine, outbox, devices, fitted)
+        others = doors_of(config, engine, outbox)
+        doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
+        links: dict[str, Linked] = {door.device: door for door in doors}
+        broker = _broker(config, engine, journal, outbox, topic, links)
+        # The consoles show these too.
+        parts = {**links, **({} if broker is None else {"broker": broker})}
+        parts["record"] = health.RecordHealth(journal, config.record.path)
+        fitted = replace(fitted, links=lambda: _health_of(parts))
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
         ended = "the service failed"
         try:
-            await _run(config, engine, journal, outbox, broker, devices, consoles_of, ready)
+            await _run(
+                config, engine, journal, outbox, broker, devices, doors, fitted, gate, consoles_of, ready
+            )
         except asyncio.CancelledError:
             ended = "the service was stopped"
             raise
         finally:
+            _log.info("table ended", table=config.table.id, reason=ended, inputs=engine.seq)
             notify("STOPPING=1")
             if broker is not None:
                 await broker.say_offline(ended)
@@ -109,19 +134,16 @@ async def _run(  # noqa: PLR0913, PLR0917 - the parts of a service
     outbox: Outbox,
     broker: Broker | None,
     devices: Devices,
+    doors: Sequence[DeviceDoor[Any]],
+    fitted: Fitted,
+    gate: "Gate | None",
     consoles_of: ConsolesOf,
     ready: Callable[[], None] | None,
 ) -> None:
-    spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
-    if spots is not None:
-        await spots.begin()
-    cards = _card_door(config, engine, outbox, devices)
-    gate = None if config.accounts is None else gate_of(config.accounts, config.console, engine)
-    at_page = config.accounts is not None and config.accounts.approval == "page"
-    links = _links(config, devices, broker, journal)
-    fitted = replace(_fitted(config, devices, spots, cards), links=links)
-    desk = Desk(engine, config.folder, fitted, gate, at_page=at_page)
-    console = None if config.console is None or gate is None else consoles_of(config, engine, desk, gate)
+    for each in doors:
+        await each.begin()
+    desk = Desk(engine, config.folder, fitted, gate)
+    console = None if config.console is None or gate is None else consoles_of(config, desk, gate)
     replay = BackgroundReplay(
         config.record.path, journal, lambda found: engine.submit([RecordDiffers(found)], "service")
     )
@@ -135,13 +157,12 @@ async def _run(  # noqa: PLR0913, PLR0917 - the parts of a service
             tasks.create_task(socket_door.serve(door, desk), name="operators")
         if console is not None:
             tasks.create_task(console.serve(), name="console")
-        if devices.shoe is not None:
-            tasks.create_task(devices.shoe.run(engine.submit_from_shoe), name="shoe")
-        if spots is not None:
-            _attend(tasks, spots.run(), "coin spot", broker, topics.DEVICE_COIN_SPOT, spots.message)
-        if cards is not None:
-            _attend(tasks, cards.run(), "card reader", broker, topics.DEVICE_CARD_READER, cards.message)
-        _attend_keypads(tasks, config, engine, outbox, broker, devices, desk.fitted)
+        for each in doors:
+            tasks.create_task(each.run(), name=each.device)
+            if broker is not None:
+                broker.retain(topics.device(each.device), each.message)
+        if devices.configuration_keypad is not None:
+            tasks.create_task(_watch(devices.configuration_keypad, engine), name="configuration keypad")
         if broker is not None:
             _attend_edge(tasks, config, engine, outbox, broker)
             for name in engine.meter_topics:
@@ -166,20 +187,6 @@ def _attend_edge(
         edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
         broker.retain(topics.RESTRICTED_EDGE, edge.message)
         tasks.create_task(edge.run(), name="edge")
-
-
-def _attend(
-    tasks: asyncio.TaskGroup,
-    running: Coroutine[None, None, None],
-    name: str,
-    broker: Broker | None,
-    topic: str,
-    message: Callable[[datetime], Device],
-) -> None:
-    """Have a device's driver run, and its state published."""
-    tasks.create_task(running, name=name)
-    if broker is not None:
-        broker.retain(topic, message)
 
 
 def _fitted(
@@ -208,49 +215,25 @@ def _fitted(
     return fitted
 
 
-def _links(
-    config: ServiceConfig, devices: Devices, broker: Broker | None, journal: Journal
-) -> Callable[[], dict[str, LinkHealth]]:
-    """How the devices, the broker and the record stand, for the consoles."""
-    parts = {
-        "ishoe": devices.shoe,
-        "keypad": devices.keypad,
-        "coin_spot": devices.coin_spot,
-        "card_reader": devices.card_reader,
-        "broker": broker,
-        "record": health.RecordHealth(journal, config.record.path),
-    }
-    return lambda: {name: part.health() for name, part in parts.items() if part is not None}
+def _health_of(parts: Mapping[str, Linked]) -> dict[str, LinkHealth]:
+    return {name: part.health() for name, part in parts.items()}
 
 
-def _attend_keypads(
-    tasks: asyncio.TaskGroup,
-    config: ServiceConfig,
-    engine: Engine,
-    outbox: Outbox,
-    broker: Broker | None,
-    devices: Devices,
-    fitted: Fitted,
-) -> None:
-    if devices.keypad is not None and config.keypad is not None:
-        keypad = KeypadDoor(
-            engine,
-            outbox,
-            devices.keypad,
-            config.keypad.key_map(),
-            config.keypad.timeout,
-            start_game=fitted.start_game,
-            key_switch=config.keypad.key_switch,
-            start_label=config.keypad.start_label,
-        )
-        running = devices.keypad.run(keypad)
-        _attend(tasks, running, "keypad", broker, topics.DEVICE_KEYPAD, keypad.message)
-    if devices.configuration_keypad is not None:
+def _keypad_door(
+    config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices, fitted: Fitted
+) -> KeypadDoor | None:
+    if devices.keypad is None or config.keypad is None:
+        return None
+    return KeypadDoor(engine, outbox, devices.keypad, config.keypad, fitted.start_game)
 
-        async def report(attached: bool, path: str) -> None:
-            await engine.submit([ConfigurationKeypad(attached, path)], "configuration keypad")
 
-        tasks.create_task(devices.configuration_keypad.run(report), name="configuration keypad")
+async def _watch(keypad: DeviceWatch, engine: Engine) -> None:
+    """Put on the record whether the score display's configuration keypad is there."""
+
+    async def report(attached: bool, path: str) -> None:
+        await engine.submit([ConfigurationKeypad(attached, path)], "configuration keypad")
+
+    await keypad.run(report)
 
 
 async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
@@ -269,43 +252,37 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
                 outbox.snapshot_due(topics.RESTRICTED_HEAD)
 
 
-def _accounts(config: AccountsConfig) -> "Accounts":
-    # A table without accounts does not load what their passwords are checked with.
-    from punto.controller.accounts.accounts import Accounts, AccountsError  # noqa: PLC0415
-
-    try:
-        return Accounts.open(config.path)
-    except AccountsError as error:
-        raise ConfigError([Problem(str(error), key="accounts.path")]) from error
-
-
 def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -> "Gate":
     """The way in for the people with accounts; whoever makes it closes it.
 
     Raises:
         ConfigError: the accounts cannot be opened.
     """
-    from punto.controller.accounts.gate import Gate, Policy  # noqa: PLC0415 - as above
+    # A table without accounts does not load what their passwords are checked with.
+    from punto.controller.accounts.accounts import Accounts  # noqa: PLC0415
+    from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
-    accounts = _accounts(of)
+    try:
+        accounts = Accounts.open(of.path)
+    except AccountsError as error:
+        raise ConfigError([Problem(str(error), key="accounts.path")]) from error
     for name in accounts.not_as_logged():
         _log.warning(
             "an account does not match the audit log and is not let in: see `punto operators log`, then restore the account",
             account=name,
         )
-    idle = 0 if console is None else console.idle_minutes
-    return Gate(
-        accounts, engine, Policy(idle, of.lock_out_after, of.lock_out_minutes, of.refusals_per_minute)
-    )
+    return Gate(accounts, engine, of, 0 if console is None else console.idle_minutes)
 
 
-def _card_door(config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices) -> "CardDoor | None":
-    if devices.card_reader is None or config.accounts is None or config.progressive is None:
+def _card_door(
+    config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices, gate: "Gate | None"
+) -> "CardDoor | None":
+    if devices.card_reader is None or gate is None or config.progressive is None:
         return None
     from punto.controller.devices.card_door import CardDoor  # noqa: PLC0415 - as with the accounts
 
-    accounts, second_factor = _accounts(config.accounts), config.progressive.second_factor
-    return CardDoor(engine, outbox, devices.card_reader, accounts, second_factor=second_factor)
+    second_factor = config.progressive.second_factor
+    return CardDoor(engine, outbox, devices.card_reader, gate.accounts, second_factor=second_factor)
 
 
 def _broker(
@@ -314,12 +291,12 @@ def _broker(
     journal: Journal,
     outbox: Outbox,
     topic: topics.Topics,
-    devices: Devices,
-    report: health.HealthReport,
+    links: Mapping[str, Linked],
 ) -> Broker | None:
     if config.mqtt is None:
         return None
     components = own_components()
+    report = health.HealthReport(engine, journal, outbox)
 
     def info(now: datetime) -> Info:
         return Info(
@@ -333,7 +310,6 @@ def _broker(
         )
 
     def current_health(now: datetime) -> Health:
-        links = (devices.shoe, devices.keypad, devices.coin_spot, devices.card_reader)
-        return report.message(now, *(each.health().counters if each is not None else {} for each in links))
+        return report.message(now, _health_of(links))
 
     return Broker(config.mqtt, engine, journal, outbox, topic, info, current_health)

@@ -8,6 +8,7 @@ answered, one of the address that holds most.
 import asyncio
 import contextlib
 import fcntl
+import os
 import socket
 import ssl
 import termios
@@ -18,6 +19,8 @@ from typing import Any, Final, TypeVar, cast
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from punto.configs.problems import ConfigError, Problem, cut
 
 ASK_SECONDS: Final = 10
 """So long a connection may be silent, a request may take to come, head and body, and an answer may lie untaken."""
@@ -30,25 +33,44 @@ BACKLOG: Final = 64  # asyncio takes as many connections as these before it look
 _T = TypeVar("_T")
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there.
+def listen(host: str, port: int, key: str = "", remedy: str = "name another") -> socket.socket:
+    """A socket that listens there; `key` is that of the port in the configuration.
 
     Raises:
-        OSError: the address cannot be listened on.
+        ConfigError: the address cannot be listened on; `remedy` says what to do.
     """
+    try:
+        return _listen(host, port)
+    except OSError as error:
+        message = f"cannot listen on {cut(host)} port {port}: {error.strerror or error}; {remedy}"
+        raise ConfigError([Problem(message, key=key)]) from error
+
+
+def _listen(host: str, port: int) -> socket.socket:
     try:
         family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except UnicodeError:  # such as a part of 64 letters
         raise OSError("no host can have this name") from None
-    listener = Listener(fileno=socket.create_server(address[:2], family=family).detach())
+    try:
+        bound = socket.create_server(address[:2], family=family)
+    except OSError as error:  # Python adds the address to it, as a tuple
+        raise OSError(error.errno, os.strerror(error.errno or 0)) from None
+    listener = Listener(fileno=bound.detach())
     # Every connection inherits these. asyncio sets the first only on sockets that it has made itself; without it the
     # second part of an answer waits for the browser's acknowledgement of the first: 40 ms. By the second the kernel
     # ends a connection that takes nothing of what is sent to it.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(ASK_SECONDS * 1000))
     return listener
+
+
+def address_of(listener: socket.socket, *, tls: bool = False) -> str:
+    """The address that browsers on this machine open."""
+    host, port = listener.getsockname()[:2]
+    named = f"[{host}]" if listener.family is socket.AF_INET6 else host
+    return f"http{'s' * tls}://{named}:{port}/"
 
 
 class Listener(socket.socket):

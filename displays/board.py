@@ -1,8 +1,9 @@
-"""What a table last said, for how long that may be believed, and who follows it.
+"""The last messages of a table, their validity, and their followers.
 
-The law: the board is live while the last *new* state message is younger than it said it holds good, by this machine's
-clock alone. A message that the broker had kept may be of any age: it is shown, and makes nothing live. Of the table's
-progressive the same is so, by itself: a table goes on without its meter, and a meter without a card for hours.
+The board is live while the last *new* state message is younger than its own validity, by this machine's clock
+alone. A message retained by the broker may have any age: it is shown, but does not make the board live. The
+same applies to the table's progressive, separately: a table continues without its meter, and a meter without
+a card for hours.
 """
 
 import asyncio
@@ -16,28 +17,28 @@ from punto.controller.messages.models import Availability, Message, Progressive,
 from punto.controller.messages.topics import AVAILABILITY, SCOREBOARD, STATE, progressive, sent
 
 PROGRESSIVES: Final = progressive("+")
-"""The topics of a table's progressives, each of which has one of its own."""
+"""The topics of a table's progressives, one per progressive."""
 
 PAYLOADS: Final = sent(STATE, SCOREBOARD, AVAILABILITY, PROGRESSIVES)
-"""The topics of a table that its display reads, by name, and what they carry."""
+"""The topics of a table that its display reads, by name, and their message types."""
 
 LONGEST_HOLD: Final = 2.5
-"""Seconds that a message is believed at most, whatever it says: NOT LIVE within three is this display's own word."""
+"""Maximum validity of a message in seconds: the display itself guarantees NOT LIVE within three."""
 
 NO_STATE: Final = "Nothing new from the table"
 NO_METER: Final = "Nothing new from the progressive"
 NO_PROGRESSIVE: Final = "The table has no progressive"
 NO_BROKER: Final = "The display has no connection to the message broker"
 LIVE: Final = "live"
-"""The name of the news that says for how many milliseconds the board is live, and if it is not, why."""
+"""Name of the news that says for how many milliseconds the board is live, and the reason if it is not."""
 PROGRESSIVE: Final = "progressive"
-"""The name of the news of the table's progressive: the message, or null where the table no longer has one."""
+"""Name of the news of the table's progressive: the message, or null if the table no longer has one."""
 PROGRESSIVE_LIVE: Final = "progressive_live"
-"""As `LIVE`, of the progressive. It is told once there is one to tell of."""
+"""As `LIVE`, for the progressive. It is sent once there is a progressive."""
 
 
 class Board:
-    """One table as its display knows it, by its id. `clock` gives seconds that never go back."""
+    """One table as its display knows it, by its id. `clock` gives seconds that never decrease."""
 
     def __init__(self, table: str, clock: Callable[[], float] = monotonic) -> None:
         self.table: Final = table
@@ -53,23 +54,23 @@ class Board:
     # --- the feed's side
 
     def connected(self) -> None:
-        """The broker is there; the table has not been heard from over this connection."""
+        """The broker is connected; the table has not sent anything over this connection yet."""
         self._not_live(NO_STATE, NO_METER)
 
     def disconnected(self) -> None:
-        """The broker is away, so nothing new can come."""
+        """The broker is disconnected, so no news can come."""
         self._not_live(NO_BROKER)
 
     def take(self, message: Message, *, retained: bool) -> None:
-        """Keep a message as the latest of its kind, and tell every follower.
+        """Keep a message as the latest of its kind, and notify every follower.
 
         Raises:
-            ValueError: a time in it is none; the message is not kept.
+            ValueError: it contains an invalid time; the message is not kept.
         """
         match message:
             case State():
                 holds = _holds(message)
-                # The same message again is no news: a broker or a bridge that comes back may repeat itself.
+                # The same message again is not news: a broker or a bridge may repeat it after a reconnection.
                 new = not retained and message != self.state
                 if new:
                     self._live.believe(holds, NO_STATE)
@@ -85,7 +86,7 @@ class Board:
             case Availability(state="offline", reason=reason):
                 self._not_live(f"The table is offline: {reason}")
             case _:
-                pass  # online alone makes nothing live: the next state does
+                pass  # online alone does not make it live: the next state does
 
     def retract(self, progressive: str) -> None:
         """The table no longer publishes the progressive with that id."""
@@ -96,7 +97,7 @@ class Board:
             self._end_meter(NO_PROGRESSIVE)
 
     def close(self) -> None:
-        """End whatever follows this board."""
+        """End all streams of this board."""
         for follower in self._followers:
             follower.end()
 
@@ -107,7 +108,7 @@ class Board:
         shown = self.progressive
         other = shown is not None and shown.progressive != message.progressive
         if other and self._meter_live.seconds:
-            return  # a table shows one meter; one that it no longer has may still be kept by the broker
+            return  # a table shows one meter; the broker may still retain one that it no longer has
         new = not retained and message != shown
         if new:
             self._meter_live.believe(holds, NO_METER)
@@ -127,7 +128,7 @@ class Board:
             self._tell(PROGRESSIVE_LIVE)
 
     def _publish(self, name: str, message: Message) -> None:
-        self._published[name] = message.wire().decode()  # once, however many follow
+        self._published[name] = message.wire().decode()  # once, for all followers
         self._tell(name)
 
     def _tell(self, name: str) -> None:
@@ -138,25 +139,25 @@ class Board:
 
     @property
     def live_seconds(self) -> float:
-        """How long the board is still live if nothing more comes, 0 when it is not."""
+        """The seconds for which the board stays live without news, 0 if it is not live."""
         return self._live.seconds
 
     @property
     def reason(self) -> str:
-        """Why the board is not live, or will not be once its time is out."""
+        """The reason why the board is not live, or will not be after its validity."""
         return self._live.reason
 
     @property
     def meter_live_seconds(self) -> float:
-        """How long the progressive is still live if nothing more comes, 0 when it is not."""
+        """The seconds for which the progressive stays live without news, 0 if it is not live."""
         return self._meter_live.seconds
 
     def json(self, name: str) -> str:
-        """The latest of `name`, which has been told of: as it was published, or the word on what is live."""
+        """The latest of `name`, which followers were notified of: as published, or the liveness message."""
         return self._holds[name].json() if name in self._holds else self._published[name]
 
     def admit(self, follower: "_Follower") -> None:
-        """Tell a follower the names of all that there is, and from now on of each change."""
+        """Notify a follower of all current names, and from now on of each change."""
         for name in (*self._published, LIVE):
             follower.tell(self, name)
         if PROGRESSIVE in self._published:
@@ -164,14 +165,15 @@ class Board:
         self._followers.add(follower)
 
     def dismiss(self, follower: "_Follower") -> None:
-        """Tell a follower nothing more."""
+        """Stop notifying a follower."""
         self._followers.discard(follower)
 
 
 async def follow(*boards: Board) -> AsyncIterator[tuple[Board, str]]:
-    """The names of all that each board has and then of each change, until a board is closed.
+    """Yield the names of all that each board has and then of each change, until a board is closed.
 
-    Who is slow finds the latest of each on the board and misses what was between; nothing is queued for anybody.
+    A slow follower finds the latest of each name on the board and misses intermediate ones; there is no
+    queue.
     """
     follower = _Follower()
     for board in boards:
@@ -186,7 +188,7 @@ async def follow(*boards: Board) -> AsyncIterator[tuple[Board, str]]:
 
 
 class _Follower:
-    """What one follower has not been told yet, oldest first."""
+    """The pending news of one follower, oldest first."""
 
     def __init__(self) -> None:
         self._news: dict[tuple[Board, str], None] = {}
@@ -194,9 +196,7 @@ class _Follower:
         self._ended = False
 
     def tell(self, board: Board, name: str) -> None:
-        self._news.pop(
-            (board, name), None
-        )  # what is told last is sent last: live never comes before its state
+        self._news.pop((board, name), None)  # the last one is sent last: live never comes before its state
         self._news[board, name] = None
         self._wake.set()
 
@@ -205,7 +205,7 @@ class _Follower:
         self._wake.set()
 
     async def told(self) -> tuple[tuple[Board, str], ...]:
-        """The news since the last call, waiting for some; nothing at the end."""
+        """Wait for news since the last call, and return it; empty at the end."""
         await self._wake.wait()
         if self._ended:
             return ()
@@ -215,7 +215,7 @@ class _Follower:
 
 
 class _Hold:
-    """Until when something is believed that a table said, by one clock, and why it is not any more after that."""
+    """The end of a message's validity, by one clock, and the reason afterwards."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -224,25 +224,25 @@ class _Hold:
 
     @property
     def seconds(self) -> float:
-        """How long it is still believed, 0 when it is not."""
+        """The remaining seconds of validity, 0 if it has ended."""
         return max(0.0, self._until - self._clock())
 
     def believe(self, seconds: float, then: str) -> None:
-        """Believe it for so long from now on; `then` is why not any more after that."""
+        """Start a validity of this many seconds; `then` is the reason after it."""
         self._until = self._clock() + min(seconds, LONGEST_HOLD)
         self.reason = then
 
     def end(self, reason: str) -> None:
-        """Believe it no longer."""
+        """End the validity."""
         self._until = float("-inf")
         self.reason = reason
 
     def json(self) -> str:
-        """For how many milliseconds it is still believed, and why not after them."""
+        """The remaining milliseconds of validity, and the reason after them."""
         return json.dumps({"milliseconds": int(self.seconds * 1000), "reason": self.reason})
 
 
 def _holds(message: State | Progressive) -> float:
-    """For how many seconds a message holds good: both of its times are of the same clock, and no other is asked."""
+    """The seconds of a message's validity: both of its times are of the same clock, and no other clock is used."""
     holds: timedelta = datetime.fromisoformat(message.valid_until) - datetime.fromisoformat(message.ts)
     return holds.total_seconds()

@@ -10,6 +10,7 @@ from typing import Final
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
+from punto.controller import log
 from punto.displays.options import DisplayOptions, read_options
 
 OPTIONS = {
@@ -23,11 +24,12 @@ OPTIONS = {
     "theme": ("display", "theme"),
     "lang": ("display", "lang"),
     "house": ("display", "house"),
+    "origins": ("display", "origins"),
 }
 
 HELP: Final = (
-    "Serve the tables' score displays to browsers, or show one table in this terminal (--text). It reads what the tables "
-    "publish at an MQTT broker, commands nothing, and ends with Ctrl-C."
+    "Serve the tables' score displays to browsers, or show one table in this terminal (--text). It reads the "
+    "tables' messages from an MQTT broker, sends no commands, and ends with Ctrl-C."
 )
 
 
@@ -55,10 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (en)")
     parser.add_argument("--text", action="store_true", help="show it in this terminal instead")
     parser.add_argument("--house", type=Path, metavar="FILE", help="the house's colours, logo and names")
+    parser.add_argument(
+        "--origin",
+        dest="origins",
+        action="append",
+        metavar="URL",
+        help="whose pages may read the feed too, such as https://floor.example; once for each (none)",
+    )
+    log.add_level(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Show the tables until SIGINT or SIGTERM; 0 then, 2 where the options cannot be used."""
+    """Show the tables until SIGINT or SIGTERM; return 0 then, 2 if the options are invalid."""
     given = {place: getattr(args, name) for name, place in OPTIONS.items()}
     try:
         options = read_options(
@@ -67,7 +77,7 @@ def main(args: argparse.Namespace) -> int:
         if args.text:
             _show_in_terminal(options)
         else:
-            asyncio.run(_until_told_to_stop(options))
+            asyncio.run(_until_told_to_stop(options, args.log_level))
     except ConfigError as error:
         sys.stderr.write("".join(f"punto display: {problem}\n" for problem in error.problems))
         return 2
@@ -75,19 +85,20 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _show_in_terminal(options: DisplayOptions) -> None:
-    from punto.displays.text.app import TextDisplay  # noqa: PLC0415  a web server does without a terminal
+    from punto.displays.text.app import TextDisplay  # noqa: PLC0415  a web server does not need a terminal
 
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         message = "--text needs a terminal: neither its input nor its output may be a pipe or a file"
         raise ConfigError([Problem(message)])
-    # Lines of a log would be written over the screen; what was refused stands at its foot.
+    # Log lines would overwrite the screen; its foot shows refused messages.
     structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
     TextDisplay(options).run()
 
 
-async def _until_told_to_stop(options: DisplayOptions) -> None:
-    from punto.displays.server import serve  # noqa: PLC0415  a terminal does without a web server
+async def _until_told_to_stop(options: DisplayOptions, level: str) -> None:
+    from punto.displays.server import serve  # noqa: PLC0415  a terminal does not need a web server
 
+    log.set_up(human=sys.stderr.isatty(), level=level)
     serving = asyncio.create_task(serve(options, _say))
     told = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

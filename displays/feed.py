@@ -1,4 +1,4 @@
-"""The display's MQTT subscriber: from the broker to the boards, for as long as the display runs."""
+"""The display's MQTT subscriber: passes messages from the broker to the boards while the display runs."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import structlog
 from pydantic import ValidationError
 
+from punto.configs.faults import first_fault
 from punto.controller.messages.topics import Topics
 from punto.controller.mqtt_link import Connection, Link
 from punto.displays.board import PAYLOADS, PROGRESSIVES, Board
@@ -16,9 +17,9 @@ log = structlog.get_logger("punto.display")
 
 
 class Feed:
-    """The way of the tables' messages to their boards, over one connection.
+    """Passes the tables' messages to their boards, over one connection.
 
-    `refused` counts, by table and name, payloads that were not what their topic says.
+    `refused` counts, by table and name, payloads that do not match their topic.
     """
 
     def __init__(self, mqtt: MqttOptions, boards: Iterable[Board]) -> None:
@@ -32,7 +33,7 @@ class Feed:
         self.refused: dict[str, Counter[str]] = {board.table: Counter() for board in self._boards}
 
     async def run(self) -> None:
-        """Follow the broker until cancelled; its absence is waited out, never an error."""
+        """Follow the broker until cancelled; wait while it is unavailable, without an error."""
         await self._link.run(self._follow)
 
     async def _follow(self, connection: Connection) -> None:
@@ -47,20 +48,22 @@ class Feed:
             board.disconnected()
 
     def take(self, topic: str, payload: bytes, *, retained: bool) -> None:
-        """Put a payload on its table's board if it is what its topic says; if not, count it and show it to nobody."""
+        """Put a payload on its table's board if it matches its topic; otherwise count and discard it."""
         above, _, last = topic.rpartition("/")
         place = self._places.get(topic) or self._places.get(f"{above}/+")
         if place is None:
-            return  # a broker may deliver what nobody subscribed to (amqtt does)
+            return  # a broker may deliver topics without a subscription (amqtt does)
         board, name = place
-        if name == PROGRESSIVES and not payload:  # how a retained message is taken back
+        if name == PROGRESSIVES and not payload:  # an empty payload clears a retained message
             board.retract(last)
             return
         try:
             board.take(PAYLOADS[name].model_validate_json(payload), retained=retained)
         except ValueError as error:
             self.refused[board.table][name] += 1
-            kind = error.errors()[0]["type"] if isinstance(error, ValidationError) else "time"
+            kind, why = "time", str(error)
+            if isinstance(error, ValidationError):
+                kind, why = error.errors()[0]["type"], first_fault(error)
             if (topic, kind) not in self._logged:
                 self._logged.add((topic, kind))
-                log.warning("payload_refused", topic=topic, kind=kind, error=str(error))
+                log.warning("payload_refused", topic=topic, kind=kind, error=why)

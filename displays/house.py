@@ -1,6 +1,6 @@
 """The house's theme: its colours, its logo and its names, from a small TOML file such as configs/house.toml.
 
-What goes into a style sheet is one of the colours' names and six hexadecimal digits, and nothing else from the file.
+A style sheet receives only the colours' names and six hexadecimal digits from the file.
 """
 
 import re
@@ -30,26 +30,26 @@ ColourName = Literal[
     "natural",
     "newest",
 ]
-"""What a house may colour, named as the page's custom properties."""
+"""The colours that a house may set, named as the page's custom properties."""
 
 LOGO_TYPES: Final = {".svg": ("image/svg+xml", b"<svg"), ".png": ("image/png", b"\x89PNG\r\n\x1a\n")}
-"""A logo's file name extension -> its media type, and what every such file has near its beginning."""
+"""A logo's file name extension -> its media type, and the bytes near the beginning of every such file."""
 
 LARGEST_LOGO: Final = 100_000
-"""Bytes; after a power cut every screen of the floor asks for it at once."""
+"""Bytes; after a power cut every screen of the floor requests it at once."""
 
 LOGO_ADDRESS: Final = "/theme/logo"
 
 
 def _colour(text: str) -> str:
     if not re.fullmatch("#[0-9a-fA-F]{6}", text):
-        raise ValueError(f"{text!r} is no colour: write # and six hexadecimal digits, such as #c8102e")
+        raise ValueError(f"{text!r} is not a colour: write # and six hexadecimal digits, such as #c8102e")
     return text
 
 
 def _language(text: str) -> str:
     if not re.fullmatch("[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", text):
-        raise ValueError(f"{text!r} is no language: write its code, such as en or zh-Hant")
+        raise ValueError(f"{text!r} is not a language: write its code, such as en or zh-Hant")
     return text
 
 
@@ -59,14 +59,20 @@ _Name = Annotated[str, Field(min_length=1, max_length=60)]
 
 
 class HouseFile(BaseModel):
-    """The file as it is written. `logo` is beside it; `names` has the house's name by language."""
+    """The house's theme, as the file is written."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     logo: Path | None = None
+    """An SVG or PNG picture beside this file, at most 100 kB."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
+    """The house's name, 1 to 60 characters, by language: `en = "The Golden Crane"`."""
     dark: _Colours = Field(default_factory=dict)
+    """Colours of the dark theme, by name: `#` and six hexadecimal digits. A colour that is left out stays as
+    it is.
+    """
     light: _Colours = Field(default_factory=dict)
+    """Colours of the light theme, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class Logo:
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """A house's theme; without arguments the one that leaves the pages as they are."""
+    """A house's theme; without arguments it does not change the pages."""
 
     file: HouseFile = field(default_factory=HouseFile)
     logo: Logo | None = None
@@ -109,7 +115,7 @@ def read_house(path: Path) -> House:
 
 def _read_logo(file: TomlFile, logo: Path) -> Logo:
     if logo.suffix not in LOGO_TYPES:
-        raise _no_logo(file, f"{logo.name} is no picture that can be shown: give a .svg or .png file")
+        raise _no_logo(file, f"{logo.name} is not a picture that can be shown: give a .svg or .png file")
     media_type, beginning = LOGO_TYPES[logo.suffix]
     try:
         picture = logo.read_bytes()

@@ -1,4 +1,4 @@
-"""What a display is told at its start: `configs/display.toml` with the command's options over it."""
+"""The start options of a display: `configs/display.toml` with the command's options over it."""
 
 import re
 from collections.abc import Mapping
@@ -9,34 +9,44 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, TomlFile, read, typed
+from punto.configs.toml_file import FromFolder, Host, TomlFile, Unit, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
 
 COMMAND = "the command's options"
-"""Where an option was given that no file has."""
+"""The place of an option that is not from a file."""
 _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
 class MqttOptions(BrokerConfig):
-    """The broker; a screen finds a silent connection out sooner than a table, as people look at it."""
+    """`[mqtt]`: the broker. The display notices a silent connection sooner than a table, because people look at it."""
 
-    keepalive: Annotated[int, Field(ge=1, le=65535)] = 5
+    keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 5
+    """After this much silence the broker is asked whether it is there."""
 
 
 class PageOptions(BaseModel):
-    """The tables on show, how the pages look, and the address browsers find them at; port 0 takes a free one."""
+    """`[display]`: the tables on show, how the pages look, and where browsers find them."""
 
     model_config = _STRICT
 
     tables: Annotated[tuple[str, ...], Field(min_length=1)]
+    """The tables' ids, as in their topics, in the order of a wall."""
     host: Host = "127.0.0.1"
+    """The address that browsers use. With loopback, only this machine sees the pages."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    """The port of the pages; 0 takes a free one."""
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
+    """The layout of the i-Score page."""
     theme: Literal["dark", "light"] = "dark"
+    """Light or dark."""
     lang: str = "en"
+    """The language: `en`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
     house: FromFolder | None = None
+    """The house's theme: colours, logo and names."""
+    origins: tuple[str, ...] = ()
+    """The origins whose pages may read the feed in a browser: scheme, host and port, such as `https://floor.example`."""
 
     @field_validator("tables")
     @classmethod
@@ -44,22 +54,33 @@ class PageOptions(BaseModel):
         for table in tables:
             if not re.fullmatch("[a-z0-9_-]+", table):
                 raise ValueError(
-                    f"{table!r} is no table's id: it has small letters, digits, - and _, such as table-1"
+                    f"{table!r} is not a table's id: it has small letters, digits, - and _, such as table-1"
                 )
         twice = sorted({table for table in tables if tables.count(table) > 1})
         if twice:
             raise ValueError(f"{', '.join(twice)} is there more than once: name each table once")
         return tables
 
+    @field_validator("origins")
+    @classmethod
+    def _are_origins(cls, origins: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in origins:
+            if not re.fullmatch(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?", origin):
+                raise ValueError(
+                    f"{origin!r} is not an origin: write scheme, host and port in small letters and nothing after them, "
+                    "such as https://floor.example or http://192.0.2.7:8000"
+                )
+        return origins
+
     @field_validator("lang")
     @classmethod
     def _has_a_catalogue(cls, lang: str) -> str:
         if lang not in languages():
-            raise ValueError(f"there is no catalogue for it: choose one of {', '.join(languages())}")
+            raise ValueError(f"there is no catalogue for {lang!r}: choose one of {', '.join(languages())}")
         return lang
 
     def house_theme(self) -> House:
-        """The house's theme, one that changes nothing where none is named.
+        """The house's theme; if none is named, one that changes nothing.
 
         Raises:
             ConfigError: its file cannot be used.
@@ -68,7 +89,7 @@ class PageOptions(BaseModel):
 
 
 class DisplayOptions(BaseModel):
-    """All of it."""
+    """All options of a display."""
 
     model_config = _STRICT
 
@@ -99,6 +120,6 @@ def read_options(path: Path | None, given: Mapping[tuple[str, str], Any]) -> Dis
             else problem
             for problem in error.problems
         ) from None
-    # a file that cannot be used is reported now, not at each request
+    # an unusable file is reported now, not at each request
     options.display.house_theme()
     return options

@@ -1,4 +1,4 @@
-"""The display's web service: the i-Score, the progressive's sign, their files, and the streams that keep them up to date."""
+"""The display's web service: the i-Score, the progressive's sign, their files, and their live streams."""
 
 import asyncio
 import socket
@@ -10,13 +10,14 @@ from urllib.parse import urlencode
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punto.configs.problems import ConfigError, Problem, cut
-from punto.controller.web_server import Server, listen
+from punto.controller.web_server import Server, address_of, listen
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.house import LOGO_ADDRESS
@@ -28,14 +29,16 @@ HEADERS: Final = [
     ("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'none'"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
-    ("Cache-Control", "no-cache"),  # files are asked for again, so a new version is shown at the next load
+    ("Cache-Control", "no-cache"),  # browsers revalidate files, so a new version is shown at the next load
 ]
-PING_SECONDS: Final = 2  # the page takes a stream that is silent for longer than a few of these for dead
-SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
+PING_SECONDS: Final = 2  # the page treats a stream as dead after a few of these without data
+SEND_SECONDS: Final = (
+    10  # a browser that accepts no data for this long is disconnected; it reconnects by itself
+)
 
 
 class Pages:
-    """What browsers are answered, from the boards of the configured tables."""
+    """The answers to browsers, from the boards of the configured tables."""
 
     def __init__(self, options: PageOptions, boards: dict[str, Board], feed: Feed) -> None:
         self._options = options
@@ -45,7 +48,7 @@ class Pages:
         self._catalogs = {language: CATALOGS / f"{language}.json" for language in languages()}
 
     def application(self) -> Starlette:
-        """Every address there is; whatever a browser asks for is looked up, and never made into a path."""
+        """All addresses; a browser's input is only looked up, never made into a path."""
         application = Starlette(
             routes=[
                 Route("/", self.first_page),
@@ -63,16 +66,21 @@ class Pages:
                 Route(LOGO_ADDRESS, self.logo),
                 Route("/healthz", self.healthz),
                 Mount("/static", StaticFiles(directory=STATIC)),
-            ]
+            ],
+            middleware=self._cross_origin(),
         )
-        # These answers would go on to the host that the request names.
+        # These answers would redirect to the host that the request names.
         application.router.redirect_slashes = False
         return application
+
+    def _cross_origin(self) -> list[Middleware]:
+        origins = self._options.origins
+        return [Middleware(CORSMiddleware, allow_origins=origins)] if origins else []
 
     # --- the pages
 
     async def first_page(self, request: Request) -> Response:
-        """On to the table's i-Score, or to the wall of all tables."""
+        """Redirect to the table's i-Score, or to the wall of all tables."""
         first = next(iter(self._boards))
         return _onwards(
             "/wall" if len(self._boards) > 1 else f"/tables/{first}/i-score", request.query_params
@@ -84,7 +92,7 @@ class Pages:
         return FileResponse(STATIC / "i-score.html")
 
     async def first_sign(self, request: Request) -> Response:
-        """On to the sign of the first table's progressive."""
+        """Redirect to the sign of the first table's progressive."""
         return _onwards(f"/tables/{next(iter(self._boards))}/progressive", request.query_params)
 
     async def sign(self, request: Request) -> Response:
@@ -93,7 +101,7 @@ class Pages:
         return FileResponse(STATIC / "progressive.html")
 
     async def several_tables(self, request: Request) -> Response:
-        """The page with the tables that its query names; where it names none, to the same with the configured ones."""
+        """The page with the tables that its query names; without any, a redirect to it with the configured ones."""
         path = request.scope["path"]
         split = path == "/split"
         if "tables" not in request.query_params:
@@ -111,17 +119,17 @@ class Pages:
         return _events(request, _news(self._board(request.path_params["table"])))
 
     async def several_streams(self, request: Request) -> Response:
-        """The events of the tables that the query names, of all where it names none, with the table in their names.
+        """The events of the tables that the query names, of all if it names none, with the table in their names.
 
-        One stream for all: a browser opens six connections to a server and no more.
+        One stream for all, because a browser opens only six connections to a server.
         """
         boards = self._named(request) if "tables" in request.query_params else list(self._boards.values())
         return _events(request, _named_news(boards))
 
-    # --- what it asks for
+    # --- the data for the pages
 
     async def tables(self, _: Request) -> Response:
-        """The tables in the configuration's order, with the names that they gave themselves."""
+        """The tables in the configuration's order, with their own names."""
         return JSONResponse(
             [
                 {"id": table, "name": None if board.state is None else board.state.name}
@@ -130,7 +138,7 @@ class Pages:
         )
 
     async def settings(self, _: Request) -> Response:
-        """How the page looks unless its query says otherwise, and whose house it is."""
+        """The page's defaults, unless its query overrides them, and the house's name."""
         return JSONResponse(
             {
                 "layout": self._options.layout,
@@ -159,7 +167,7 @@ class Pages:
         return Response(self._house.logo.picture, media_type=self._house.logo.media_type)
 
     async def healthz(self, _: Request) -> Response:
-        """Whether each table is live, if not why, and how many of its payloads were refused."""
+        """Whether each table is live, the reason if not, and the number of its refused payloads."""
         return JSONResponse(
             {
                 table: {
@@ -181,7 +189,7 @@ class Pages:
 
 
 def _onwards(path: str, query: Mapping[str, str]) -> Response:
-    # An address on this server, whatever the request says that its host is.
+    # An address on this server, whatever host the request names.
     return RedirectResponse(f"{path}?{urlencode(query, safe=',')}" if query else path)
 
 
@@ -207,24 +215,25 @@ async def _named_news(boards: list[Board]) -> AsyncIterator[ServerSentEvent]:
 
 
 async def serve(options: DisplayOptions, started: Callable[[str], None] | None = None) -> None:
-    """Show the tables until cancelled; `started` is given the first page's address once it is open to browsers.
+    """Show the tables until cancelled; `started` receives the first page's address once browsers can open it.
 
     Raises:
-        ConfigError: the address cannot be listened on.
+        ConfigError: the server cannot listen on the address.
     """
     boards = {table: Board(table) for table in options.display.tables}
     feed = Feed(options.mqtt, boards.values())
-    with _listen(options.display.host, options.display.port) as listener:
+    where, remedy = options.display, "choose another with --host and --port"
+    with listen(where.host, where.port, remedy=remedy) as listener:
         server = Server(Pages(options.display, boards, feed).application(), headers=HEADERS)
         if started is not None:
-            started(_address(listener))
+            started(address_of(listener))
         async with asyncio.TaskGroup() as group:
             group.create_task(feed.run())
             group.create_task(_run(server, listener, boards.values()))
 
 
 async def _run(server: Server, listener: socket.socket, boards: Iterable[Board]) -> None:
-    """Run the web server; when cancelled, end the streams first, so that it can end in order."""
+    """Run the web server; when cancelled, end the streams first, so that it can stop in order."""
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await asyncio.shield(serving)
@@ -233,16 +242,3 @@ async def _run(server: Server, listener: socket.socket, boards: Iterable[Board])
             board.close()
         server.stop()
         await serving
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        return listen(host, port)
-    except OSError as error:
-        message = f"cannot listen on {cut(host)} port {port}: {error.strerror or error}; choose another with --host and --port"
-        raise ConfigError([Problem(message)]) from error
-
-
-def _address(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}/" if listener.family is socket.AF_INET6 else f"http://{host}:{port}/"

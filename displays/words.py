@@ -1,4 +1,4 @@
-"""The words of a language, from its catalogue: the same that the page speaks."""
+"""The words of a language, from its catalogue: the same as the page's."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ CATALOGS: Final = Path(__file__).parent / "catalogs"
 
 
 def languages() -> tuple[str, ...]:
-    """The languages that the displays speak: each catalogue file is one."""
+    """The languages of the displays: one per catalogue file."""
     return tuple(sorted(path.stem for path in CATALOGS.glob("*.json")))
 
 
@@ -23,10 +23,10 @@ class Words:
         return self._words[key]
 
     def wager(self, name: str, title: str) -> str:
-        """What a wager is called: where the catalogue does not know it, by the title that its game gives it."""
+        """The name of a wager: from the catalogue, or else the title in its game file."""
         return self._words.get(f"wager.{name}", title)
 
     def reason(self, reason: str) -> str:
-        """Why a board is not live; what the table itself adds after a colon stays as it is."""
+        """The reason why a board is not live; the table's own text after a colon stays as it is."""
         said, colon, its_own = reason.partition(": ")
         return f"{self._words.get(f'reason.{said}', said)}{colon}{its_own}"

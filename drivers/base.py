@@ -3,14 +3,12 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol, TypeVar
 
 from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders
 
-# Takes one batch of events, in order, and returns when they are committed to the journal and handled, with what the
-# table now wants of the shoe. Awaiting it is the backpressure: a driver reads nothing meanwhile.
-Submit = Callable[[Sequence[ShoeEvent]], Awaitable[ShoeOrders]]
+BAUD: Final = 115_200  # of a serial device whose configuration names none
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +27,47 @@ class LinkHealth:
     counters: Mapping[str, int]
 
 
-class ShoeDriver(Protocol):
-    """A shoe. It keeps trying for ever: whatever the device does arrives as an event, never as an exception."""
+class LinkUser(Protocol):
+    """What every device's user must do."""
 
-    async def run(self, submit: Submit) -> None:
-        """Deliver events until cancelled. What `submit` raises escapes: it is not the device's."""
+    def link_changed(self) -> None:
+        """Take note that `health` has news: the device came or went."""
 
-    def direct(self, orders: ShoeOrders) -> None:
-        """Say what the table wants of the shoe, when that changed by something other than a batch from `run`.
 
-        Called from the event loop; returns at once. Called before `run`, it says where the record left off.
-        """
+User_contra = TypeVar("User_contra", contravariant=True)
+
+
+class Driver(Protocol[User_contra]):
+    """The driver of a device, and the user that it reports to. It never gives up: a lost device is a state, not an exception."""
+
+    async def run(self, user: User_contra) -> None:
+        """Report to the user until cancelled, each thing once and in order. What the user raises escapes."""
 
     def health(self) -> LinkHealth:
-        """Tell how the link stands now."""
+        """The state of the device's link now."""
+
+
+class ShoeUser(LinkUser, Protocol):
+    """What a shoe reports to: its door."""
+
+    async def take(self, events: Sequence[ShoeEvent]) -> None:
+        """Take one batch of events, in order, and return when they are safe; what this raises must escape the driver.
+
+        Awaiting it is the backpressure: a driver reads nothing meanwhile.
+        """
+
+    def orders(self) -> ShoeOrders:
+        """What the table wants now. The record that `taken` names is safe, and the shoe may forget it."""
+
+
+class ShoeDriver(Driver[ShoeUser], Protocol):
+    """A shoe."""
+
+    def send(self) -> None:
+        """Have the shoe told at once what the user's orders are; call it when they changed by something else than a batch.
+
+        Called from the event loop; returns at once.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +95,8 @@ KeyPosition = Literal["run", "jph"]
 """Where a supervisor's key stands at an Aquarius table."""
 
 
-class KeypadUser(Protocol):
-    """Whoever takes a keypad's presses: the operators' door for it."""
+class KeypadUser(LinkUser, Protocol):
+    """What a keypad reports to: its door."""
 
     async def press(self, key: str) -> KeyAnswer:
         """Take one press of a key; what this raises is not the keypad's and must escape the driver."""
@@ -85,21 +110,9 @@ class KeypadUser(Protocol):
     def lamps(self) -> KeypadLamps:
         """What the keypad shows now; asked several times a second."""
 
-    def link_changed(self) -> None:
-        """Take note that `health` has news: the keypad came or went."""
 
-
-class KeypadDriver(Protocol):
-    """A dealer's keypad. It keeps trying for ever, as a shoe's driver does.
-
-    Each press is given once and in order, and none that was pressed longer than a moment ago.
-    """
-
-    async def run(self, user: KeypadUser) -> None:
-        """Deliver presses until cancelled. What `user` raises escapes."""
-
-    def health(self) -> LinkHealth:
-        """Tell how the keypad's link stands now."""
+KeypadDriver = Driver[KeypadUser]
+"""A dealer's keypad. None of its presses was made longer than a moment ago."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +205,8 @@ class SensorOrders:
     lights: frozenset[int] = frozenset()
 
 
-class CoinSpotUser(Protocol):
-    """Whoever the wager sensors report to."""
+class CoinSpotUser(LinkUser, Protocol):
+    """What the wager sensors report to: their door."""
 
     async def take(self, events: Sequence[SensorEvent]) -> None:
         """Take what happened, in order, and return when it is safe; what this raises must escape the driver."""
@@ -201,22 +214,13 @@ class CoinSpotUser(Protocol):
     def orders(self) -> SensorOrders:
         """What the table wants now; asked several times a second."""
 
-    def link_changed(self) -> None:
-        """Take note that `health` has news: the sensors came or went."""
 
-
-class CoinSpotDriver(Protocol):
-    """A table's wager sensors. It keeps trying for ever, as a shoe's driver does."""
+class CoinSpotDriver(Driver[CoinSpotUser], Protocol):
+    """A table's wager sensors."""
 
     @property
     def seats(self) -> frozenset[int]:
         """The seats that have a sensor."""
-
-    async def run(self, user: CoinSpotUser) -> None:
-        """Deliver events until cancelled. What `user` raises escapes."""
-
-    def health(self) -> LinkHealth:
-        """Tell how the link to the sensors stands now."""
 
 
 class DeviceWatch(Protocol):
@@ -240,8 +244,8 @@ class CardAnswer:
     text: str
 
 
-class CardReaderUser(Protocol):
-    """Whoever takes the swipes of supervisors' and executives' cards."""
+class CardReaderUser(LinkUser, Protocol):
+    """What a card reader reports to: its door."""
 
     async def swipe(self, number: str) -> CardAnswer:
         """Take one swipe of the card with this number, which is nobody else's to know: it is put in no log and no message.
@@ -255,21 +259,9 @@ class CardReaderUser(Protocol):
     def awaited(self) -> bool:
         """Whether a swipe is awaited, as the reader shows it; asked several times a second."""
 
-    def link_changed(self) -> None:
-        """Take note that `health` has news: the reader came or went."""
 
-
-class CardReaderDriver(Protocol):
-    """A reader of cards. It keeps trying for ever, as a shoe's driver does.
-
-    Each swipe is given once and in order, awaited or not, and none that was made longer than a moment ago.
-    """
-
-    async def run(self, user: CardReaderUser) -> None:
-        """Deliver swipes until cancelled. What `user` raises escapes."""
-
-    def health(self) -> LinkHealth:
-        """Tell how the reader's link stands now."""
+CardReaderDriver = Driver[CardReaderUser]
+"""A reader of cards. Swipes are given whether or not one is awaited, and none was made longer than a moment ago."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
-"""What the small devices' drivers have in common: a connection that is made again for ever, and how it stands."""
+"""What all drivers have in common: a connection that is made again for ever, and how it stands."""
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 
 import structlog
 
 from punto.drivers.backoff import Backoff
-from punto.drivers.base import LinkHealth
+from punto.drivers.base import LinkHealth, LinkUser
 
 FIRST_RETRY_SECONDS: Final = 0.1
 LAST_RETRY_SECONDS: Final = 1.0  # not longer: a device that is plugged in again must work at once
@@ -17,13 +17,6 @@ LAST_RETRY_SECONDS: Final = 1.0  # not longer: a device that is plugged in again
 
 class DeviceLostError(Exception):
     """The device cannot be reached or went away; the text says what to do about it."""
-
-
-class LinkUser(Protocol):
-    """What every user of a device takes note of."""
-
-    def link_changed(self) -> None:
-        """Take note that `health` has news: the device came or went."""
 
 
 AnyUser = TypeVar("AnyUser", bound=LinkUser)
@@ -35,7 +28,7 @@ class Retried(ABC, Generic[AnyUser]):
     def __init__(self, path: str, device: str) -> None:
         self.path = path
         self._device = device
-        self._log = structlog.get_logger(f"drivers.{device.replace(' ', '_')}")
+        self._log = structlog.get_logger(f"punto.drivers.{device.replace(' ', '_')}")
         self._state = "not started"  # "connected", or why not
         self._since = datetime.now(UTC)
         self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
@@ -46,7 +39,7 @@ class Retried(ABC, Generic[AnyUser]):
             try:
                 await self._connection(user)
             except DeviceLostError as lost:
-                self._lost(str(lost), user)
+                await self._lost(str(lost), user)
             await self._while_away(user)
             await asyncio.sleep(self._backoff.pause())
 
@@ -88,11 +81,15 @@ class Retried(ABC, Generic[AnyUser]):
         self._stand("connected", user)
         self._log.info(f"{self._device} connected", path=self.path, serial=self._serial())
 
-    def _lost(self, reason: str, user: AnyUser) -> None:
-        """Tell a loss, once for each reason."""
+    async def _lost(self, reason: str, user: AnyUser) -> None:
+        """Report a loss, once for each reason."""
         if self._state != reason:
             self._stand(reason, user)
             self._log.warning(f"{self._device} lost", path=self.path, reason=reason)
+            await self._report_loss(reason, user)
+
+    async def _report_loss(self, reason: str, user: AnyUser) -> None:
+        """Do what else there is to do when the device is lost."""
 
     def _stand(self, state: str, user: AnyUser) -> None:
         self._state, self._since = state, datetime.now(UTC)

@@ -3,7 +3,6 @@
 import asyncio
 import errno
 import os
-import stat
 import termios
 from contextlib import suppress
 from pathlib import Path
@@ -159,9 +158,13 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
 
 def _is_terminal(path: str) -> bool:
     try:
-        return stat.S_ISCHR(Path(path).stat().st_mode)
+        found = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK)
     except OSError:
         return False
+    try:
+        return os.isatty(found)
+    finally:
+        os.close(found)
 
 
 def _group(path: str) -> str:

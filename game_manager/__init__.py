@@ -1,1 +1,1 @@
-"""The Game Manager: what a progressive took in, holds and has paid, told from the record; nothing here changes it."""
+"""The Game Manager: a progressive's intake, holdings and payments, read from the record without changing it."""

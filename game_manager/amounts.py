@@ -1,7 +1,7 @@
-"""Amounts as reports tell them: exact decimals of the currency's unit, so that nothing that reads them can round.
+"""Amounts in reports: exact decimals of the currency's unit, so that readers do not round them.
 
-A meter counts in millionths of a minor unit, which is eight decimals of the unit; what is paid or counted is in minor units,
-which is two.
+A meter counts in millionths of a minor unit, which is eight decimals of the unit; paid and counted amounts
+are in minor units, which is two decimals.
 """
 
 from typing import Annotated, Final
@@ -26,7 +26,7 @@ def cents(minor_units: int) -> str:
 
 
 Exact = Annotated[int, PlainSerializer(exact, return_type=str)]
-"""An amount in millionths of a minor unit, told with eight decimals."""
+"""An amount in millionths of a minor unit, written with eight decimals."""
 
 Cents = Annotated[int, PlainSerializer(cents, return_type=str)]
-"""An amount in minor units, told with two decimals."""
+"""An amount in minor units, written with two decimals."""

@@ -1,4 +1,4 @@
-"""The win page as a PDF: one sheet of A4, its fonts with it, so that every printer has every name."""
+"""The win page as a PDF: one sheet of A4 with its fonts, so that every printer can print every name."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -12,9 +12,9 @@ _FONTS: Final = Path(__file__).parent / "fonts"
 _LATIN: Final = Path(__file__).parent.parent / "consoles" / "pages" / "fonts"
 _CHINESE: Final = _FONTS / "droid-sans-fallback.ttf"
 _A_COLUMN: Final = 8
-"""So many seats stand below each other; a second column has the rest, so that the page is one."""
+"""Number of seats in a column; a second column has the rest, so that the page stays single."""
 _LABEL: Final = 45
-"""How wide the names of facts are, in millimetres."""
+"""The width of the fact names, in millimetres."""
 
 
 def pdf(page: WinPage) -> bytes:
@@ -42,7 +42,7 @@ def _texts(page: WinPage) -> list[str]:
 
 
 def _line(sheet: FPDF, height: float, text: str, **look: Any) -> None:
-    """Text from where the sheet is to the margin, and on to the next line."""
+    """Write text from the current position to the margin, and move to the next line."""
     sheet.multi_cell(0, height, text, new_x=XPos.LMARGIN, new_y=YPos.NEXT, **look)
 
 

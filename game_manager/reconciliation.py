@@ -1,9 +1,9 @@
-"""The books of a gaming day against what else is on the record, and against the coins that were counted.
+"""Compares the books of a gaming day with the rest of the record, and with the counted coins.
 
-The ledger says what money moved. Beside it stand the wagers that each START counted, the awards that were locked, booked and
-backed out, and the settings: from these it follows what the ledger must say, and each difference is told. Who changes one
-table of the record and not the others is found here; who changes all of them, by `punto replay`, which derives everything
-from the inputs again.
+The ledger says which money moved. The wagers that each START counted, the awards that were locked, booked and
+backed out, and the settings determine what the ledger must say; each difference is reported. This finds a
+change to one table of the record without the others; `punto replay`, which derives everything from the inputs
+again, finds a change to all.
 """
 
 from collections.abc import Iterator
@@ -15,14 +15,15 @@ from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
 from punto.controller.gaming_days import Calendar
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Timestamp
+from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.amounts import Cents, Exact, cents, exact
+from punto.game_manager.awards import from_tray
 from punto.game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
-from punto.game_manager.reports import DayState, Part, from_tray, state_of
+from punto.game_manager.reports import DayState, state_of
 
 
 class Check(Part):
-    """Two ways to the same amount: what the ledger has, and what follows from the rest of the record."""
+    """Two ways to the same amount: the ledger's, and the one computed from the rest of the record."""
 
     what: Literal["contributions", "reserve", "awards", "back_outs", "seed"]
     ledger: Exact
@@ -30,16 +31,16 @@ class Check(Part):
 
 
 class Difference(Part):
-    """Something that the ledger should not say, and where on the record: the number of an input."""
+    """A wrong ledger entry, and its place on the record: the number of an input."""
 
     input: int
     text: str
 
 
 class Coins(Part):
-    """The wagers that were taken off the sensors, as the last count of the day has them. `difference` is counted less taken.
+    """The wagers taken off the sensors, by the last count of the day. `difference` is counted less taken.
 
-    `taken` is None where wagers stay on the sensors and nothing is dropped; `counted` where nobody counted.
+    `taken` is None if wagers stay on the sensors and no coins are dropped; `counted` is None without a count.
     """
 
     taken: Cents | None
@@ -51,7 +52,7 @@ class Coins(Part):
 
 
 class Reconciled(Part):
-    """A progressive's books of a gaming day, compared. `from_tray` is what the tray paid in awards, less what was taken back."""
+    """A progressive's compared books of a gaming day. `from_tray` is the tray's payments of awards, less back-outs."""
 
     progressive: str
     balanced: bool
@@ -62,9 +63,9 @@ class Reconciled(Part):
 
 
 class Reconciliation(Part):
-    """The reconciliation of a gaming day. `agrees` says whether nothing differs but perhaps the coins.
+    """The reconciliation of a gaming day. `agrees` if nothing differs, apart from the coins.
 
-    `elsewhere` counts the entries that bear a time of this day and are in another one's report.
+    `elsewhere` counts the entries with a time of this day that are in another day's report.
     """
 
     day: date
@@ -113,7 +114,7 @@ def _reconciled(record: Record, name: str, span: Span, day: date) -> Reconciled:
 
 
 class _Expected:
-    """What the ledger must say of a span, by (input, cause)."""
+    """The required ledger entries of a span, by (input, cause)."""
 
     def __init__(self, record: Record, name: str, span: Span, timeline: list[tuple[int, Settings]]) -> None:
         self._numbers = record.number_before(name, span.since)
@@ -129,7 +130,7 @@ class _Expected:
         for each in record.log(("award_locked", "award_booked", "award_backed_out"), name, span):
             award, paid = each.entry.award, amount(each.entry.award.amount)
             if award.payer == "tray":
-                continue  # which is in no account of the meter's
+                continue  # the tray's payments are not in the meter's accounts
             match each.entry.kind:
                 case "award_booked":
                     self._must[each.input, Cause.AWARD] = Accounts(primary=-paid, paid=paid)
@@ -147,7 +148,7 @@ class _Expected:
             self._must[input_, Cause.SEED] = Accounts(seed_money=seed, primary=seed)
 
     def checks(self, postings: list[Posting]) -> Iterator[Check]:
-        """The sums, from both sides."""
+        """The sums, computed both ways."""
         must = {cause: Accounts() for cause in Cause}
         has = dict(must)
         for (_, cause), moved in self._must.items():
@@ -166,7 +167,7 @@ class _Expected:
         yield Check(what="seed", ledger=has[Cause.SEED].seed_money, expected=must[Cause.SEED].seed_money)
 
     def differences(self, postings: list[Posting]) -> Iterator[Difference]:
-        """Row by row, what does not follow from the rest of the record."""
+        """Each row that does not follow from the rest of the record."""
         left = dict(self._must)
         checked = {Cause.CONTRIBUTION, Cause.AWARD, Cause.BACK_OUT, Cause.SEED}
         number = self._numbers
@@ -174,7 +175,7 @@ class _Expected:
             number += 1
             if posting.number != number:
                 yield Difference(
-                    input=posting.input, text=f"posting {posting.number} stands where {number} must be"
+                    input=posting.input, text=f"posting {posting.number} is in the place of {number}"
                 )
                 number = posting.number
             moved = posting.moved
@@ -184,18 +185,18 @@ class _Expected:
             if posting.cause in checked and (must is None or _told(must) != _told(moved)):
                 yield Difference(
                     input=posting.input,
-                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, and by the rest of the record it is "
+                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, but by the rest of the record it is "
                     f"{'none' if must is None else exact(_sum(must))}",
                 )
         for (input_, cause), must in left.items():
             yield Difference(
                 input=input_,
-                text=f"the ledger has no {cause} here, and by the rest of the record it is {exact(_sum(must))}",
+                text=f"the ledger has no {cause} here, but by the rest of the record it is {exact(_sum(must))}",
             )
 
 
 def _told(moved: Accounts) -> Accounts:
-    """With the overflow in the meter: how much of an amount went past a display limit is the meter's affair."""
+    """Include the overflow in the meter: the meter decides how much of an amount went past a display limit."""
     return moved + Accounts(primary=moved.overflow, overflow=-moved.overflow)
 
 
@@ -214,14 +215,14 @@ def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tupl
             who=None,
             ts=None,
             difference=None,
-            todo="The wagers stay on the sensors until they are settled: nothing is dropped, and there is nothing to count.",
+            todo="The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count.",
         )
     _, _, taken = record.wagers(name, span)
     counts = [
         each for each in record.log(("coins_counted",), name, EVERYTHING) if each.entry.day == day.isoformat()
     ]
     if not counts:
-        todo = "Count the wagers that were taken on this day, and enter what they came to."
+        todo = "Count the wagers that were taken on this day, and enter their total."
         return Coins(taken=taken, counted=None, who=None, ts=None, difference=None, todo=todo)
     last = counts[-1]
     difference = last.entry.amount - taken
@@ -237,15 +238,15 @@ def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tupl
 
 def _todo(difference: int) -> str:
     if not difference:
-        return "Nothing: what was counted is what the record says was taken."
+        return "Nothing: the count equals the amount that the record says was taken."
     missing = difference < 0
     cause = (
-        "a wager that lay on a sensor was counted into the meter and not taken, or coins were lost on the way"
+        "a wager on a sensor was counted into the meter but not taken, or coins were lost on the way"
         if missing
         else "coins were taken that no sensor recognised, so that those players had no progressive wager"
     )
     return (
-        f"Count again. If {cents(abs(difference))} {'is still missing' if missing else 'is still too much'}, then {cause}: see "
-        "with surveillance in which round. The meter stays as it is, unless a malfunction is found and documented; that is "
-        "corrected by a manual adjustment of its own."
+        f"Count again. If {cents(abs(difference))} {'is still missing' if missing else 'is still too much'}, then {cause}: "
+        "find the round with surveillance. The meter stays as it is, unless a malfunction is found and "
+        "documented; correct that by a separate manual adjustment."
     )

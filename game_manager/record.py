@@ -1,13 +1,13 @@
-"""What a table's record holds of its progressives, read beside the writer and never changed.
+"""Reads a table's record of its progressives, beside the writer and without changes.
 
-A place in the record is an input's number: rows belong to inputs, and inputs have one order. A span of it is all inputs from
-`since` on and before `until`.
+A place in the record is an input's number: rows belong to inputs, and inputs have one order. A span of it is
+all inputs from `since` on and before `until`.
 """
 
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from pathlib import Path
@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.progressive.settings import Settings
-from punto.controller.journal import books, store
+from punto.controller.journal import books, schema
 from punto.controller.messages.building import timestamp
 from punto.game_manager.amounts import Exact
 
 _SETTINGS: Final[TypeAdapter[Settings]] = TypeAdapter(Settings)
 END: Final = 2**62
-"""A place that the record never comes to."""
+"""A place after the end of any record."""
 
 
 class Span(NamedTuple):
@@ -37,7 +37,7 @@ EVERYTHING: Final = Span()
 
 @dataclass(frozen=True, slots=True)
 class Accounts:
-    """A progressive's balances, or how they changed, in millionths of a minor unit; of a source what it has given."""
+    """A progressive's balances, or their changes, in millionths of a minor unit; a source's balance is what it gave."""
 
     seed_money: Exact = 0
     contributions: Exact = 0
@@ -52,12 +52,12 @@ class Accounts:
 
     @property
     def given(self) -> int:
-        """What the sources have given."""
+        """The total that the sources have given."""
         return self.seed_money + self.contributions + self.adjustments
 
     @property
     def held(self) -> int:
-        """What is held for the players: on the meter, in the reserve and in the overflow."""
+        """The money held for the players: on the meter, in the reserve and in the overflow."""
         return self.primary + self.reserve + self.overflow
 
 
@@ -66,7 +66,7 @@ _BALANCES: Final = (
     "-coalesce(sum(seed_money), 0), -coalesce(sum(contributions), 0), -coalesce(sum(adjustments), 0), "
     "coalesce(sum(primary_meter), 0), coalesce(sum(reserve), 0), coalesce(sum(overflow), 0), coalesce(sum(paid), 0)"
 )
-"""A source's column has what it got: what it has given is the other way round."""
+"""A source's column has what it received, so its sign is reversed to get what it has given."""
 _ENTRIES: Final = " UNION ALL ".join(
     f"SELECT progressive, input, ts FROM {name}"  # noqa: S608 - literals
     for name in books.NEVER_EDITED
@@ -74,7 +74,7 @@ _ENTRIES: Final = " UNION ALL ".join(
 
 
 class Posting(NamedTuple):
-    """A row of the ledger, its accounts as in their columns: what each got."""
+    """A row of the ledger, its accounts as in their columns: the amount that each received."""
 
     input: int
     place: int
@@ -99,7 +99,7 @@ class Posting(NamedTuple):
 
     @property
     def moved(self) -> Accounts:
-        """How the balances changed."""
+        """The changes of the balances."""
         return Accounts(
             -self.seed_money,
             -self.contributions,
@@ -112,7 +112,7 @@ class Posting(NamedTuple):
 
 
 class Round(NamedTuple):
-    """The wagers that a START counted: how many, and their sum in minor units."""
+    """The wagers that a START counted: their number, and their sum in minor units."""
 
     input: int
     place: int
@@ -126,7 +126,7 @@ class Round(NamedTuple):
 
 
 class Logged(NamedTuple):
-    """Something that moved no money by itself; `entry` is an effect of the progressive."""
+    """An entry that moved no money itself; `entry` is an effect of the progressive."""
 
     input: int
     ts: str
@@ -135,13 +135,13 @@ class Logged(NamedTuple):
 
 
 class Record:
-    """A record in one view of it, though the service adds to it meanwhile."""
+    """One view of a record, although the service adds to it meanwhile."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def progressives(self, until: int = END) -> list[str]:
-        """The progressives that had something on the record by then, in the order that they came."""
+        """The progressives with an entry on the record before `until`, in the order of their first entries."""
         rows = self._connection.execute(
             f"SELECT progressive, min(input) AS first FROM ({_ENTRIES}) WHERE input < ? "  # noqa: S608 - literals
             "GROUP BY progressive ORDER BY first",
@@ -150,18 +150,18 @@ class Record:
         return [name for name, _ in rows]
 
     def first_at(self, moment: datetime) -> int:
-        """Where the first entry is that came at a time or later, `END` if none did.
+        """The place of the first entry at a time or later, `END` if there is none.
 
-        All that follows it came later still, in the order of the record, though a clock that was set back may say otherwise.
+        All entries after it on the record are later, although a clock that was set back may say otherwise.
         """
         ts = timestamp(moment)
         row = self._connection.execute(f"SELECT min(input) FROM ({_ENTRIES}) WHERE ts >= ?", (ts,)).fetchone()  # noqa: S608 - literals
         return END if row[0] is None else row[0]
 
     def elsewhere(self, begins: datetime, ends: datetime, span: Span) -> int:
-        """How many entries bear a time between these two, and stand outside of the span that is theirs by the record's order.
+        """The number of entries with a time between these two that are outside their span by the record's order.
 
-        There are some where a clock was set back, and many where it once was far ahead of its time.
+        There are some if a clock was set back, and many if it was once far ahead.
         """
         found: int = self._connection.execute(
             f"SELECT count(*) FROM ({_ENTRIES}) WHERE ts >= ? AND ts < ? AND (input < ? OR input >= ?)",  # noqa: S608 - literals
@@ -170,7 +170,7 @@ class Record:
         return found
 
     def balances(self, progressive: str, span: Span) -> Accounts:
-        """How a progressive's accounts changed in a span; from the beginning on, its balances."""
+        """The changes of a progressive's accounts in a span; from the beginning, its balances."""
         row = self._connection.execute(
             f"SELECT {_BALANCES} FROM postings WHERE progressive = ? AND input >= ? AND input < ?",  # noqa: S608 - a literal
             (progressive, *span),
@@ -178,7 +178,7 @@ class Record:
         return Accounts(*row)
 
     def held_by_cause(self, progressive: str, span: Span) -> dict[str, tuple[int, int]]:
-        """What each cause did to what is held, on the meter with its overflow and in the reserve."""
+        """The change by each cause of the held money, on the meter with its overflow and in the reserve."""
         rows = self._connection.execute(
             "SELECT cause, sum(primary_meter + overflow), sum(reserve) FROM postings "
             "WHERE progressive = ? AND input >= ? AND input < ? GROUP BY cause ORDER BY min(number)",
@@ -187,7 +187,7 @@ class Record:
         return {cause: (meter, reserve) for cause, meter, reserve in rows}
 
     def paid_by_tier(self, progressive: str) -> dict[str, int]:
-        """What the meter has paid for each tier, less what was put back."""
+        """The total that the meter has paid for each tier, less awards put back."""
         rows = self._connection.execute(
             "SELECT tier, sum(paid) FROM postings WHERE progressive = ? AND tier IS NOT NULL GROUP BY tier ORDER BY tier",
             (progressive,),
@@ -195,7 +195,7 @@ class Record:
         return dict(rows.fetchall())
 
     def first_and_last(self, progressive: str) -> tuple[str, str]:
-        """When a progressive's first entry came, and its last."""
+        """The times of a progressive's first and last entry."""
         times = []
         for order in ("ASC", "DESC"):
             row = self._connection.execute(
@@ -210,8 +210,8 @@ class Record:
     ) -> Iterator[Posting]:
         """The rows of the ledger in order, of one progressive or of all, of one cause or of any."""
         rows = self._connection.execute(
-            "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:cause IS NULL OR cause = :cause) "
-            "AND input >= :since AND input < :until ORDER BY input, place",
+            "SELECT * FROM postings WHERE (:of IS NULL OR progressive = :of) AND (:cause IS NULL OR cause = "
+            ":cause) AND input >= :since AND input < :until ORDER BY input, place",
             {"of": progressive, "cause": cause, **span._asdict()},
         )
         return map(Posting._make, rows)
@@ -224,7 +224,7 @@ class Record:
         return row[0]
 
     def opened_at(self, progressive: str) -> int | None:
-        """Where a progressive's meter was opened; None where it was opened with nothing, which is no posting."""
+        """The place where a progressive's meter was opened; None if it was opened with 0, which is not a posting."""
         row = self._connection.execute(
             "SELECT input FROM postings WHERE progressive = ? AND number = 1 AND cause = 'seed' AND award IS NULL",
             (progressive,),
@@ -240,7 +240,7 @@ class Record:
         return map(Round._make, rows)
 
     def wagers(self, progressive: str, span: Span) -> tuple[int, int, int]:
-        """How many rounds and wagers there were, and what was staked in minor units."""
+        """The numbers of rounds and wagers, and the total stake in minor units."""
         row: tuple[int, int, int] = self._connection.execute(
             "SELECT count(*), coalesce(sum(wagers), 0), coalesce(sum(staked), 0) FROM progressive_rounds "
             "WHERE progressive = ? AND input >= ? AND input < ?",
@@ -251,7 +251,7 @@ class Record:
     def log(
         self, kinds: Sequence[str], progressive: str | None = None, span: Span = EVERYTHING
     ) -> list[Logged]:
-        """What is logged of these kinds, in order, of one progressive or of all."""
+        """The log entries of these kinds, in order, of one progressive or of all."""
         marks = ", ".join("?" * len(kinds))
         rows = self._connection.execute(
             f"SELECT input, ts, progressive, record FROM progressive_log WHERE kind IN ({marks}) "  # noqa: S608 - marks
@@ -270,13 +270,13 @@ class Record:
         return [Logged(seq, ts, name, books.LOGGED.validate_json(record)) for seq, ts, name, record in rows]
 
     def settings(self, progressive: str) -> list[tuple[int, Settings]]:
-        """The settings that a progressive has had, each with the place that they are in force from."""
+        """The settings that a progressive has had, each with the place from which they apply."""
         changes = self.log(("settings_changed",), progressive)
         found = [(0, changes[0].entry.before if changes else self._settings_at_first(progressive))]
         return [*found, *((change.input, change.entry.after) for change in changes)]
 
     def _settings_at_first(self, progressive: str) -> Settings:
-        """Those of the start that the progressive was put into service after."""
+        """The settings at the start of the service before the progressive was put into service."""
         (first,) = self._connection.execute(
             f"SELECT min(input) FROM ({_ENTRIES}) WHERE progressive = ?",  # noqa: S608 - literals
             (progressive,),
@@ -288,32 +288,29 @@ class Record:
             event = json.loads(payload)
             if event["kind"] == "service_started":
                 return _SETTINGS.validate_json(json.dumps(event["settings"]["progressive"]))
-        raise store.RecordError(f"the record has no start of the service with the progressive {progressive}")
+        raise schema.RecordError(f"the record has no start of the service with the progressive {progressive}")
 
 
 def settings_at(timeline: Sequence[tuple[int, Settings]], place: int) -> Settings:
-    """The settings in force when an input came."""
+    """The settings that applied to an input."""
     return [settings for since, settings in timeline if since <= place][-1]
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[Record]:
-    """A record for reading.
+    """Open a record for reading.
 
     Raises:
-        RecordError: it cannot be read, or is of a version that knew no progressive.
+        RecordError: it cannot be read, or its version is from before progressives.
     """
-    with closing(store.open_for_reading(path)) as connection:
+    with schema.reading(path) as connection:
         try:
-            connection.execute("BEGIN")  # one view of the record, though the service adds to it
-            if not store.is_complete(connection):
-                raise store.RecordError(
-                    f"{path} was begun by an earlier version: start the service with it once, and it can be reported on"
+            if not schema.is_complete(connection):
+                raise schema.RecordError(
+                    f"{path} was begun by an earlier version: start the service with it once before you report on it"
                 )
             yield Record(connection)
-        except sqlite3.Error as error:
-            raise store.damaged(error) from error
         except ValidationError as error:
-            raise store.RecordError(
-                f"{path} has an entry that no service wrote: see with `punto replay` where it was changed"
+            raise schema.RecordError(
+                f"{path} has an entry that the service did not write: find with `punto replay` where it was changed"
             ) from error

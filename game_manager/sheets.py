@@ -1,7 +1,7 @@
-"""Every report as a sheet of rows, and a sheet as CSV (RFC 4180), for whoever reckons on with it.
+"""Every report as a sheet of rows, and a sheet as CSV (RFC 4180), for further calculations.
 
-Amounts are exact decimals of the currency's unit, times are by the house's clock and say how far it is from UTC. What a person wrote may begin as a formula does;
-a spreadsheet would carry it out, so it gets an apostrophe before it.
+Amounts are exact decimals of the currency's unit, times are by the house's clock with their UTC offset. A
+person's text may begin like a formula, which a spreadsheet would execute, so it gets an apostrophe before it.
 """
 
 import csv
@@ -13,9 +13,10 @@ from typing import Final
 
 from punto.controller.gaming_days import by_the_clock
 from punto.game_manager.amounts import cents, exact
+from punto.game_manager.awards import Award
 from punto.game_manager.reconciliation import Reconciliation
 from punto.game_manager.record import ACCOUNTS, Accounts, Posting
-from punto.game_manager.reports import Award, Change, Day, Meter, Week
+from punto.game_manager.reports import Change, Day, Meter, Week
 
 Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]
@@ -31,16 +32,16 @@ def csv_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 
 
 def said(text: str | None) -> str | None:
-    """What somebody wrote, so that no spreadsheet takes it for a formula."""
+    """A person's text, changed so that a spreadsheet does not take it for a formula."""
     if text is None:
         return None
-    # As a spreadsheet may read it: full-width signs as signs, and nothing where nothing is seen.
+    # As a spreadsheet may read it: full-width signs as signs, and invisible characters removed.
     plain = "".join(each for each in unicodedata.normalize("NFKC", text) if each.isprintable())
     return f"'{text}" if plain.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
-    """A progressive a row, and a row for what it has paid of each tier."""
+    """One row per progressive, and one for the payments of each tier."""
     yield (
         "progressive",
         "retired",
@@ -70,7 +71,7 @@ def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
 
 
 def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
-    """A share of an award a row, in the order of paying."""
+    """One row per share of an award, in the order of paying."""
     yield (
         *(
             "input",
@@ -108,7 +109,7 @@ def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
 
 
 def day_sheet(day: Day, zone: tzinfo) -> Rows:
-    """The day's start, each change and its end: the rows between sum to what is between the first and the last."""
+    """The day's start, each change and its end: the rows between add up to the difference of the first and the last."""
     yield (
         *(
             "progressive",
@@ -171,7 +172,7 @@ def day_sheet(day: Day, zone: tzinfo) -> Rows:
 
 
 def week_sheet(week: Week) -> Rows:
-    """What is held at the week's start, each cause's part, what is held at its end, and the deposit."""
+    """The held money at the week's start, each cause's part, the held money at its end, and the deposit."""
     yield ("progressive", "week", "line", "meter", "reserve", "held")
     for each in week.progressives:
         about = (each.progressive, week.first.isoformat())
@@ -186,7 +187,7 @@ def week_sheet(week: Week) -> Rows:
 
 
 def reconciliation_sheet(found: Reconciliation) -> Rows:
-    """A comparison a row, then each difference."""
+    """One row per comparison, then each difference."""
     yield ("progressive", "day", "what", "ledger", "expected", "difference", "input", "text")
     for each in found.progressives:
         about = (each.progressive, found.day.isoformat())
@@ -202,7 +203,7 @@ def reconciliation_sheet(found: Reconciliation) -> Rows:
 
 
 def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Rows:
-    """The ledger: a posting a row, what each account got."""
+    """The ledger: one row per posting, with the amount that each account received."""
     yield (
         *(
             "input",

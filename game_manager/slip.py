@@ -1,8 +1,9 @@
 """The win page for a slip printer, in the commands of ESC/POS that every such printer has.
 
-Only these are used: ESC @ (begin anew), ESC a n (0 left, 1 centre), ESC E n (bold), GS ! n (size: 0x11 twice as wide and
-high), ESC d n (feed n lines), GS V 66 0 (feed and cut). Text is in code page 437, the one that printers begin with, or in
-GB 18030, which Chinese printers take after FS &. What a printer's characters lack is printed as "?".
+Only these are used: ESC @ (reset), ESC a n (0 left, 1 centre), ESC E n (bold), GS ! n (size: 0x11 twice as
+wide and high), ESC d n (feed n lines), GS V 66 0 (feed and cut). Text is in code page 437, the printers'
+default, or in GB 18030, which Chinese printers take after FS &. A character that the printer lacks is printed
+as "?".
 """
 
 import os
@@ -20,7 +21,7 @@ Encoding = Literal["cp437", "gb18030"]
 WIDTH: Final = 42
 """The characters of a line, on paper of 80 mm."""
 SECONDS: Final = 5.0
-"""A printer that takes nothing for so long is not there."""
+"""A printer that accepts no data for this long is not available."""
 
 _BEGIN: Final = b"\x1b@"
 _CHINESE: Final = b"\x1c&"
@@ -35,7 +36,7 @@ class PrinterError(Exception):
 
 
 def slip(page: WinPage, encoding: Encoding = "cp437") -> bytes:
-    """The page as the bytes that a slip printer takes."""
+    """The page as bytes for a slip printer."""
 
     def text(words: str) -> bytes:
         seen = "".join(character if character.isprintable() else "?" for character in words)
@@ -63,10 +64,10 @@ def slip(page: WinPage, encoding: Encoding = "cp437") -> bytes:
 
 
 def send(printer: str, data: bytes, seconds: float = SECONDS) -> None:
-    """Print at a device file such as /dev/usb/lp0, or at HOST:PORT; it blocks, at most for so long.
+    """Print at a device file such as /dev/usb/lp0, or at HOST:PORT; it blocks for a limited time.
 
     Raises:
-        PrinterError: it was not printed, or not whole.
+        PrinterError: the slip was not printed, or only in part.
     """
     with reached(printer, seconds) as take:
         take(data)
@@ -74,12 +75,13 @@ def send(printer: str, data: bytes, seconds: float = SECONDS) -> None:
 
 @contextmanager
 def reached(printer: str, seconds: float = SECONDS) -> Iterator[Callable[[bytes], None]]:
-    """A printer that is there, and what prints at it: for who has something to do first that only then may be done.
+    """Connect to a printer, and return a function that prints: for work between the two that needs the printer.
 
-    To reach it and to print block, each at most for so long.
+    Both steps block for a limited time.
 
     Raises:
-        PrinterError: it is not there, so that nothing was printed; from what prints, it was not printed, or not whole.
+        PrinterError: the printer is not available and nothing was printed; from the function, the slip was
+            not printed, or only in part.
     """
     with ExitStack() as stack:
         with _said(printer):
@@ -95,17 +97,17 @@ def reached(printer: str, seconds: float = SECONDS) -> Iterator[Callable[[bytes]
 
 @contextmanager
 def _said(printer: str) -> Iterator[None]:
-    """What is wrong with the printer, in words."""
+    """The fault of the printer, in words."""
     try:
         yield
     except TimeoutError:
         raise PrinterError(
-            f"the slip printer {printer} takes nothing: see that it is on, has paper and is closed"
+            f"the slip printer {printer} accepts no data: check that it is on, has paper and is closed"
         ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise PrinterError(
-            f"the slip printer {printer} cannot be reached ({reason}): see to its cable and its address"
+            f"the slip printer {printer} cannot be reached ({reason}): check its cable and its address"
         ) from error
 
 
@@ -117,7 +119,8 @@ def _network(printer: str, seconds: float) -> Iterator[Callable[[bytes], None]]:
         def write(data: bytes) -> None:
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
-            # What the printer has not taken when we hang up may be lost: it hangs up first. Many never do, and have it all.
+            # Closing may lose data that the printer has not taken, so let it close first. Many never do, and
+            # have it all.
             with suppress(TimeoutError):
                 connection.settimeout(min(1.0, seconds))
                 while connection.recv(64):
@@ -140,7 +143,7 @@ def _device(path: str, seconds: float) -> Iterator[Callable[[bytes], None]]:
 
     try:
         if stat.S_ISREG(os.fstat(file).st_mode):
-            raise ValueError("that is a file and no device")
+            raise ValueError("that is a file, not a device")
         yield write
     finally:
         os.close(file)

@@ -1,6 +1,6 @@
-"""The Game Manager's pages and what they read, for the consoles' server to take in: reports, downloads, the win page.
+"""The Game Manager's pages and their data, for the consoles' server: reports, downloads, the win page.
 
-Orders are not given here: the pages give them as every console does, and the desk knows who may.
+Orders are not accepted here: the pages send them as every console does, and the desk checks permissions.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi import Path as InPath
@@ -21,53 +21,35 @@ from starlette.staticfiles import StaticFiles
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.progressive.settings import Advice, Settings, advice
 from punto.baccarat.progressive.state import AwardState, State
+from punto.baccarat.table.state import TableState
 from punto.controller.gaming_days import Calendar, read_day, read_weekday
+from punto.controller.messages.models import Part
 from punto.game_manager import sheets
+from punto.game_manager.awards import AWARDS_A_PAGE, Award, award, awards
 from punto.game_manager.reconciliation import Reconciliation, reconcile
 from punto.game_manager.record import Record, opened
-from punto.game_manager.reports import (
-    AWARDS_A_PAGE,
-    Award,
-    Day,
-    Meter,
-    Part,
-    Week,
-    award,
-    awards,
-    day_report,
-    meters,
-    week_report,
-)
+from punto.game_manager.reports import Day, Meter, Week, day_report, meters, week_report
 from punto.game_manager.slip import Encoding, PrinterError, reached, slip
 from punto.game_manager.win_page import WinPage, win_page
 
 PAGES: Final = Path(__file__).parent / "pages"
 _MOST: Final = 10**12
-_NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_NUMBER: Final = 2**53  # above every number that a browser holds exactly
 _ISSUERS: Final = frozenset({"supervisor", "executive"})
-"""The roles that an original win page is printed for: an auditor orders nothing, so what an auditor prints is a copy."""
+"""The roles that get an original win page: an auditor does not give orders, so an auditor's print is a copy."""
 _Read = TypeVar("_Read")
-
-
-class AtTable(NamedTuple):
-    """The table now: its id, its name on displays, its currency, and its progressive's books, None where it has none."""
-
-    table: str
-    name: str
-    currency: str
-    books: State | None
 
 
 @dataclass(frozen=True)
 class House:
-    """What the Game Manager of one table works with.
+    """The services that the Game Manager of one table uses.
 
-    `written` waits until what `now` shows is on the record; `note` puts a print of a win page there and gives the number of
-    its input; `printer` is the slip printer, as `slip.send` takes it.
+    `now` is the table as it is, `written` waits until that state is on the record; `note` records a print of a win page and
+    returns the number of its input; `printer` is the slip printer, as in `slip.send`.
     """
 
     record: Path
-    now: Callable[[], AtTable]
+    now: Callable[[], TableState]
     written: Callable[[], Awaitable[None]]
     note: Callable[[PrintWinPage], Awaitable[int]]
     calendar: Calendar
@@ -90,7 +72,7 @@ class InForce(Part):
 
 
 class AdviceGiven(Part):
-    """What the sheet advises against in some settings, with its own words; `loud` where it matters most."""
+    """The sheet's advice against some settings, with its own words; `loud` for the most important ones."""
 
     code: str
     text: str
@@ -99,7 +81,7 @@ class AdviceGiven(Part):
 
 
 class Own(Part):
-    """The table's own progressive as it is in play now; amounts in minor units."""
+    """The table's own progressive in its current state; amounts in minor units."""
 
     progressive: str
     phase: Literal["new", "open", "retired"]
@@ -111,7 +93,7 @@ class Own(Part):
 
 
 class Overview(Part):
-    """What the pages begin with: the meters on the record, the table's own progressive, the house's calendar."""
+    """The first data of the pages: the meters on the record, the table's own progressive, the house's calendar."""
 
     table: str
     name: str
@@ -133,9 +115,9 @@ _WeekStarts = Annotated[Annotated[str, AfterValidator(read_weekday)] | None, Que
 def add_game_manager(
     app: FastAPI, house: House, reader: Callable[..., Any], own_page: Callable[..., Any]
 ) -> None:
-    """Serve the Game Manager at /game-manager, and what it reads below /api/progressive.
+    """Serve the Game Manager at /game-manager, and its data below /api/progressive.
 
-    `reader` lets in who may read a progressive, `own_page` a request from the consoles' own pages.
+    `reader` admits accounts that may read a progressive, `own_page` requests from the consoles' own pages.
     """
     reads = APIRouter(prefix="/api/progressive", dependencies=[Depends(reader)], include_in_schema=False)
     _add_reports(reads, house)
@@ -153,7 +135,7 @@ def add_game_manager(
 
 
 async def _read(house: House, report: Callable[[Record], _Read]) -> _Read:
-    """A report, made in a thread, that has all that whoever asks for it has seen at the table."""
+    """Make a report in a thread, including everything that its reader has already seen at the table."""
 
     def made() -> _Read:
         with opened(house.record) as record:
@@ -180,11 +162,11 @@ def _add_reports(reads: APIRouter, house: House) -> None:
     async def advised(
         changes: Annotated[dict[str, Any], Depends(_changes)],
     ) -> Response:
-        books = house.now().books
-        if books is None:
+        progressive = house.now().progressive
+        if progressive is None:
             raise HTTPException(404, "this table has no progressive")
         try:
-            given = _advice(replace(books.settings, **changes))
+            given = _advice(replace(progressive.books.settings, **changes))
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
         return _json(_Advised(advice=given))
@@ -222,12 +204,13 @@ def _reconciled(record: Record, house: House, day: date) -> Reconciliation:
 
 
 def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview:
-    at, calendar = house.now(), house.calendar
+    state, calendar = house.now(), house.calendar
+    at = state.settings
     return Overview(
         table=at.table,
         name=at.name,
         currency=at.currency,
-        own=None if at.books is None else _own(at.books),
+        own=None if state.progressive is None else _own(state.progressive.books),
         meters=found,
         today=calendar.day_of(now),
         day_starts=calendar.starts.isoformat("minutes"),
@@ -250,7 +233,7 @@ def _own(books: State) -> Own:
     )
 
 
-# --- what the sheet advises
+# --- the sheet's advice
 
 
 class _Advised(Part):
@@ -271,7 +254,7 @@ async def _changes(
     fixed_awards: Literal["tray", "meter"] | None = None,
     display_limit: Annotated[int | None, Query(ge=0, le=_MOST)] = None,
 ) -> dict[str, Any]:
-    """The changes that advice is asked for, of the settings that it depends on."""
+    """The requested changes, of the settings that the advice depends on."""
     asked = {
         "seed": seed,
         "contribution": contribution,
@@ -295,7 +278,7 @@ def _csv(name: str, rows: Iterable[Sequence[sheets.Cell]]) -> Response:
 
 def _add_downloads(reads: APIRouter, house: House) -> None:
     async def download(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
-        return await _read(house, lambda record: _csv(f"{house.now().table}-{name}", rows(record)))
+        return await _read(house, lambda record: _csv(f"{house.now().settings.table}-{name}", rows(record)))
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
@@ -350,7 +333,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
         return found
 
     async def printed(number: int, caller: Any) -> WinPage:
-        """The page, which is on the record as printed before it is on paper: so no second original is ever made."""
+        """The page; the print is on the record before it is on paper, so a second original is never made."""
         async with one_at_a_time:
             found = await award_of(number)
             original = (
@@ -360,7 +343,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
             )
             noted = await house.note(PrintWinPage(found.progressive, found.number, caller.name, original))
             found = await award_of(number)
-        at = house.now()
+        at = house.now().settings
         this = next(each for each in found.prints if each.input == noted)
         return win_page(found, this, at.name, at.currency, house.calendar.zone)
 
@@ -390,13 +373,13 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
                 await asyncio.to_thread(lambda: take(slip(page, house.encoding)))
             except PrinterError as error:
                 raise HTTPException(
-                    503, f"{error}; some of it may be on paper, so what is printed next is a copy"
+                    503, f"{error}; some of it may be on paper, so the next print is a copy"
                 ) from None
         return Response(status_code=204)
 
 
 def _pdf() -> Callable[[WinPage], bytes]:
-    """What makes a PDF of a page. It is an extra, and to import it takes most of a second: never where devices are heard."""
+    """The function for PDFs. It is an extra, and its import takes most of a second: never do it where devices are read."""
     from punto.game_manager.pdf import pdf  # noqa: PLC0415
 
     return pdf

@@ -1,4 +1,4 @@
-"""What is printed of an award, on a sheet or on a slip: what, where, how much, to whom, and who signs for it."""
+"""The printed page of an award, on a sheet or on a slip: the award, its amount, its shares, and the signatures."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from punto.baccarat.coup import Side, total
 from punto.baccarat.progressive.aquarius import KEY_SWITCH
 from punto.baccarat.progressive.money import written
 from punto.controller.gaming_days import by_the_clock
-from punto.game_manager.reports import Award, Print
+from punto.game_manager.awards import Award, Print
 
 _UNITS: Final = (
     *(
@@ -40,14 +40,14 @@ STATES: Final = {
     "booked": "",
     "backed_out": "BACKED OUT: DO NOT PAY",
 }
-"""What a page says above all else, where the award is not simply to be paid."""
+"""The heading above the page, if the award must not simply be paid."""
 
 
 @dataclass(frozen=True, slots=True)
 class WinPage:
     """The page of an award. `facts` are names and values, `shares` seats and amounts in the order of paying.
 
-    `copy` is what it says first where it is not the original, "" where it is.
+    `copy` is its first line if it is not the original, or "" if it is.
     """
 
     title: str
@@ -61,7 +61,7 @@ class WinPage:
 
 
 def win_page(award: Award, printed: Print, table: str, currency: str, zone: ZoneInfo) -> WinPage:
-    """The page of an award as it is printed, at a table of this name; times by the clock of the house's zone."""
+    """The page of an award for printing, at a table of this name; times by the clock of the house's zone."""
     original = award.original
     of_meter = award.payer == "meter"
     facts = (
@@ -97,7 +97,7 @@ def win_page(award: Award, printed: Print, table: str, currency: str, zone: Zone
 
 
 def _hands(award: Award) -> Iterator[tuple[str, str]]:
-    """The hands as they were dealt, and the winner; none of an award that an earlier version logged without."""
+    """The hands as dealt, and the winner; empty for an award that an earlier version logged without them."""
     for side, cards in ((Side.PLAYER, award.player), (Side.BANKER, award.banker)):
         if cards:
             wins = ", wins" if side is award.side else ""
@@ -105,9 +105,10 @@ def _hands(award: Award) -> Iterator[tuple[str, str]]:
 
 
 def _confirmed(award: Award) -> Iterator[tuple[str, str]]:
-    """Who confirmed the award, by what, and who took it back.
+    """The people who confirmed the award, by what means, and who backed it out.
 
-    A key names nobody. Sheet 000, 7e: "the supervisor shall insert the key"; so the supervisor who prints the original signs.
+    A key does not identify a person. Sheet 000, 7e: "the supervisor shall insert the key"; so the supervisor
+    who prints the original signs.
     """
     if award.confirmed_by is not None:
         yield "Confirmed by", award.confirmed_by
@@ -124,12 +125,12 @@ def _confirmed(award: Award) -> Iterator[tuple[str, str]]:
 
 
 def plain(name: str) -> str:
-    """A name of programs as people read it."""
+    """A program's name in a form for people."""
     return name.replace("_", " ").capitalize()
 
 
 def clock(ts: str, zone: tzinfo) -> str:
-    """A time of the record by the clock of a zone, to the second, with how far that is from UTC."""
+    """A time of the record by the clock of a zone, to the second, with its UTC offset."""
     return by_the_clock(ts, zone).isoformat(" ", "seconds")
 
 

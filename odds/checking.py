@@ -1,4 +1,4 @@
-"""What a game's rules ask and no coup can be, found by counting: what hangs on ranks and suits too."""
+"""Finds rule conditions that no coup can meet, by counting: also those that depend on ranks and suits."""
 
 import json
 from collections.abc import Collection, Iterator, Sequence
@@ -16,7 +16,7 @@ from punto.odds.exact import GameOdds
 
 
 def never_deciding(game: Game) -> list[tuple[int, Fault]]:
-    """Each rule that decides no coup from a full shoe, or has a value in a list that none has; its wager's place first."""
+    """Each rule that decides no coup from a full shoe or lists a value that no coup has; its wager's index first."""
     conditions = [[rule.when for rule in wager.rules] for wager in game.wagers]
     counts = _counts(game.decks, conditions)
     found: list[tuple[int, Fault]] = []
@@ -40,14 +40,14 @@ def never_deciding(game: Game) -> list[tuple[int, Fault]]:
     for (number, place, value, _), (count,) in zip(narrowed, alone, strict=True):
         if not count:
             rule = game.wagers[number].rules[place]
-            message = f"no coup can be what {rule.name} asks for with {value}: take it out of the list"
+            message = f"no coup can meet {rule.name} with {value}: take it out of the list"
             found.append((number, Fault(place, message)))
     found += _never_won(game, deciding)
     return sorted(found, key=lambda each: (each[0], each[1].rule or 0))
 
 
 def _never_won(game: Game, deciding: Collection[tuple[int, int]]) -> Iterator[tuple[int, Fault]]:
-    """Each of the deciding rules that no seat can win, as its base wager never wins then."""
+    """Each of the deciding rules that no seat can win, because its base wager never wins then."""
     for number, wager in enumerate(game.wagers):
         if not wager.requires_base_win:
             continue
@@ -58,12 +58,14 @@ def _never_won(game: Game, deciding: Collection[tuple[int, int]]) -> Iterator[tu
         for place, rule in enumerate(wager.rules):
             if rule.wins and rule.name not in won and (number, place) in deciding:
                 hands = " or ".join(side.value.capitalize() for side in Side if side in sides)
-                message = f"{rule.name} can never win: it needs a base wager that wins, on {hands}, and none wins then"
+                message = (
+                    f"{rule.name} can never win: it needs a winning base wager on {hands}, but none wins then"
+                )
                 yield number, Fault(place, message)
 
 
 def _deciding_instead(decks: int, wager: Wager, place: int) -> list[str]:
-    """The rules before this one that decide what it holds of, none where no coup is like that."""
+    """The rules before this one that decide its coups; none if no coup meets it."""
     mine = wager.rules[place].when
     both = [(rule.name, _both(rule.when, mine)) for rule in wager.rules[:place]]
     shared = [(name, condition) for name, condition in both if condition is not None]
@@ -79,7 +81,7 @@ def _possible(decks: int, condition: Condition) -> bool:
 
 
 def _both(one: Condition, other: Condition) -> Condition | None:
-    """What meets both; None where they share no value of what both ask."""
+    """The condition that meets both; None if they share no value of a feature that both have."""
     asked: dict[str, Any] = {name: getattr(other, name) for name in other.asked}
     for name in one.asked.keys() & other.asked.keys():
         values = one.asked[name] & other.asked[name]
@@ -91,7 +93,7 @@ def _both(one: Condition, other: Condition) -> Condition | None:
 
 
 def _with_one_value(condition: Condition) -> Iterator[tuple[str, Condition]]:
-    """The condition with each value of each of its lists alone, and how that is written."""
+    """The condition reduced to one value of one of its lists, for each value; with its text."""
     for name in condition.asked:
         values = getattr(condition, name)
         if isinstance(values, tuple) and len(values) > 1:
@@ -101,9 +103,10 @@ def _with_one_value(condition: Condition) -> Iterator[tuple[str, Condition]]:
 
 
 def _counts(decks: int, wagers: Sequence[Sequence[Condition]]) -> list[list[int]]:
-    """The orders of six cards that each wager's conditions are the first to hold of.
+    """The orders of six cards for which each wager's condition is the first that holds.
 
-    What a rule pays and which base wager stands beside it does not matter here, and a wager alone is a base wager.
+    The pay of a rule and the base wager beside it do not matter here, so a wager alone counts as a base
+    wager.
     """
     if not wagers:
         return []

@@ -1,4 +1,4 @@
-"""What is left in a shoe."""
+"""The cards left in a shoe."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,35 +10,37 @@ from punto.baccarat.cards import STANDARD_DECK, Card
 
 MOST_DECKS: Final = 12
 CARDS_OF_A_COUP: Final = 6
-"""The most that a coup can take; what is counted, is counted over the orders of so many cards."""
+"""The most cards that a coup can take; all counts are over the orders of this many cards."""
 
 _PLACE: Final = {card: place for place, card in enumerate(STANDARD_DECK)}
 
 
 class CompositionError(ValueError):
-    """Cards that no shoe can be left with."""
+    """Cards that a shoe cannot have left."""
 
 
 @dataclass(frozen=True)
 class Composition:
-    """How many of each of the 52 cards are left, in the order of `STANDARD_DECK`.
+    """The number left of each of the 52 cards, in the order of `STANDARD_DECK`.
 
     Raises:
-        CompositionError: there are fewer than 0 or more than 12 of a card, or not enough cards for a coup.
+        CompositionError: a card has fewer than 0 or more than 12, or there are not enough cards for a coup.
     """
 
     counts: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Refuse what no shoe can be left with."""
+        """Reject cards that a shoe cannot have left."""
         if len(self.counts) != len(STANDARD_DECK):
             raise CompositionError(f"a composition has {len(STANDARD_DECK)} counts, not {len(self.counts)}")
         for card, count in zip(STANDARD_DECK, self.counts, strict=True):
             if not 0 <= count <= MOST_DECKS:
-                raise CompositionError(f"there cannot be {count} of {card} in a shoe: 0 to {MOST_DECKS} can")
+                raise CompositionError(
+                    f"there cannot be {count} of {card} in a shoe: write 0 to {MOST_DECKS}"
+                )
         if self.cards < CARDS_OF_A_COUP:
             raise CompositionError(
-                f"a coup may need {CARDS_OF_A_COUP} cards, and {self.cards} are left in the shoe"
+                f"a coup may need {CARDS_OF_A_COUP} cards, but only {self.cards} are left in the shoe"
             )
 
     @classmethod
@@ -53,7 +55,7 @@ class Composition:
         return cls((decks,) * len(STANDARD_DECK))
 
     def without(self, cards: Iterable[Card]) -> "Composition":
-        """What is left when these have been taken out.
+        """The cards left when these have been taken out.
 
         Raises:
             CompositionError: one of them is not there, or too few are left.
@@ -63,17 +65,17 @@ class Composition:
             place = _PLACE[card]
             if not counts[place]:
                 raise CompositionError(
-                    f"{card} cannot be removed: all {self.counts[place]} of it have been removed already"
+                    f"{card} cannot be removed: all {self.counts[place]} of it are already removed"
                 )
             counts[place] -= 1
         return Composition(tuple(counts))
 
     @cached_property
     def cards(self) -> int:
-        """How many cards are left."""
+        """The number of cards left."""
         return sum(self.counts)
 
     @cached_property
     def total(self) -> int:
-        """In how many orders six cards can leave the shoe: 4,998,398,275,503,360 for a full one of 8 decks."""
+        """The number of orders of six cards from the shoe: 4,998,398,275,503,360 for a full one of 8 decks."""
         return perm(self.cards, CARDS_OF_A_COUP)

@@ -1,19 +1,18 @@
-"""How far a wager can be counted: how often, and by how much, it favours the players before the cut card.
+"""How well a wager can be counted: how often, and by how much, it favours the players before the cut card.
 
-Whole shoes are dealt, and each wager is valued before each coup by its exact edge in the cards that nobody has seen:
-those in the shoe and those burned face down, any of which is as likely to come as another. Somebody who knew that edge
-and wagered one unit whenever it favours him would win what is found here. A count of the cards tells less than the
-cards themselves, so no counting system wins more.
+The study deals whole shoes and values each wager before each coup by its exact edge in the unseen cards:
+those in the shoe and those burned face down, which are all equally likely to come next. The result is the win
+of a player who knows that edge and wagers one unit whenever it is favourable. A count of the cards has less
+information than the cards themselves, so no counting system wins more.
 
-Figures that follow from the deal have a standard error, by leaving out one block of shoes after another.
+Figures that depend on the deal have a standard error, found by leaving out one block of shoes after another.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from math import floor, log10
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from punto.odds.exact import GameOdds
 Numbers = NDArray[np.float64]
 Cards = NDArray[np.int64]
 Burn = Literal["first_card"] | int
-"""The first card turned and as many as its points face down, 10 for a ten or a picture; or so many face down."""
+"""The first card turned and its points in cards face down, 10 for a ten or a picture; or a number face down."""
 
 DEFAULT_SHOES: Final = 1000
 DEFAULT_CUT_CARD: Final = 14
@@ -36,20 +35,19 @@ FEWEST_SHOES: Final = 100
 MOST_BURNED: Final = 20
 
 _BLOCK: Final = 10
-"""Shoes that are dealt from one generator and valued together."""
+"""Number of shoes that one generator deals and that are valued together."""
 _PAST_THE_CUT_CARD: Final = 11
-"""The most cards that can be dealt past it: the end of the coup it comes in, and one coup more."""
+"""The most cards that can be dealt past the cut card: the end of its coup, and one more coup."""
 _OTHER_CUT_CARDS: Final = (26, 52, 78, 104)
 _LAST: Final = 4
-"""Late in the shoe means: when a quarter of its cards, or fewer, are left."""
-_MOST_PLACES: Final = 5
-_NOTHING: Final = 1e-12
-"""Edges are sums of exact counts in floating point; what is below this is not there."""
+""""Late in the shoe" means that this share of its cards, a quarter, or less is left."""
+NOTHING: Final = 1e-12
+"""Edges are sums of exact counts in floating point; smaller values count as zero."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What the dealt shoes say, with its standard error; None where it hangs on a single block of shoes."""
+    """A figure from the dealt shoes, with its standard error; None if it depends on a single block of shoes."""
 
     value: float
     error: float | None
@@ -57,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Best:
-    """The lowest house edge that was seen, and how many cards were then in the shoe."""
+    """The lowest house edge found, and the number of cards in the shoe at that time."""
 
     edge: float
     cards_left: int
@@ -65,18 +63,19 @@ class Best:
 
 @dataclass(frozen=True)
 class Counted:
-    """How far one position can be counted, for a player who wagers one unit on each favourable coup.
+    """The countability of one position, for a player who wagers one unit on each favourable coup.
 
-    - `edge`: the house's in the full shoe; `mean_edge`: over all coups dealt, whose mean is nearly the same.
-    - `favourable`: share of the coups in which the house's edge is below minus the threshold; `per_shoe`: how many.
-    - `advantage`: the player's mean edge over those; `late`: the share of those in the last quarter of the shoe.
+    - `edge`: the house's in the full shoe; `mean_edge`: over all dealt coups, with nearly the same mean.
+    - `favourable`: share of the coups with a house edge below minus the threshold; `per_shoe`: their number.
+    - `advantage`: the player's mean edge over those; `late`: the share of those in the last quarter of the
+      shoe.
     - `earliest`: the most cards that were in the shoe before a favourable coup.
-    - `units_per_shoe`, `units_per_100`: what he can expect to win, in a shoe and in 100 coups dealt; `deviation`: the
-      standard deviation of what he wins in a shoe.
-    - `desirability`: 100 times what he can expect in 100 coups over its standard deviation.
-    - `by_cut_card`: `units_per_shoe` in the same shoes with so many cards behind the cut card.
+    - `units_per_shoe`, `units_per_100`: the player's expected win, in a shoe and in 100 dealt coups;
+      `deviation`: the standard deviation of the win in a shoe.
+    - `desirability`: 100 times the expected win in 100 coups over its standard deviation.
+    - `by_cut_card`: `units_per_shoe` in the same shoes with each number of cards behind the cut card.
 
-    What there is none of without a favourable coup is None.
+    Figures that do not exist without a favourable coup are None.
     """
 
     position: str
@@ -97,9 +96,9 @@ class Counted:
 
 @dataclass(frozen=True)
 class Removal:
-    """What the player's edge gains when one card is taken out of the full shoe, by its rank, as in `RANKS`; exact.
+    """The gain of the player's edge if one card is taken out of the full shoe, by its rank, as in `RANKS`; exact.
 
-    `suit` is None where suits make no difference.
+    `suit` is None if suits make no difference.
     """
 
     position: str
@@ -109,7 +108,7 @@ class Removal:
 
 @dataclass(frozen=True)
 class Study:
-    """A game's answer, and what was asked."""
+    """A study's results, and its parameters."""
 
     game: Game
     shoes: int
@@ -134,14 +133,14 @@ def study(  # noqa: PLR0913 - each is one thing that is asked, and all but the g
     threshold: Fraction = Fraction(0),
     progress: Callable[[int], object] | None = None,
 ) -> Study:
-    """Deal shoes and value every wager before every coup; the same seed gives the same answer.
+    """Deal shoes and value every wager before every coup; the same seed gives the same results.
 
-    `cut_card` is how many cards are behind it: the coup in which it comes is finished and one more dealt; where it comes
-    in place of a coup's first card, that coup is the last. `progress` is told how many shoes have been dealt since it
-    was last told.
+    `cut_card` is the number of cards behind it: the coup in which it comes is finished and one more dealt; if
+    it comes in place of a coup's first card, that coup is the last. `progress` receives the number of shoes
+    dealt since its last call.
 
     Raises:
-        ValueError: there cannot be such a shoe, or an award that no coup can win; the message says what to correct.
+        ValueError: the shoe is impossible, or no coup can win an award; the message says what to correct.
     """
     _check(decks, shoes, seed, cut_card, burn, threshold)
     game = replace(game, decks=decks)
@@ -178,8 +177,8 @@ def _check(decks: int, shoes: int, seed: int, cut_card: int, burn: Burn, thresho
         raise ValueError(f"the seed must be 0 or more, not {seed}")
     if not _PAST_THE_CUT_CARD <= cut_card <= cards // 2:
         raise ValueError(
-            f"the cut card must have {_PAST_THE_CUT_CARD} to {cards // 2} cards behind it, not {cut_card}: the last "
-            f"coups may take {_PAST_THE_CUT_CARD} more, and half of the shoe at least is to be dealt"
+            f"the cut card must have {_PAST_THE_CUT_CARD} to {cards // 2} cards behind it, not {cut_card}: "
+            f"the last coups may take {_PAST_THE_CUT_CARD} more, and at least half of the shoe must be dealt"
         )
     if isinstance(burn, int) and not 0 <= burn <= MOST_BURNED:
         raise ValueError(f"0 to {MOST_BURNED} cards can be burned, not {burn}")
@@ -192,7 +191,7 @@ def _check(decks: int, shoes: int, seed: int, cut_card: int, burn: Burn, thresho
 
 @dataclass(frozen=True)
 class _Shoe:
-    """The coups of one shoe: before each, the cards not seen, of shape (coups, 52), and how many are in the shoe."""
+    """The coups of one shoe: before each, the unseen cards, of shape (coups, 52), and the number in the shoe."""
 
     unseen: Cards
     left: Cards
@@ -201,14 +200,14 @@ class _Shoe:
 def _deal(draws: np.random.PCG64DXSM, decks: int, cut_card: int, burn: Burn) -> _Shoe:
     """Shuffle a shoe and deal it."""
     cards = decks * len(STANDARD_DECK)
-    # By whole numbers of 64 bits, which do not change with numpy's version as what it makes of them may.
+    # By whole numbers of 64 bits, because numpy may change its other methods between versions.
     order = np.argsort(draws.random_raw(cards), kind="stable") // decks
     points = _POINTS[order].tolist()
     hidden = _hidden(points[0], burn)
     place = hidden.stop
     begins = [place]
-    # The first coup to begin at the cut card or past it is the last, whether that came in place of its first card or
-    # in the coup before.
+    # The first coup that begins at the cut card or past it is the last, whether the cut card came in place of
+    # its first card or in the coup before.
     while place < cards - cut_card:
         first, second = (points[place] + points[place + 2]) % 10, (points[place + 1] + points[place + 3]) % 10
         place += _CARDS_OF[first][second][points[place + 4]]
@@ -220,7 +219,7 @@ def _deal(draws: np.random.PCG64DXSM, decks: int, cut_card: int, burn: Burn) -> 
 
 
 def _hidden(first_points: int, burn: Burn) -> slice:
-    """The places of the cards burned face down, before the first coup."""
+    """The positions of the cards burned face down, before the first coup."""
     if burn == "first_card":
         return slice(1, 1 + (first_points or 10))
     return slice(0, burn)
@@ -230,7 +229,7 @@ _POINTS: Final = np.array([card.points for card in STANDARD_DECK])
 
 
 def _cards_of_coups() -> list[list[list[int]]]:
-    """How many cards a coup takes, by the two-card totals of Player and Banker and the points of the fifth card."""
+    """The number of cards in a coup, by the two-card totals of Player and Banker and the points of the fifth card."""
     of_points = [next(card for card in STANDARD_DECK if card.points == points) for points in range(10)]
     sizes = np.zeros((10, 10, 10), np.int64)
     for player, banker, third in product(range(10), repeat=3):
@@ -245,11 +244,11 @@ def _cards_of_coups() -> list[list[list[int]]]:
 _CARDS_OF: Final = _cards_of_coups()
 
 
-# --- what was found
+# --- the results
 
 
 class _Found:
-    """Sums over the blocks of shoes, from which every figure is made."""
+    """Sums over the blocks of shoes; every figure is computed from them."""
 
     def __init__(self, odds: GameOdds, cuts: Sequence[int], threshold: float) -> None:
         self._odds = odds
@@ -257,7 +256,7 @@ class _Found:
         self._threshold = threshold
         self._cards = odds.game.decks * len(STANDARD_DECK)
         self._sums: list[dict[str, Numbers]] = []
-        """One of each block, of shape (positions,); the units by cut card of shape (positions, cut cards)."""
+        """One per block, of shape (positions,); the units by cut card of shape (positions, cut cards)."""
         self._best = [Best(np.inf, 0)] * len(odds.positions)
         self._earliest = np.zeros(len(odds.positions), np.int64)
         self.coups = 0
@@ -269,12 +268,12 @@ class _Found:
         sizes = [len(shoe.left) for shoe in shoes]
         firsts = np.cumsum([0, *sizes[:-1]])
         edges = self._odds.edges(unseen)
-        good = edges < -max(self._threshold, _NOTHING)
+        good = edges < -max(self._threshold, NOTHING)
         units = np.where(good, -edges, 0)
         variances = np.zeros_like(edges)
         some = good.any(axis=1)
         variances[some] = np.where(good[some], self._odds.variances(unseen[some]), 0)
-        # A coup is dealt when the one before began in front of the cut card.
+        # A coup is dealt if the one before began in front of the cut card.
         before = np.roll(left, 1)
         before[firsts] = self._cards
         dealt = before[:, None] > np.array(self._cuts)
@@ -340,10 +339,11 @@ class _Found:
 
 
 def _figures(sums: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """The figures that follow from sums; what does not exist is not a number."""
+    """The figures that follow from sums; a figure that does not exist is NaN."""
     shoes, coups, favourable, units = (sums[name] for name in ("shoes", "coups", "favourable", "units"))
-    # What a shoe wins is what could be expected coup by coup, which differs from shoe to shoe, and what came otherwise,
-    # of which the coups are not correlated. How the two go together is left out: it is some hundredths at most.
+    # A shoe's win is its expected win, coup by coup, which differs from shoe to shoe, plus random deviations,
+    # which are not correlated between coups. The correlation of both is left out: it is some hundredths at
+    # most.
     deviation = np.sqrt(
         sums["variances"] / shoes + np.maximum(sums["squares"] / shoes - (units / shoes) ** 2, 0)
     )
@@ -363,198 +363,24 @@ def _figures(sums: Mapping[str, Numbers]) -> dict[str, Numbers]:
 
 
 def _figure(value: float, others: Numbers) -> Figure:
-    """A figure with its error by the jackknife: from what it is without each block."""
-    if not np.isfinite(others).all():  # without one block there is nothing to make it of
+    """A figure with its error by the jackknife: from its value without each block."""
+    if not np.isfinite(others).all():  # without one block the figure cannot be computed
         return Figure(float(value), None)
     blocks = len(others)
     return Figure(float(value), float(np.sqrt((blocks - 1) / blocks * ((others - others.mean()) ** 2).sum())))
 
 
-# --- one card less
+# --- one card removed
 
 
 def removals(odds: GameOdds) -> Iterator[Removal]:
-    """What one card less in the full shoe gains the player, for each position and, where they matter, suits."""
+    """The player's gain from one card removed from the full shoe, for each position and, if they matter, suits."""
     full = np.array(Composition.of_decks(odds.game.decks).counts)
     edges = odds.edges(np.vstack([full, full - np.eye(len(full), dtype=np.int64)]))
     gains = (edges[0] - edges[1:]).T.reshape(len(odds.positions), len(RANKS), len(SUITS))
     for position, each in zip(odds.positions, gains, strict=True):
-        if np.ptp(each, axis=1).max() < _NOTHING:
+        if np.ptp(each, axis=1).max() < NOTHING:
             yield Removal(position.name, None, tuple(each[:, 0].tolist()))
         else:
             for suit, of_suit in zip(SUITS, each.T, strict=True):
                 yield Removal(position.name, suit, tuple(of_suit.tolist()))
-
-
-# --- what is said
-
-
-def as_json(study: Study) -> dict[str, Any]:
-    """The answer as JSON has it: shares, not percentages; edges are the house's."""
-    return {
-        "game": study.game.name,
-        "decks": study.game.decks,
-        "shoes": study.shoes,
-        "coups": study.coups,
-        "seed": study.seed,
-        "cut_card": study.cut_card,
-        "burn": study.burn,
-        "threshold": float(study.threshold),
-        "average_top_awards": {name: float(award) for name, award in study.average_top_awards.items()},
-        "wagers": {
-            each.position: {
-                **{name: value for name, value in asdict(each).items() if name != "position"},
-                "by_cut_card": {str(cut): asdict(figure) for cut, figure in each.by_cut_card},
-            }
-            for each in study.positions
-        },
-        "removals": [
-            {
-                "wager": each.position,
-                "suit": each.suit,
-                "gains": dict(zip(RANKS, each.gains, strict=True)),
-            }
-            for each in study.removals
-        ],
-    }
-
-
-def lines(study: Study) -> Iterator[str]:
-    """The answer as tables with what their columns mean."""
-    game = study.game
-    yield f"{game.title} ({game.name}; source: {game.sheet})"
-    yield (
-        f"{study.shoes:,} shoes of {game.decks * 52} cards, {study.coups / study.shoes:.2f} coups a shoe; seed {study.seed}; "
-        f"cut card {study.cut_card} from the end; {_burned(study.burn)}"
-    )
-    yield ""
-    yield from _how_often(study)
-    yield ""
-    yield from _how_much(study)
-    yield ""
-    yield from _by_cut_card(study)
-    yield ""
-    yield from _one_card_less(study)
-    yield ""
-    yield from _notes(study)
-
-
-def _how_often(study: Study) -> Iterator[str]:
-    yield "How often the next coup favours the players"
-    yield from _aligned(
-        "|house edge|house edge|favourable|favourable|players' edge|best, with|earliest|in the last",
-        "wager|full shoe|all coups|of all coups|in a shoe|in those|cards left|cards left|quarter",
-        rows=[
-            (
-                each.position,
-                f"{100 * each.edge:.3f}%",
-                _percent(each.mean_edge),
-                _percent(each.favourable),
-                _with_error(each.per_shoe),
-                _percent(each.advantage),
-                f"{-100 * each.best.edge:+.2f}%, {each.best.cards_left:>3}",
-                "never" if each.earliest is None else str(each.earliest),
-                _percent(each.late),
-            )
-            for each in study.positions
-        ],
-    )
-
-
-def _how_much(study: Study) -> Iterator[str]:
-    yield "What that is worth: one unit on each favourable coup"
-    yield from _aligned(
-        "|units won|units won|standard deviation|desirability",
-        "wager|a shoe|in 100 coups|a shoe, units|index",
-        rows=[
-            (
-                each.position,
-                _with_error(each.units_per_shoe),
-                _with_error(each.units_per_100),
-                _with_error(each.deviation),
-                _with_error(each.desirability),
-            )
-            for each in study.positions
-        ],
-    )
-
-
-def _by_cut_card(study: Study) -> Iterator[str]:
-    yield "Units won a shoe, by the number of cards behind the cut card"
-    yield from _aligned(
-        "|".join(["wager", *(str(cut) for cut, _ in study.positions[0].by_cut_card)]),
-        rows=[
-            (each.position, *(_with_error(figure) for _, figure in each.by_cut_card))
-            for each in study.positions
-        ],
-    )
-
-
-def _one_card_less(study: Study) -> Iterator[str]:
-    yield "What the players' edge gains, in percentage points, when one card is taken out of the full shoe (exact)"
-    tens = RANKS.index("T")
-    as_one = all(np.ptp(each.gains[tens:]) < _NOTHING for each in study.removals)
-    ranks = [*RANKS[:tens], "T-K"] if as_one else [*RANKS]
-    yield from _aligned(
-        "|".join(["wager", *ranks]),
-        rows=[
-            (
-                each.position if each.suit is None else f"{each.position}, {each.suit}",
-                *(f"{100 * gain:+.4f}" if abs(gain) > _NOTHING else "0" for gain in each.gains[: len(ranks)]),
-            )
-            for each in study.removals
-        ],
-    )
-
-
-def _notes(study: Study) -> Iterator[str]:
-    threshold = f"{float(100 * study.threshold):g}%"
-    yield f"Favourable: the players' edge, exact in the cards not yet seen, is above {threshold}. ± is one standard error."
-    if study.threshold:
-        yield "At --threshold 0% units won are the most that any counting system could win with one unit a coup."
-    else:
-        yield "A count of the cards tells less than the cards: no counting system wins more with one unit a coup."
-    yield "Earliest: the most cards in the shoe before a favourable coup. 100 coups: dealt, most of them without a wager."
-    yield "Desirability index: 100 x the units won in 100 coups / their standard deviation. Counters at blackjack look for 6.6 or"
-    yield "more. Its square (SCORE) ranks games by what one bankroll earns at one risk of ruin."
-    if any(max(map(abs, each.gains)) < _NOTHING for each in study.removals):
-        yield "0 for every rank: which card is gone tells nothing; how uneven the ranks have become does."
-    beside = [wager.name for wager in study.game.wagers if wager.requires_base != "none"]
-    if beside:
-        yield f"Made only beside a base wager, whose cost is not in these figures: {', '.join(beside)}."
-    for name, award in study.average_top_awards.items():
-        yield f"{name}: valued with its meter at the average top award, {float(award) / 100:,.2f}, whatever the shoe."
-
-
-def _burned(burn: Burn) -> str:
-    if burn == "first_card":
-        return "burn by the first card, which is seen"
-    return f"{burn} burned unseen" if burn else "no burn"
-
-
-def _aligned(*heads: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Columns side by side, the first to the left and the others to the right; heads have | between them."""
-    cells = [*(head.split("|") for head in heads), *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for first, *others in cells:
-        right = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        yield "  ".join([first.ljust(widths[0]), *right]).rstrip()
-
-
-def _percent(share: Figure | None) -> str:
-    if share is None:
-        return "-"
-    return _with_error(Figure(100 * share.value, None if share.error is None else 100 * share.error), "%")
-
-
-def _with_error(figure: Figure | None, unit: str = "") -> str:
-    """A figure and its error, with as many places as show two digits of the error."""
-    if figure is None:
-        return "-"
-    if not figure.error and (figure.error is not None or not figure.value):
-        return f"{figure.value:g}{unit}"
-    places = min(max(0, 1 - floor(log10(figure.error or abs(figure.value)))), _MOST_PLACES)
-    if abs(figure.value) < 10**-_MOST_PLACES:
-        return f"< {10**-_MOST_PLACES:.{_MOST_PLACES}f}{unit}"
-    error = "?" if figure.error is None else f"{figure.error:.{places}f}"
-    return f"{figure.value:.{places}f}{unit} ± {error}"

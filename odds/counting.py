@@ -1,12 +1,12 @@
-"""How many orders of the cards in a shoe make the coups of a kind, exactly.
+"""Counts the orders of the cards in a shoe that make the coups of a kind, exactly.
 
-Cards leave the shoe one by one, so the orders of a kind are a product of falling factorials: as many ways for its
-first nine as there are nines, one way fewer for its second. Kinds with the same cards have the same product, whoever
-got which of them. How many orders of first cards make an outcome of the same cards does not depend on the shoe: it is
-counted once, and what a shoe adds is a vector of products.
+Cards leave the shoe one by one, so the orders of a kind are a product of falling factorials: the number of
+nines for its first nine, one less for its second. Kinds with the same cards have the same product, whichever
+hand got which of them. The number of orders of first cards that make an outcome of the same cards does not
+depend on the shoe: it is counted once, and a shoe only adds a vector of products.
 
-Every number is whole and no sum is above the orders of six cards of the shoe. Those are below 2**53 up to 8 decks,
-where floating-point numbers are exact and their matrix products fast, and below 2**63 up to 12.
+Every number is whole and no sum is above the orders of six cards of the shoe. Those are below 2**53 up to 8
+decks, where floating-point numbers are exact and their matrix products fast, and below 2**63 up to 12.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,8 +25,8 @@ from punto.odds.composition import CARDS_OF_A_COUP
 from punto.odds.coups import NO_CARD, Alphabet, Coups, Symbols, points
 from punto.odds.deciding import Term
 
-# The products are small. Shared among threads they gain nothing, and where other processes are busy the threads wait for
-# each other: a shoe's edges then take thirty times as long.
+# The products are small. Threads do not make them faster, and if other processes are busy the threads wait
+# for each other: a shoe's edges then take thirty times as long.
 threadpool_limits(1, user_api="blas")
 
 Numbers = NDArray[Any]
@@ -36,12 +36,12 @@ _EXACT_IN_FLOATS: Final = 2**53
 _FEWEST: Final = 4
 """The cards of the shortest coup."""
 _BASE: Final = 16
-"""Symbols are digits of this base where several are one number; the last digit is no card."""
+"""Symbols are digits of this base if several are one number; the last digit means no card."""
 _LAST: Final = _BASE - 1
 
 
 class Shoes:
-    """What is left in some shoes, for one alphabet: how many of each symbol, in all and of each suit."""
+    """The cards left in some shoes, for one alphabet: the number of each symbol, in total and of each suit."""
 
     def __init__(self, alphabet: Alphabet, compositions: NDArray[np.int64]) -> None:
         """Take compositions of shape (shoes, 52), in the order of `STANDARD_DECK`."""
@@ -56,7 +56,7 @@ class Shoes:
         rest: Numbers = np.ones((CARDS_OF_A_COUP + 1, len(self.cards)), kind)
         rest[:-1] = self.cards - np.arange(CARDS_OF_A_COUP)[:, None]
         self.rest: Numbers = np.cumprod(rest[::-1], axis=0)[::-1]
-        """For each size of a coup, in how many orders the cards after it can come, up to the sixth."""
+        """For each size of a coup, the number of orders of the cards after it, up to the sixth."""
 
     @cached_property
     def suited(self) -> Numbers:
@@ -66,14 +66,14 @@ class Shoes:
 
 
 def _falling(counts: Numbers) -> Numbers:
-    """The ways for the first card of a symbol, for its second …: shape (symbols * 6, shoes)."""
+    """The number of choices for the first card of a symbol, its second …: shape (symbols * 6, shoes)."""
     taken = np.arange(CARDS_OF_A_COUP, dtype=counts.dtype)
     ways: Numbers = np.maximum(counts[:, None, :] - taken[None, :, None], 0)
     return ways.reshape(-1, counts.shape[-1])
 
 
 class PlainCounts:
-    """Counts of kinds of which no suit is asked: a matrix over the different sets of cards."""
+    """Counts of kinds without a condition on suits: a matrix over the different sets of cards."""
 
     def __init__(self, coups: Coups, wanted: Sequence[Sequence[Term]]) -> None:
         """Count the orders that do not depend on the shoe; `wanted` has the terms of each number."""
@@ -91,7 +91,8 @@ class PlainCounts:
         for row, terms in enumerate(wanted):
             for term in terms:
                 matrix[row] += np.bincount(place, (coups.orders * term.times)[used], ends[-1])
-        # Several rules often ask the same, such as a tie that is no natural: it is counted once.
+        # Several rules often have the same condition, such as a tie that is not a natural: it is counted
+        # once.
         different, self._which = np.unique(matrix, axis=0, return_inverse=True)
         by_size = np.split(different, ends[1:-1], axis=1)
         self._matrices = {
@@ -100,7 +101,7 @@ class PlainCounts:
         }
 
     def __call__(self, shoes: Shoes) -> Numbers:
-        """The numbers wanted, of shape (wanted, shoes)."""
+        """The wanted numbers, of shape (wanted, shoes)."""
         ways = np.ones_like(shoes.plain[:1])
         matrices = self._matrices[ways.dtype]
         counts: Numbers = np.zeros_like(ways)
@@ -114,7 +115,7 @@ class PlainCounts:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """Sets of so many cards: as sorted numbers, each with its place one card fewer, and with its last card's factor."""
+    """Sets of equal size: sorted numbers, each with its index without its last card, and that card's factor."""
 
     sets: Symbols
     parents: Symbols
@@ -122,7 +123,7 @@ class _Level:
 
 
 def _levels(cards: Symbols, sizes: Symbols) -> Iterator[_Level]:
-    """The sets of 1, 2 … cards that the kinds are built up by."""
+    """The sets of 1, 2 … cards from which the kinds are built."""
     before, copies = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     for size in range(1, int(sizes.max()) + 1):
         sets = np.unique(_number(cards[:size, sizes >= size]))
@@ -143,10 +144,10 @@ def _number(cards: Symbols) -> Symbols:
 
 
 class SuitedCounts:
-    """The count of one term in which groups of cards must be of one suit."""
+    """The count of one term in which groups of cards must have one suit."""
 
     def __init__(self, coups: Coups, term: Term) -> None:
-        """Put together the kinds that have the same cards in each group, and the same ones outside."""
+        """Combine the kinds that have the same cards in each group, and the same ones outside."""
         kinds = term.times != 0
         cards = np.where(coups.cards == NO_CARD, _LAST, coups.cards)[:, kinds]
         places = [list(group.places) for group in term.groups]
@@ -177,9 +178,9 @@ class SuitedCounts:
 
 
 def _suited_factors(cards: Symbols, parts: Symbols, choice: tuple[int, ...], symbols: int) -> Symbols:
-    """The factors of each place's cards, as rows of `Shoes.suited`, where the groups have these suits.
+    """The factors of each place's cards, as rows of `Shoes.suited`, if the groups have these suits.
 
-    `parts` has the group of each place; the one after the last is that of the cards of any suit.
+    `parts` has the group of each place; the index after the last group means cards of any suit.
     """
     rows = symbols * CARDS_OF_A_COUP
     found = np.empty_like(cards)

@@ -1,8 +1,9 @@
-"""Every kind of coup, with what a condition may ask of it, as arrays.
+"""Every kind of coup, with the features that a condition may use, as arrays.
 
-A kind is six symbols: what Player's and Banker's cards are as far as it matters. Where only points matter there are
-ten symbols, where ranks do there are thirteen. Which of a hand's first two cards came first never matters, so a kind
-stands for up to four orders. Suits are not in it: how many cards of a kind have which suit depends on the shoe.
+A kind is six symbols: Player's and Banker's cards, in the needed detail. If only points matter there are ten
+symbols, if ranks do there are thirteen. The order of a hand's first two cards never matters, so a kind stands
+for up to four orders. A kind does not contain suits: the number of a kind's cards with each suit depends on
+the shoe.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,7 @@ Alphabet = Literal["points", "ranks"]
 NO_CARD: Final = -1
 PLAYER: Final = (0, 1, 2)
 BANKER: Final = (3, 4, 5)
-"""The places of a hand's cards in a kind; the third of each may be no card."""
+"""The places of a hand's cards in a kind; the third may be no card."""
 
 _WINNERS: Final = (Winner.PLAYER, Winner.BANKER, Winner.TIE)
 _OF_FIRST_FOUR: Final = frozenset({"player_pair", "banker_pair"})
@@ -34,31 +35,31 @@ _OF_FIRST_FOUR: Final = frozenset({"player_pair", "banker_pair"})
 
 @cache
 def points(alphabet: Alphabet) -> tuple[int, ...]:
-    """The points of each symbol: the ranks from the ace on, ten and pictures apart or as one."""
+    """The points of each symbol: the ranks from the ace on, with ten and pictures separate or as one."""
     return (1, 2, 3, 4, 5, 6, 7, 8, 9, 0) if alphabet == "points" else (1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Coups:
-    """Kinds of coups: `cards` of shape (6, kinds), `orders` how many orders of first cards each stands for."""
+    """Kinds of coups: `cards` of shape (6, kinds), `orders` the number of orders of first cards of each."""
 
     alphabet: Alphabet
     cards: Symbols
     orders: Symbols
 
     def having(self, name: str, values: Iterable[object]) -> Mask:
-        """Which kinds have one of these values of a feature of `Coup` that does not depend on suits."""
+        """The kinds that have one of these values of a feature of `Coup` that does not depend on suits."""
         feature = self._features[name]
         return np.isin(feature, [_number(name, value) for value in values])
 
     def won_by(self, winner: Winner) -> Mask:
-        """Which kinds this hand wins."""
+        """The kinds that this hand wins."""
         return self.having("winner", [winner])
 
     @cached_property
     def _features(self) -> dict[str, Symbols]:
-        """By the name that `Coup` has for it, each as a number."""
-        value = np.array([*points(self.alphabet), 0])  # no card, which is the last, counts nothing
+        """The features by their names in `Coup`, each as a number."""
+        value = np.array([*points(self.alphabet), 0])  # the last symbol, no card, counts 0
         player, banker = (value[self.cards[list(hand)]].sum(axis=0) % 10 for hand in (PLAYER, BANKER))
         player_cards, banker_cards = (2 + (self.cards[hand[2]] != NO_CARD) for hand in (PLAYER, BANKER))
         first = [value[self.cards[list(hand[:2])]].sum(axis=0) % 10 for hand in (PLAYER, BANKER)]
@@ -99,12 +100,12 @@ def _hand_number(hands: Symbols) -> Symbols:
 
 
 def alphabet_for(features: frozenset[str]) -> Alphabet:
-    """The symbols that are enough to tell these features, suits aside."""
+    """The symbols that are sufficient to distinguish these features, without suits."""
     return "points" if features <= BY_POINTS | {"winning_suit", "coup_suit"} else "ranks"
 
 
 def coups_for(features: frozenset[str]) -> Coups:
-    """The kinds of coups to look at for these features: those of four cards when nothing after them matters."""
+    """The kinds of coups needed for these features: those of four cards if later cards do not matter."""
     return _first_four() if features and features <= _OF_FIRST_FOUR else every_coup(alphabet_for(features))
 
 
@@ -145,7 +146,7 @@ def _first_four() -> Coups:
 
 
 def _two_hands(alphabet: Alphabet) -> tuple[Symbols, Symbols]:
-    """Every kind of first four cards, without third ones."""
+    """Every kind of the first four cards, without third cards."""
     pairs = np.array([*combinations_with_replacement(range(len(points(alphabet))), 2)]).T
     orders = np.where(pairs[0] == pairs[1], 1, 2)
     count = len(orders)

@@ -1,8 +1,8 @@
-"""Which rule decides which kinds of coups, and under what suits.
+"""Finds the rule that decides each kind of coup, and under which suits.
 
-What a rule asks of points and ranks is so or not so of a whole kind. What it asks of suits is so of some of its
-cards. So a rule decides a kind where its own suits hold and those of no rule before it do; by inclusion and exclusion
-that is a sum, with signs, of counts in which every suit that is asked for holds.
+A rule's conditions on points and ranks hold or do not hold for a whole kind. Its conditions on suits hold for
+some of its cards. So a rule decides a kind if its own suits hold and those of no earlier rule do; by
+inclusion and exclusion that is a sum, with signs, of counts in which all the required suits hold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,9 +18,9 @@ from punto.baccarat.wagers.condition import Condition
 from punto.odds.coups import BANKER, PLAYER, Coups, Mask
 
 _Suits = frozenset[tuple[str, frozenset[object]]]
-"""What is asked of suits: features, each once, with the suits that it may have (any, for a perfect pair)."""
+"""Conditions on suits: features, each once, with their allowed suits (any, for a perfect pair)."""
 _Sum = dict[_Suits, int]
-"""Of coups that have these suits, how often each is added (or taken away)."""
+"""For coups that have these suits, how often each is added (or taken away)."""
 
 _ANY_SUIT: Final = frozenset[object](SUITS)
 _PERFECT: Final = {"player_perfect_pair": "player_pair", "banker_perfect_pair": "banker_pair"}
@@ -30,7 +30,7 @@ _OF_SUITS: Final = frozenset({"winning_suit", "coup_suit", *_PERFECT})
 
 @dataclass(frozen=True)
 class SuitGroup:
-    """Cards that must be of one suit, one of `suits`: their places in a kind."""
+    """Cards that must have one suit, one of `suits`: their places in a kind."""
 
     places: tuple[int, ...]
     suits: frozenset[object]
@@ -38,22 +38,23 @@ class SuitGroup:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """How often to add each kind (or take it away), with groups of cards of one suit each; the others have any."""
+    """How often to add each kind (or take it away), with groups of cards of one suit each; others have any suit."""
 
     times: NDArray[np.int64]
     groups: tuple[SuitGroup, ...] = ()
 
 
 def features_of(conditions: Iterable[Condition]) -> frozenset[str]:
-    """The features, suits aside, that the kinds of coups must tell to decide these."""
+    """The features, without suits, that the kinds of coups must distinguish to decide these."""
     asked = {name for condition in conditions for name in condition.asked}
     return frozenset(_PERFECT.get(name, name) for name in asked)
 
 
 def terms(coups: Coups, conditions: Sequence[Condition]) -> list[list[Term]]:
-    """For each condition, in order, what to add up to count where it is the first that holds."""
+    """For each condition, in order, the terms to add up to count the coups for which it is the first that holds."""
     found: list[list[Term]] = []
-    # The kinds that the rules so far leave, and under what suits: those for which all is left, those for which ...
+    # The kinds that earlier rules leave, by suits: those left whatever the suits, and those left under some
+    # suits.
     left = [(_EVERYWHERE, np.ones(coups.cards.shape[1], dtype=bool))]
     for condition in conditions:
         mine: dict[tuple[SuitGroup, ...], NDArray[np.int64]] = {}
@@ -73,7 +74,7 @@ def terms(coups: Coups, conditions: Sequence[Condition]) -> list[list[Term]]:
 
 
 def _by_suits(coups: Coups, condition: Condition) -> Iterator[tuple[Mask, _Sum]]:
-    """The kinds that a condition may hold of, parted by where it then does."""
+    """The kinds that meet a condition, grouped by the suits under which they do."""
     mask = np.ones(coups.cards.shape[1], dtype=bool)
     asked: _Sum = _EVERYWHERE
     for name, values in condition.asked.items():
@@ -85,7 +86,7 @@ def _by_suits(coups: Coups, condition: Condition) -> Iterator[tuple[Mask, _Sum]]
             mask &= coups.having(_PERFECT[name], [True])
             asked = _times(asked, _perfect(name))
     parts: list[tuple[Mask, _Sum]] = [(mask, asked)]
-    # No perfect pair: the ranks differ, or else the suits do.
+    # Not a perfect pair: either the ranks differ, or the suits do.
     for name in (name for name, values in condition.asked.items() if name in _PERFECT and True not in values):
         pair = coups.having(_PERFECT[name], [True])
         differ = _less(_EVERYWHERE, _perfect(name))
@@ -107,7 +108,7 @@ def _perfect(name: str) -> _Sum:
 
 
 def _times(one: _Sum, other: _Sum) -> _Sum:
-    """Where both hold."""
+    """The coups for which both hold."""
     result: _Sum = {}
     for suits, sign in one.items():
         for more, by in other.items():
@@ -118,7 +119,7 @@ def _times(one: _Sum, other: _Sum) -> _Sum:
 
 
 def _less(one: _Sum, other: _Sum) -> _Sum:
-    """Where the first holds and the other, which is part of it, does not."""
+    """The coups for which the first holds and the other, which is part of it, does not."""
     result = dict(one)
     for suits, times in other.items():
         result[suits] = result.get(suits, 0) - times
@@ -126,7 +127,7 @@ def _less(one: _Sum, other: _Sum) -> _Sum:
 
 
 def _together(one: _Suits, other: _Suits) -> _Suits | None:
-    """What is asked by both; None if no coup can have it."""
+    """The combined conditions of both; None if no coup can meet them."""
     found = dict(one)
     for name, suits in other:
         found[name] = found.get(name, suits) & suits
@@ -139,7 +140,7 @@ def _together(one: _Suits, other: _Suits) -> _Suits | None:
 def _add(
     mine: dict[tuple[SuitGroup, ...], NDArray[np.int64]], coups: Coups, kinds: Mask, where: _Sum
 ) -> None:
-    """Count these kinds where they have the suits of the sum, under the groups that these suits make."""
+    """Count these kinds if they have the suits of the sum, by the groups that these suits make."""
     for suits, times in where.items():
         by_winner = any(name == "winning_suit" for name, _ in suits)
         for winner in Winner if by_winner else (Winner.TIE,):
@@ -152,17 +153,17 @@ def _add(
 
 
 def _groups(suits: Mapping[str, frozenset[object]], winner: Winner) -> tuple[SuitGroup, ...] | None:
-    """The groups of cards that must be of one suit when this hand wins; None if they never can."""
+    """The groups of cards that must have one suit if this hand wins; None if they never can."""
     winning = suits.get("winning_suit")
     if winning is not None and winner is Winner.TIE:
         return None
-    if "coup_suit" in suits:  # then every hand and pair in it is of that suit too
+    if "coup_suit" in suits:  # then every hand and pair in it has that suit too
         both = suits["coup_suit"] & (winning or _ANY_SUIT)
         return (SuitGroup((*PLAYER, *BANKER), both),) if both else None
     groups = []
     for hand, name in ((PLAYER, "player_perfect_pair"), (BANKER, "banker_perfect_pair")):
         won = winner is (Winner.PLAYER if hand is PLAYER else Winner.BANKER)
-        if winning is not None and won:  # then its first two cards are of that suit too
+        if winning is not None and won:  # then its first two cards have that suit too
             groups.append(SuitGroup(hand, winning))
         elif name in suits:
             groups.append(SuitGroup(hand[:2], _ANY_SUIT))

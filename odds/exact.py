@@ -1,6 +1,6 @@
 """The exact odds of every wager of a game, for any shoe.
 
-A seat's wager that wins only with its base wager is looked at beside each of them: a position is a wager as a seat can
+A wager that wins only with its base wager is counted beside each of them: a position is a wager as a seat can
 hold it.
 """
 
@@ -23,15 +23,15 @@ from punto.odds.deciding import Term, features_of, terms
 from punto.odds.meter import average_top_award
 
 NO_RULE: Final = "(no rule)"
-"""Decides where a wager's own rules do not, so that it loses."""
+"""Decides if a wager's own rules do not, so that it loses."""
 
-# As many as their products stay near the processor for.
+# Their products then stay near the processor.
 _SHOES_AT_ONCE: Final = 32
 
 
 @dataclass(frozen=True)
 class Position:
-    """A wager as a seat can hold it; a name such as `progressive:banker` says beside which base wager."""
+    """A wager as a seat can hold it; a name such as `progressive:banker` includes its base wager."""
 
     name: str
     wager: Wager
@@ -39,7 +39,7 @@ class Position:
 
 @dataclass(frozen=True)
 class RuleOdds:
-    """How often a rule decides: `count` orders of six cards, and what it then pays net of the stake, per unit staked."""
+    """How often a rule decides: `count` orders of six cards, and its pay net of the stake, per unit staked."""
 
     rule: str
     pays: str
@@ -65,7 +65,8 @@ class WagerOdds:
 def positions(game: Game) -> tuple[Position, ...]:
     """Every wager of the game as a seat can hold it, in the order of the file.
 
-    One that needs its base wager's win stands beside each of these and, as `NAME:player+banker`, beside both.
+    A wager that needs its base wager's win stands beside each of these and, as `NAME:player+banker`, beside
+    both.
     """
     found: list[Position] = []
     for wager in game.wagers:
@@ -76,7 +77,7 @@ def positions(game: Game) -> tuple[Position, ...]:
 
 
 def sides_beside(game: Game, wager: Wager) -> list[tuple[Side, ...]]:
-    """The hands that a seat's base wagers can be on, as far as it matters to this wager of the seat."""
+    """The hands that a seat's base wagers can be on, if this wager of the seat depends on them."""
     if not wager.requires_base_win:
         return [()]
     on = game.sides_of(game.bases_for(wager))
@@ -85,7 +86,7 @@ def sides_beside(game: Game, wager: Wager) -> list[tuple[Side, ...]]:
 
 
 class GameOdds:
-    """One game's odds; building it takes a moment, asking it does not."""
+    """One game's odds; building it takes a moment, using it does not."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
@@ -95,7 +96,7 @@ class GameOdds:
         self._meters: dict[str, Fraction] | None = None
 
     def counts(self, composition: Composition) -> dict[str, dict[str, int]]:
-        """For each position and rule the orders of six cards in which it decides, of `composition.total`."""
+        """For each position and rule, the orders of six cards in which it decides, of `composition.total`."""
         columns = self._count(np.array([composition.counts]))[:, 0]
         found: dict[str, dict[str, int]] = {}
         at = 0
@@ -114,18 +115,18 @@ class GameOdds:
     ) -> dict[str, WagerOdds]:
         """Every position's figures.
 
-        `meters` has what is on the meter of a position, by its name and in minor units; where it has nothing, the
-        meter is taken at its average top award.
+        `meters` has the amount on the meter of a position, by its name and in minor units; a meter that it
+        does not name is taken at its average top award.
 
         Raises:
             ValueError: no award can be won from a full shoe, so its meter has no average; or `meters` names a
-                position without one.
+                position without a meter.
         """
         averages = self.average_top_awards()
         for name in meters or {}:
             if name not in averages:
                 raise ValueError(
-                    f"{name!r} is no position that pays from a meter: {', '.join(averages) or 'none'}"
+                    f"{name!r} is not a position that pays from a meter: {', '.join(averages) or 'none'}"
                 )
         meters = {**averages, **(meters or {})}
         counts = self.counts(composition)
@@ -159,25 +160,25 @@ class GameOdds:
     def edges(self, compositions: NDArray[np.int64]) -> NDArray[np.float64]:
         """The house's edge per unit staked, of shape (shoes, positions), in shoes of shape (shoes, 52).
 
-        Each is made of exact counts; the meters are at their average top awards.
+        Each is computed from exact counts; the meters are at their average top awards.
 
         Raises:
-            CompositionError: a shoe has not enough cards for a coup.
+            CompositionError: a shoe does not have enough cards for a coup.
         """
-        return 0.0 - self._means(compositions, self._nets)  # and not a minus, which makes -0.0 of nothing
+        return 0.0 - self._means(compositions, self._nets)  # a unary minus would give -0.0 for zero
 
     def variances(self, compositions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The variance of what a unit staked wins or loses, of the shape of `edges`."""
+        """The variance of the net win per unit staked, with the shape of `edges`."""
         found = self._means(compositions, np.concatenate([self._nets, self._nets**2]))
         means, squares = np.split(found, 2, axis=1)
         return squares - means**2
 
     def _means(self, compositions: NDArray[np.int64], values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The means of what `values` has for each rule, of shape (shoes, rows of `values`)."""
+        """The means of the rule values in `values`, of shape (shoes, rows of `values`)."""
         fewest = int(compositions.sum(axis=1).min(initial=CARDS_OF_A_COUP))
         if fewest < CARDS_OF_A_COUP:
             raise CompositionError(
-                f"a coup may need {CARDS_OF_A_COUP} cards, and {fewest} are left in one of the shoes"
+                f"a coup may need {CARDS_OF_A_COUP} cards, but only {fewest} are left in one of the shoes"
             )
         means = np.empty((len(compositions), len(values)))
         for at in range(0, len(compositions), _SHOES_AT_ONCE):
@@ -188,7 +189,7 @@ class GameOdds:
 
     @cached_property
     def _nets(self) -> NDArray[np.float64]:
-        """What each rule pays net: a row for each position, a column for each of its rules."""
+        """The net pay of each rule: a row for each position, a column for each of its rules."""
         meters = self.average_top_awards()
         nets = np.zeros((len(self.positions), sum(map(len, self._rules))))
         at = 0
@@ -208,14 +209,14 @@ class GameOdds:
 
 
 def _complete(wager: Wager) -> tuple[Rule, ...]:
-    """The wager's rules; and, where they might leave a coup undecided, that it loses."""
+    """The wager's rules; and a rule that it loses, if they might leave a coup undecided."""
     if any(not rule.when.asked for rule in wager.rules):
         return wager.rules
     return (*wager.rules, Rule(name=NO_RULE, pays=LOSE))
 
 
 class _Table:
-    """The counts of the rules that are told by the same kinds of coups."""
+    """The counts of the rules that need the same kinds of coups."""
 
     def __init__(self, coups: Coups, wanted: Mapping[int, Sequence[Term]]) -> None:
         """`wanted` has the terms of each rule, by its column."""
@@ -231,7 +232,7 @@ class _Table:
         ]
 
     def add(self, shoes: Shoes, counts: Numbers) -> None:
-        """Add what is counted to its columns."""
+        """Add the counts to its columns."""
         counts[self._columns] += self._plain(shoes)
         for column, suited in self._suited:
             counts[column] += suited(shoes)
@@ -249,7 +250,7 @@ def _tables(rules: Iterable[Sequence[Rule]]) -> list[_Table]:
 
 
 def _net(rule: Rule, position: Position, meters: Mapping[str, Fraction]) -> Fraction:
-    """What a rule pays net of the stake, per unit staked."""
+    """The net pay of a rule, per unit staked."""
     stake = position.wager.limits.minimum
     award = rule.pay.meter * meters[position.name] / stake if rule.pay.meter else 0
     return rule.pay.returned(1) + award - 1

@@ -1,13 +1,13 @@
 """Punto, an open table-game controller for baccarat.
 
-For programs and notebooks (docs/python.md):
+For programs and notebooks (docs/reference/python.md):
 
     import punto
 
     game = punto.load_game("dragon-bonus-1")
     punto.score(game, ["9S", "KD", "3H", "4C", "8D"], [(1, "player", 2500)])
 
-The names are those of `punto.interface`, which is loaded when the first is used: the `punto` command starts without it.
+The names are those of `punto.interface`, loaded at first use, so that the `punto` command starts without it.
 """
 
 from importlib import import_module

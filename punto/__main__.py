@@ -1,4 +1,4 @@
-"""`python -m punto` is `punto`."""
+"""`python -m punto` runs `punto`."""
 
 import sys
 

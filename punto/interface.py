@@ -1,4 +1,4 @@
-"""What `import punto` gives to programs and notebooks. Each function does what the subcommand of its name does."""
+"""The contents of `import punto`, for programs and notebooks. Each function matches the subcommand of its name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -48,14 +48,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A coup and what it decided: one settlement for each wager, in the order of the wagers."""
+    """A coup and its settlement: one settlement for each wager, in the order of the wagers."""
 
     coup: Coup
     settlements: tuple[Settlement, ...]
 
 
 class RecordedRound(NamedTuple):
-    """A round on a record: when it ended (ISO 8601, UTC), the title of its game, and the round."""
+    """A round on a record: the time it ended (ISO 8601, UTC), the title of its game, and the round."""
 
     ts: str
     game: str
@@ -63,15 +63,15 @@ class RecordedRound(NamedTuple):
 
 
 def games() -> list[str]:
-    """The names of the games that ship, for `load_game`."""
+    """The names of the shipped games, for `load_game`."""
     return shipped_games()
 
 
 def score(game: Game, cards: Iterable[Card | str], wagers: Iterable[tuple[int, str, int]] = ()) -> Scored:
     """Score a coup and settle its wagers.
 
-    `cards` are in the order that they left the shoe, such as `["9S", "KD", "3H", "4C", "8D"]`. `wagers` are tuples of seat,
-    wager and amount in minor units, such as `(1, "player", 2500)`.
+    `cards` are in the order that they left the shoe, such as `["9S", "KD", "3H", "4C", "8D"]`. `wagers` are
+    tuples of seat, wager and amount in minor units, such as `(1, "player", 2500)`.
 
     Raises:
         ValueError: a card or wager is not valid, or the cards are not those of one complete coup.
@@ -88,7 +88,8 @@ def score(game: Game, cards: Iterable[Card | str], wagers: Iterable[tuple[int, s
 def roads(rounds: Iterable[RoadRound | str], tail: Tail = "turn") -> Scoreboard:
     """The five roads of a shoe's rounds, the oldest first.
 
-    A round is a `RoadRound`, or the name of its winner: "player", "banker" or "tie". `tail` is as in `punto roads`.
+    A round is a `RoadRound`, or the name of its winner: "player", "banker" or "tie". `tail` is as in `punto
+    roads`.
 
     Raises:
         ValueError: a name is not one of these.
@@ -103,16 +104,16 @@ def exact_odds(
     removed: Iterable[Card | str] = (),
     meters: Mapping[str, Fraction] | None = None,
 ) -> "dict[str, WagerOdds]":
-    """The exact odds of every wager of a game, in a shoe of so many decks less the cards removed.
+    """The exact odds of every wager of a game, in a shoe of this many decks without the removed cards.
 
-    `decks` is the game's own if left out. `meters` has the amount on the meter of a progressive wager, in minor units; a meter
-    that it does not name stands at its average top award. It needs the extra `odds`.
+    `decks` defaults to the game's own. `meters` has the amount on the meter of a progressive wager, in minor
+    units; a meter that it does not name stands at its average top award. This needs the extra `odds`.
 
     Raises:
-        ValueError: the shoe cannot be, or `meters` names a wager without a meter.
+        ValueError: the shoe is impossible, or `meters` names a wager without a meter.
         ModuleNotFoundError: numpy is not installed.
     """
-    from punto.odds.composition import Composition  # noqa: PLC0415 - numpy, which a service does without
+    from punto.odds.composition import Composition  # noqa: PLC0415 - numpy, which a service does not need
     from punto.odds.exact import GameOdds  # noqa: PLC0415
 
     asked = game if decks is None else replace(game, decks=decks)
@@ -121,12 +122,12 @@ def exact_odds(
 
 
 def simulate(
-    game: Game, rounds: int, *, seed: int, shoe: "ShoeRules | None" = None, jobs: int = 1
+    game: Game, rounds: int = 1_000_000, *, seed: int = 1, shoe: "ShoeRules | None" = None, jobs: int = 1
 ) -> "Tally":
     """Deal rounds at random and count which rule decides each wager.
 
-    The same seed deals the same rounds. Without `shoe` each round has a freshly shuffled shoe. `jobs` is the number of threads. It needs the
-    extra `lab`.
+    The same seed deals the same rounds. Without `shoe` each round has a freshly shuffled shoe. `jobs` is the
+    number of threads. This needs the extra `lab`.
 
     Raises:
         ValueError: a shoe cannot be played by these rules.
@@ -141,26 +142,26 @@ def simulate(
 
 
 def replay(record: str | PathLike[str]) -> "Replayed":
-    """Derive a table's record again from its inputs; `difference` of the answer is None if it is what the inputs give.
+    """Derive a table's record again from its inputs; `difference` of the result is None if both are the same.
 
     Raises:
         RecordError: the file cannot be opened as a record.
     """
-    from punto.controller.journal import recovery  # noqa: PLC0415 - the service, which coups and roads do without
+    from punto.controller.journal import recovery  # noqa: PLC0415 - the service, which coups and roads do not need
 
     return recovery.replay(Path(record))
 
 
 def rounds(record: str | PathLike[str]) -> Iterator[RecordedRound]:
-    """The rounds of a table's record, the oldest first. They are read as they are written; `replay` proves them.
+    """The rounds of a table's record, the oldest first, as written; `replay` proves them.
 
     Raises:
         RecordError: the file cannot be opened as a record.
     """
-    from punto.controller.journal import store  # noqa: PLC0415 - as above
+    from punto.controller.journal import schema, store  # noqa: PLC0415 - as above
 
     last = 0
-    with closing(store.open_for_reading(Path(record))) as connection:
+    with closing(schema.open_for_reading(Path(record))) as connection:
         while page := store.rounds_after(connection, last, _ROUNDS_AT_ONCE):
             yield from map(RecordedRound._make, page)
             last = page[-1][2].round

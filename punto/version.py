@@ -1,3 +1,3 @@
-"""The program's version, apart from the front door so that rooms can import it."""
+"""The program's version, in its own module so that rooms can import it."""
 
 __version__ = "0.1.0"

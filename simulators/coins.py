@@ -1,6 +1,7 @@
-"""Players' progressive wagers: whose coin goes on a sensor and when, and who takes it off again. Pure.
+"""Players' progressive wagers: which coins go on a sensor and when, and who removes them. Pure.
 
-A coin that is taken at the start ("for 1") is the dealer's from then on; one that stays ("to 1") lies there until the game is over.
+A coin that is taken at the start ("for 1") belongs to the dealer from then on; one that stays ("to 1") lies
+there until the game is over.
 """
 
 import random
@@ -15,7 +16,7 @@ Moment = Literal["in_time", "late", "not_at_all"]
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """How often a player who has wagered puts a coin on the sensor, and how often such a coin comes after START GAME."""
+    """How often a player who has wagered puts a coin on the sensor, and how often the coin comes after START GAME."""
 
     coin: float = 0.8
     late: float = 0.05
@@ -23,7 +24,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A coin is put on a seat's sensor, or taken from it."""
+    """A coin put on a seat's sensor, or taken from it."""
 
     do: Literal["put", "take"]
     seat: int
@@ -42,7 +43,7 @@ class Coins:
         self._started = False
 
     def clear(self) -> Iterator[Move]:
-        """Take what still lies there, before the wagers of a round."""
+        """Remove the remaining coins, before the wagers of a round."""
         self._late.clear()
         self._started = False
         yield from self._take(self._lying)
@@ -56,7 +57,7 @@ class Coins:
             self._late.append(seat)
 
     def started(self) -> Iterator[Move]:
-        """START GAME was pressed: the dealer takes what is to be taken, and then come those who are late."""
+        """START GAME was pressed: the dealer takes the coins that are due, and then the late ones come."""
         if self._started:
             return
         self._started = True
@@ -65,7 +66,7 @@ class Coins:
         yield from [self._put(seat) for seat in self._late]
 
     def over(self) -> Iterator[Move]:
-        """The game is over: what lay there has been settled, and what came late goes back."""
+        """The game is over: its coins have been settled, and late coins go back."""
         if self._started:
             yield from self.clear()
 

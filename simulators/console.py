@@ -1,4 +1,4 @@
-"""Somebody at a table's console, who signs on and orders by its HTTP API (docs/operators.md), as the pages do."""
+"""A user of a table's console, who signs on and gives orders by its HTTP API (docs/reference/api.md), as the pages do."""
 
 import asyncio
 import http.client
@@ -9,11 +9,11 @@ _SECONDS: Final = 10
 
 
 class ConsoleRefusedError(Exception):
-    """The console does not do what was asked; the message is its own."""
+    """The console refuses a request; the message is its own."""
 
 
 class ConsoleUser:
-    """An account's owner at a console on this machine; a session that has ended is begun again."""
+    """An account's owner at a console on this machine; signs on again if the session has ended."""
 
     def __init__(self, port: int, name: str, password: str) -> None:
         self.name = name
@@ -27,7 +27,7 @@ class ConsoleUser:
 
         Raises:
             ConsoleRefusedError: it was refused.
-            OSError: nobody answers there.
+            OSError: the console does not answer.
         """
         await self._signed_on("POST", "/api/orders", {"order": kind, **fields})
 
@@ -36,18 +36,18 @@ class ConsoleUser:
 
         Raises:
             ConsoleRefusedError: one was refused.
-            OSError: nobody answers there.
+            OSError: the console does not answer.
         """
         for waits in (await self.table())["waiting"]:
             if waits["may"]:
                 await self._signed_on("POST", f"/api/approvals/{waits['number']}", {})
 
     async def table(self) -> dict[str, Any]:
-        """What the console shows of the table.
+        """The console's view of the table.
 
         Raises:
             ConsoleRefusedError: this account may not see it.
-            OSError: nobody answers there.
+            OSError: the console does not answer.
         """
         return await self._signed_on("GET", "/api/table")
 
@@ -91,7 +91,7 @@ class ConsoleUser:
             connection.close()
         for cookie in answer.headers.get_all(
             "Set-Cookie", []
-        ):  # the session's, and that by which a browser is known
+        ):  # the session's, and the one that identifies the browser
             name, _, value = cookie.partition(";")[0].partition("=")
             self._cookies[name] = value
         found = json.loads(text) if text else {}

@@ -1,4 +1,4 @@
-"""What a dealer and a supervisor do things with: a keypad with a key switch, or consoles and a card reader."""
+"""The devices of a dealer and a supervisor: a keypad with a key switch, or consoles and a card reader."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,18 +19,18 @@ _KEYS: Final = {
     "game_over": "F8",
 }
 _POSITIONS: Final[dict[str, KeyPosition]] = {"key_to_jph": "jph", "key_to_run": "run"}
-_ON_ITS_WAY_SECONDS: Final = 0.2  # a position of the key goes to the host by itself, after which it counts
+_ON_ITS_WAY_SECONDS: Final = 0.2  # the keypad reports the key's position by itself, after which it counts
 
 
 class AquariusHands:
-    """At an Aquarius keypad with the default keys and its key switch; `supervisor` gives what is ordered at a console."""
+    """At an Aquarius keypad with the default keys and its key switch; `supervisor` gives the orders of a console."""
 
     def __init__(self, keypad: VirtualKeypad, supervisor: Callable[[str], Awaitable[Outcome]]) -> None:
         self._keypad = keypad
         self._supervisor = supervisor
 
     async def do(self, act: Act) -> Outcome:
-        """Press the keys that mean it, or turn the key."""
+        """Press the keys for this act, or turn the key."""
         if act.do in _POSITIONS:
             self._keypad.turn(_POSITIONS[act.do])
             await asyncio.sleep(_ON_ITS_WAY_SECONDS)
@@ -44,7 +44,7 @@ class AquariusHands:
 
 
 class NexusHands:
-    """At the consoles of Nexus Command: the dealer's and the supervisor's, who swipes a card with this on its track."""
+    """At the consoles of Nexus Command: the dealer's and the supervisor's, with the supervisor's card track."""
 
     def __init__(
         self, dealer: ConsoleUser, supervisor: ConsoleUser, reader: VirtualCardReader, track: str
@@ -55,7 +55,7 @@ class NexusHands:
         self._track = track
 
     async def do(self, act: Act) -> Outcome:
-        """Press what means it at a console, or swipe the card."""
+        """Press the button for this act at a console, or swipe the card."""
         if act.do == "swipe_card":
             return await self._swipe()
         user = self._supervisor if act.do in SUPERVISORS else self._dealer

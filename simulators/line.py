@@ -1,4 +1,4 @@
-"""A simulated device on a pseudo-terminal, with the time and what goes wrong on the line; and the command that runs it."""
+"""A simulated device on a pseudo-terminal, with its timing and its line faults; and the command that runs it."""
 
 import argparse
 import asyncio
@@ -14,18 +14,18 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from punto.configs.problems import nearest
+from punto.configs.problems import meant
 from punto.simulators.shoe.terminal import Terminal
 
 TURN_SECONDS: Final = 0.02
 
 Act = Callable[[str], Iterable[Awaitable[None]]]
-"""Does what a line of the command's input says; gives what must come to its end before the command does."""
+"""Carries out a line of the command's input; returns the work to await before the command ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What the line does to each frame of the device and each read of it: chances from 0 to 1, `delay` in seconds.
+    """The line's faults for each frame and each read of the device: chances from 0 to 1, `delay` in seconds.
 
     `noise` puts random bytes before a frame.
     """
@@ -44,9 +44,9 @@ class Faults:
 
 
 class DeviceOnALine(ABC):
-    """A device, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is.
+    """A device, from power-on until `run` is cancelled; `link` is a symlink to its line's current place.
 
-    Those that derive from it say what the device does with what it hears. `chance` is where the faults come from.
+    Subclasses define how the device reacts to the host. `chance` generates the faults.
     """
 
     def __init__(self, link: Path | None, faults: Faults | None, chance: random.Random) -> None:
@@ -59,11 +59,11 @@ class DeviceOnALine(ABC):
 
     @abstractmethod
     def _receive(self, data: bytes, now: float) -> None:
-        """Hear what the host says."""
+        """Take bytes from the host."""
 
     @abstractmethod
     def _data_to_send(self, now: float) -> list[bytes]:
-        """Give the frames for the line."""
+        """Return the frames for the line."""
 
     @property
     def path(self) -> str:
@@ -73,7 +73,7 @@ class DeviceOnALine(ABC):
         return self._terminal.path if self._link is None else str(self._link)
 
     def unplug(self) -> None:
-        """Pull the cable out. The device has a supply of its own and forgets nothing."""
+        """Pull the cable out. The device has its own power supply and forgets nothing."""
         if not self._terminal.plugged_in:
             return
         asyncio.get_running_loop().remove_reader(self._terminal.fileno())
@@ -90,7 +90,7 @@ class DeviceOnALine(ABC):
         self._changed.set()
 
     async def run(self) -> None:
-        """Be the device until cancelled.
+        """Run the device until cancelled.
 
         Raises:
             TerminalError: the link cannot be made.
@@ -146,21 +146,21 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         type=Path,
         required=True,
         metavar="PATH",
-        help=f"symlink that always stands for the {device}'s pseudo-terminal",
+        help=f"symlink that always points to the {device}'s pseudo-terminal",
     )
     add("--serial", default=serial, metavar="TEXT", help=f"serial number (default: {serial})")
-    add("--seed", default="1", metavar="TEXT", help="what the faults come from (default: 1)")
+    add("--seed", default="1", metavar="TEXT", help="seed of the faults (default: 1)")
     add(
         "--fault",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="what goes wrong on the line: drop, double or noise, chances from 0 to 1, or delay in seconds",
+        help="faults of the line: drop, double or noise, chances from 0 to 1, or delay in seconds",
     )
 
 
 def faults_of(written: list[str]) -> Faults:
-    """Read faults as they are written on the command line.
+    """Parse faults as written on the command line.
 
     Raises:
         ValueError: one is unknown or has no such value.
@@ -170,15 +170,11 @@ def faults_of(written: list[str]) -> Faults:
     for each in written:
         name, _, value = each.partition("=")
         if name not in names:
-            close = nearest(name, names)
-            raise ValueError(
-                f"there is no fault {name!r}: write {', '.join(names)}"
-                + (f" (did you mean {close}?)" if close else "")
-            )
+            raise ValueError(f"there is no fault {name!r}: write {', '.join(names)}{meant(name, names)}")
         try:
             values[name] = float(value)
         except ValueError:
-            raise ValueError(f"{name}={value} is no number: write it such as {name}=0.1") from None
+            raise ValueError(f"{name}={value} is not a number: write it such as {name}=0.1") from None
     return Faults(**values)
 
 
@@ -205,7 +201,7 @@ async def _type(act: Act) -> None:
     loop = asyncio.get_running_loop()
 
     def read() -> None:
-        with suppress(RuntimeError):  # the loop has ended meanwhile
+        with suppress(RuntimeError):  # the loop has ended in the meantime
             for line in sys.stdin:
                 loop.call_soon_threadsafe(lines.put_nowait, line)
             loop.call_soon_threadsafe(lines.put_nowait, "")

@@ -1,7 +1,7 @@
 """Players at a table's seats, who wager over MQTT as a terminal would: they read `state` and write `wagers/…/set`.
 
-They know the game's rules and limits as a table posts them, and ask for nothing that would be refused. Where the table has a
-progressive, they put its coins on the sensors before them.
+They know the game's rules and the table's limits, and never ask for a wager that would be refused. If the
+table has a progressive, they also put coins on their sensors.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from punto.simulators.coins import Coins, Habits, Move
 
 _CHIP: Final = 500
 _MOST: Final = 20_000
-# How often each base wager is the one that a seat begins with.
+# How often each base wager is a seat's first choice.
 _WEIGHTS: Final = {"player": 44, "banker": 50}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressivePlayers:
-    """What players need for a progressive: its `id` and `wager`, the `sensors` (position 1 before seat 1), and their `habits`."""
+    """The progressive's `id` and `wager`, the `sensors` (position 1 before seat 1), and the players' `habits`."""
 
     id: str
     wager: str
@@ -40,12 +40,13 @@ class ProgressivePlayers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlayersOptions:
-    """Who sits where, at which broker and game.
+    """The seats of the players, their broker and game.
 
     - `game` has the table's own limits.
-    - `seats` are the seats taken; `seed` decides what they wager; `slow` is how long the slowest thinks, in seconds.
-    - `regulars`: seat -> the base wager that it makes in every round; no coin of theirs is forgotten.
-    - `progressive`: what is on the sensors, None where there are none.
+    - `seats` are the seats taken; `seed` determines their wagers; `slow` is the time of the slowest player,
+      in seconds.
+    - `regulars`: seat -> its base wager in every round; they never forget a coin.
+    - `progressive`: the sensors and their coins, None if there are no sensors.
     """
 
     broker: BrokerConfig
@@ -68,13 +69,13 @@ class Players:
         self._round = 0
         self._coins = None
         if options.progressive is not None:
-            # With draws of their own: whether there are sensors does not change what else is wagered.
+            # With draws of their own: the sensors do not change the other wagers.
             draw = random.Random(f"coins {options.seed}")
             wager = options.game.wager(options.progressive.wager)
             self._coins = Coins(wager, options.progressive.habits, options.regulars, draw)
 
     async def run(self) -> None:
-        """Play until cancelled; a broker that goes away is connected to again."""
+        """Play until cancelled; reconnect to the broker when it is lost."""
         await Link(self._options.broker, Backoff(1, 1)).run(self._play)
 
     async def _play(self, connection: Connection) -> None:
@@ -127,7 +128,7 @@ class Players:
                 sensors.take(move.seat)
 
     def _choose(self, seat: int) -> list[PlacedWager]:
-        """What a seat wagers: mostly one side, at times with other wagers beside it, now and then nothing."""
+        """A seat's wagers: mostly one side, at times with other wagers beside it, now and then none."""
         game, draw, regular = self._options.game, self._random, self._options.regulars.get(seat)
         if draw.random() < 0.1 and regular is None:
             return []
@@ -145,13 +146,13 @@ class Players:
         return chosen
 
     def _is_beside(self, wager: Wager) -> bool:
-        """Whether it is made beside a base wager: not the other hand, and not what is made on a sensor."""
+        """Whether it can be made beside a base wager: not the other hand, and not a wager on a sensor."""
         progressive = self._options.progressive
         on_the_sensor = progressive is not None and wager.name == progressive.wager
         return not (wager.base and wager.side) and not on_the_sensor
 
     def _amount(self, limits: Limits) -> int:
-        """Whole chips of five within the limits, or the table's own steps where those are no chips of five."""
+        """Whole chips of five within the limits, or the table's own steps if those are not chips of five."""
         step = limits.step if limits.step % _CHIP == 0 else math.lcm(limits.step, _CHIP)
         for chip in (step, limits.step):
             lowest = -(-limits.minimum // chip)

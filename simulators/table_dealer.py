@@ -1,8 +1,8 @@
 """A dealer, and the supervisor who comes when called, at a table with a progressive (sheet 000, dealing procedures).
 
-They see what anybody sees, over MQTT: the table, the progressive and each finished round. What they do goes through
-`Hands`: keys and a key switch with Aquarius, a console and a card reader with Nexus Command. Now and then the dealer does
-something out of order, reads why it was refused, and goes on as if it had not been.
+They see the public data over MQTT: the table, the progressive and each finished round. They act through
+`Hands`: keys and a key switch with Aquarius, a console and a card reader with Nexus Command. Now and then the
+dealer does something out of order, reads why it was refused, and continues as before.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ Do = Literal[
 Procedure = Literal["aquarius", "nexus"]
 
 SUPERVISORS: Final = frozenset({"key_to_jph", "jpot", "key_to_run", "confirm", "swipe_card", "change_shoe"})
-"""What the supervisor does."""
+"""The supervisor's acts."""
 
-_SEEN_SECONDS: Final = 3.0  # so long somebody looks for what has come of a press
+_SEEN_SECONDS: Final = 3.0  # how long a person waits for the effect of a press
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something that is done; `seat` is that of a hand button."""
+    """An act; `seat` is that of a hand button."""
 
     do: Do
     seat: int = 0
@@ -50,12 +50,12 @@ class Act:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What a dealer sees.
+    """The public data that a dealer sees.
 
-    - `phase`: the table's; `step`: how far the progressive's game is; `seats`: those with a coin in it.
-    - `won`: the seats whose hand won of the meter, None while that is not known.
+    - `phase`: the table's; `step`: the step of the progressive's game; `seats`: those with a coin in it.
+    - `won`: the seats whose hand won an award of the meter, None while that is not known.
     - `selected`: the seats whose hand button is on.
-    - `key`: where the supervisor's key stands.
+    - `key`: the position of the supervisor's key.
     - `shoe_over`: the shoe's last hand has been dealt.
     """
 
@@ -69,7 +69,7 @@ class Seen:
 
 
 def right_act(seen: Seen, procedure: Procedure) -> Act | None:  # noqa: PLR0911 - flat: one case a step
-    """What is to be done now, None while there is nothing to do but wait."""
+    """The act that is due now, None if the dealer must wait."""
     match seen.step:
         case "betting" | "playing" if seen.phase == "settled":
             return Act("change_shoe" if seen.shoe_over else "open_betting")
@@ -103,7 +103,7 @@ def _settle(seen: Seen, procedure: Procedure) -> Act | None:
 
 
 def wrong_acts(seen: Seen, procedure: Procedure, seats: int) -> list[Act]:
-    """What a dealer can do wrong now: each is refused, and changes nothing."""
+    """The possible mistakes of a dealer now: each is refused, and changes nothing."""
     none = [seat for seat in range(1, seats + 1) if seat not in seen.seats]
     award = Act("jpot" if procedure == "aquarius" else "confirm")
     match seen.step:
@@ -124,28 +124,27 @@ def wrong_acts(seen: Seen, procedure: Procedure, seats: int) -> list[Act]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of an act, in the words that whoever did it reads."""
+    """The result of an act, in the words shown to the person."""
 
     done: bool
     text: str
 
 
 class Hands(Protocol):
-    """How a dealer and a supervisor do things at this table."""
+    """The dealer's and the supervisor's way of acting at this table."""
 
     async def do(self, act: Act) -> Outcome:
-        """Do it, and read what came of it."""
+        """Do it, and read the result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DealerOptions:
     """One dealer at one table.
 
-    - `wager` is the progressive's, and `seats` how many the table has.
-    - `betting`: how long players have for their wagers, `think`: how long each press takes, `supervisor`: how long what a
-      supervisor or paying an award takes; in seconds.
-    - `changes_shoe`: the supervisor changes a shoe that is over; else somebody else does.
-    - `slips`: how often something is done out of order; `seed` decides when.
+    - `wager` is the progressive's, and `seats` the number of the table's seats.
+    - `betting`: the players' time for their wagers, `think`: the time for each press, `supervisor`: the time
+      for an act of a supervisor or for paying an award; in seconds.
+    - `slips`: the rate of acts out of order; `seed` decides when.
     """
 
     broker: BrokerConfig
@@ -156,13 +155,12 @@ class DealerOptions:
     betting: float = 4.0
     think: float = 0.5
     supervisor: float = 2.0
-    changes_shoe: bool = True
     slips: float = 0.0
     seed: int = 1
 
 
 class TableDealer:
-    """Deals a table's progressive until cancelled; `say` is told each act and what became of it."""
+    """Deals a table's progressive until cancelled; `say` receives each act and its result."""
 
     def __init__(self, options: DealerOptions, hands: Hands, say: Callable[[Act, Outcome], None]) -> None:
         self._options = options
@@ -173,7 +171,7 @@ class TableDealer:
         self._news = asyncio.Event()
 
     async def run(self) -> None:
-        """Deal until cancelled; a broker that goes away is connected to again."""
+        """Deal until cancelled; reconnect to the broker when it is lost."""
         await Link(self._options.broker, Backoff(1, 1)).run(self._attend)
 
     async def _attend(self, connection: Connection) -> None:
@@ -184,10 +182,10 @@ class TableDealer:
             async for message in connection.messages():
                 self._look(json.loads(message.payload))
 
-    # --- what is seen
+    # --- observation
 
     def _look(self, message: dict[str, Any]) -> None:
-        """Take note of a message, whatever it is of; a broker may deliver more than was subscribed to."""
+        """Take note of a message on any topic; a broker may deliver more than was subscribed to."""
         before = self._seen
         match message.get("schema"):
             case "punto/state/1":
@@ -211,7 +209,7 @@ class TableDealer:
         )
 
     async def _until_news(self, seconds: float) -> bool:
-        """Whether anything new was seen before so much time had passed."""
+        """Whether anything new was seen within this time."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._news.wait()
@@ -219,17 +217,17 @@ class TableDealer:
         self._news.clear()
         return found
 
-    # --- what is done
+    # --- action
 
     async def _deal(self) -> None:
-        """Do one thing after the other, each when it has been seen what came of the one before."""
+        """Do one act after another, each after the effect of the previous one is visible."""
         procedure = self._options.procedure
         slipped = False
         while True:
             act = right_act(self._seen, procedure)
-            if act is None or (act.do == "change_shoe" and not self._options.changes_shoe):
+            if act is None:
                 if not await self._until_news(_SEEN_SECONDS) and self._seen.step == "settling":
-                    # Nobody knows who won, as after a start in mid-game: a hand button says so.
+                    # The winners are not known, as after a start in mid-game: a hand button's answer tells.
                     self._note(won=frozenset(self._seen.seats), selected=frozenset())
                 continue
             await asyncio.sleep(self._pause_before(act))
@@ -259,8 +257,8 @@ class TableDealer:
                 self._note(selected=seen.selected | {act.seat} if on else seen.selected - {act.seat})
             case "hand_button", False:
                 self._note(won=(seen.won or frozenset()) - {act.seat})
-            case "open_betting", False:
-                self._note(shoe_over=True)
+            case "open_betting", False if "the next hand waits" not in outcome.text:
+                self._note(shoe_over=True)  # else the award is not seen yet
             case "jpot" | "confirm" | "game_over", False:
                 self._note(won=None)
             case "key_to_jph", True:
@@ -268,10 +266,10 @@ class TableDealer:
             case _, True:
                 await self._come_of(act, seen)
             case _:
-                await self._until_news(_SEEN_SECONDS)  # who was refused does not hammer at it
+                await self._until_news(_SEEN_SECONDS)  # wait after a refusal, without repeated attempts
 
     async def _come_of(self, act: Act, seen: Seen) -> None:
-        """Note what an act that was done has changed, and wait until it shows."""
+        """Note the change by an act, and wait until it is visible."""
         match act.do:
             case "start_game":
                 self._note(won=None, selected=frozenset())

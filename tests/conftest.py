@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import structlog
 
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
@@ -16,6 +17,21 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 1 << 30:  # a container may have little of it
     os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+@pytest.fixture(autouse=True)
+def _log():
+    """No line of a log between what a test prints, whatever ran before: a test of the log captures it."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    yield
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def log_lines():
+    """The lines that the program has logged so far in this test."""
+    with structlog.testing.capture_logs() as lines:
+        yield lines
 
 
 @pytest.fixture

@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 LOCKS = {
-    Path("requirements.lock"): ["--all-extras", "--group", "dev"],
+    Path("requirements.lock"): ["pyproject.toml", "--all-extras", "--group", "dev"],
     Path("table.lock"): [
+        "pyproject.toml",
         "--extra",
         "console",
         "--extra",
@@ -19,8 +20,9 @@ LOCKS = {
         "--group",
         "build",
     ],
+    Path("docs.lock"): ["--group", "docs"],
 }
-"""For those who develop, and for the PC of a table."""
+"""What each file locks: a developer's machine, a table's PC, the documents' site."""
 FLAGS = [
     "--quiet",
     "--universal",
@@ -34,11 +36,11 @@ FLAGS += ["--no-emit-index-url", "--no-emit-find-links"]
 
 
 def main() -> int:
-    """Check both."""
-    return max(is_current(lock, extras) for lock, extras in LOCKS.items())
+    """Check each."""
+    return max(is_current(lock, wanted) for lock, wanted in LOCKS.items())
 
 
-def is_current(lock: Path, extras: list[str]) -> int:
+def is_current(lock: Path, wanted: list[str]) -> int:
     """Resolve again with the lock's own versions preferred: a lock that is current comes out unchanged."""
     locked = lock.read_text(encoding="utf-8") if lock.exists() else ""
     if "://" in locked:
@@ -49,9 +51,7 @@ def is_current(lock: Path, extras: list[str]) -> int:
         # what has no version of its own yet takes that of the other lock
         resolved.write_text(locked or next(iter(LOCKS)).read_text(encoding="utf-8"), encoding="utf-8")
         uv = str(Path(sys.executable).with_name("uv"))
-        subprocess.run(
-            [uv, "pip", "compile", *FLAGS, *extras, "pyproject.toml", "-o", str(resolved)], check=True
-        )
+        subprocess.run([uv, "pip", "compile", *FLAGS, *wanted, "-o", str(resolved)], check=True)
         if "--write" in sys.argv:
             lock.write_text(resolved.read_text(encoding="utf-8"), encoding="utf-8")
         elif resolved.read_text(encoding="utf-8") != locked:

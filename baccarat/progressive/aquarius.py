@@ -1,15 +1,29 @@
-"""How a round goes with Aquarius: a keypad, and a supervisor's key (sheet 000, Aquarius, dealing procedure).
+"""The procedure of a round with Aquarius: a keypad, and a supervisor's key.
 
-J-POT logs an award, and the key's way back to RUN adjusts the meter (7e, 7f). So a table that loses its power in
-between stands at LOGGED, and goes on from there.
+Source: sheet 000, Aquarius, dealing procedure.
+
+J-POT logs an award, and turning the key back to RUN adjusts the meter (7e, 7f). A table that loses its power
+in between restarts at LOGGED and continues from there.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from punto.baccarat.progressive import procedure
+from punto.baccarat.progressive import game_events, procedure
 from punto.baccarat.progressive.events import Authority, BookAward
+from punto.baccarat.progressive.game_events import (
+    AwardTakenBack,
+    HandButton,
+    HandDecided,
+    NobodyWon,
+    Order,
+    ReopenGame,
+    StartGame,
+    WagerLifted,
+    WagerPlaced,
+    WagerVoided,
+)
 from punto.baccarat.progressive.procedure import (
     ADJUSTED,
     AFTER_START,
@@ -25,21 +39,11 @@ from punto.baccarat.progressive.procedure import (
     PLAYING,
     SETTLING,
     TOO_LATE,
-    AwardTakenBack,
     Hand,
-    HandButton,
-    HandDecided,
-    NobodyWon,
-    Order,
     Procedure,
     Refusal,
     Refusals,
-    ReopenGame,
-    StartGame,
     Transitions,
-    WagerLifted,
-    WagerPlaced,
-    WagerVoided,
     end,
     log,
 )
@@ -47,14 +51,14 @@ from punto.baccarat.progressive.refusal import RefusedError
 
 
 class Key(StrEnum):
-    """Where the supervisor's key stands."""
+    """The positions of the supervisor's key."""
 
     RUN = "run"
     JPH = "jph"
 
 
 KEY_SWITCH: Final = "key switch"
-"""Who turned a key, or pressed J-POT with it, at a keypad: a key names nobody."""
+"""Name on record for a key turned or J-POT pressed at a keypad, because a key does not identify a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class TurnKey:
 
 @dataclass(frozen=True, slots=True)
 class Jpot:
-    """The supervisor `who` presses J-POT; or the dealer, for an award that the house lets the dealer confirm."""
+    """The supervisor `who` presses J-POT, or the dealer, for an award that the house lets the dealer confirm."""
 
     who: str
     kind: Literal["jpot"] = "jpot"
@@ -82,7 +86,7 @@ class GameOver:
     kind: Literal["game_over"] = "game_over"
 
 
-Event = procedure.Event | TurnKey | Jpot | GameOver
+Event = game_events.Event | TurnKey | Jpot | GameOver
 
 TRANSITIONS: Final[Transitions] = {
     BETTING: {
@@ -108,7 +112,7 @@ TRANSITIONS: Final[Transitions] = {
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
         TurnKey: frozenset({SETTLING}),
-        Jpot: frozenset({LOGGED, ADJUSTED}),  # adjusted where the dealer may confirm it alone
+        Jpot: frozenset({LOGGED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
         NobodyWon: frozenset({LOGGED, ADJUSTED}),
         GameOver: frozenset({BETTING}),
     },
@@ -184,28 +188,29 @@ REFUSED: Final[Refusals] = {
 
 @dataclass(frozen=True, kw_only=True)
 class State(procedure.State):
-    """A table with Aquarius: the step, the hand and the key. It can be stored and taken up again."""
+    """A table with Aquarius: the step, the hand and the key. It can be stored and restored."""
 
     key: Key = Key.RUN
     kind: Literal["aquarius"] = "aquarius"
 
 
 class Aquarius(Procedure[State]):
-    """One table's procedure. `state` is all that it is."""
+    """One table's procedure; `state` holds everything."""
 
     states = State
     transitions = TRANSITIONS
     refused = REFUSED
 
     def carry_out(self, event: Any) -> tuple[State, list[Order]]:
-        """The state after an event that is legal now, and what it asks of the progressive."""
+        """Return the state after an event that is legal now, and the events for the progressive."""
         if isinstance(event, StartGame | GameOver) and self.state.key is Key.JPH:
-            # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the table".
+            # 7f: "Returning the supervisor key to the “Run” position will restore normal operation of the
+            # table".
             raise RefusedError("key_in_jph", "the key is in JPH: a supervisor must turn it to RUN first")
         return super().carry_out(event)
 
     def own(self, event: TurnKey | Jpot | NobodyWon | GameOver) -> tuple[State, list[Order]]:
-        """The state after an event of the key or the keypad, and what it asks of the progressive."""
+        """Return the state after an event of the key or the keypad, and the events for the progressive."""
         state, hand = self.state, self.state.hand
         match event:
             case TurnKey(to=to):
@@ -219,7 +224,10 @@ class Aquarius(Procedure[State]):
                 return state.but(hand=ended, step=BETTING), [order]
 
     def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
-        """Log an award, or that nobody won it (7e); with the key in RUN what the dealer may confirm alone, which is booked at once."""
+        """Log an award, or that nobody won it (7e).
+
+        With the key in RUN, log an award that the dealer may confirm alone; it is booked at once.
+        """
         state = self.state
         alone = state.key is Key.RUN
         up_to = 0 if state.hand.won is None else state.hand.won.dealer_up_to
@@ -234,5 +242,5 @@ class Aquarius(Procedure[State]):
 
 
 def _booking(hand: Hand) -> list[Order]:
-    """That nobody won is logged, and books nothing."""
+    """Log that nobody won; this books nothing."""
     return [] if hand.denied else [BookAward(hand.table)]

@@ -1,19 +1,20 @@
-"""Awards: locked, booked and backed out; and that nobody won one.
+"""Awards: locked, booked, backed out, and denied (nobody won).
 
-What the tray pays (sheet 000, 7a: "Other hands are paid from the tray or from the meter") goes the same way as what the meter
-pays, and moves nothing in the meter's books.
+Awards that the tray pays (sheet 000, 7a: "Other hands are paid from the tray or from the meter") take the
+same steps as awards that the meter pays, but move no money in the meter's books.
 
-An award's amount is fixed when it is locked, of the meter less what is locked already. The order of the locks is the
-order on the record, so two tables that win in the same moment are one after the other.
+An award's amount is fixed when it is locked, from the meter less the amounts already locked. The record keeps
+the order of the locks, so if two tables win at the same moment, one award follows the other.
 
-The next meter begins when a 100% award is locked, not when it is booked: what is left of the won meter (less than a
-cent), the seed, all of the reserve (sheet 000: "added on to any configured seed amount after a 100% award is given")
-and as much of the overflow as the display limit lets it. So wagers that come between lock and booking feed the next
-meter, and another table's award of that moment is of a meter that has its seed.
+The next meter begins when a 100% award is locked, not when it is booked. It holds the rest of the won meter
+(less than a cent), the seed, all of the reserve (sheet 000: "added on to any configured seed amount after a
+100% award is given") and as much of the overflow as the display limit allows. So wagers between lock and
+booking feed the next meter, and an award of another table at that moment is taken from a meter that has its
+seed.
 
-The overflow comes back only then, and for a fixed award that the meter does not hold without it. No sheet speaks of it;
-were it to fill the room that a smaller award makes, players would not see that award "deducted from the meter"
-(sheet 001, 7b).
+The overflow returns to the meter only then, and for a fixed award that the meter cannot pay without it. The
+sheets do not cover this; if the overflow filled the gap after each smaller award, players would not see that
+award "deducted from the meter" (sheet 001, 7b).
 """
 
 from dataclasses import replace
@@ -32,15 +33,15 @@ from punto.baccarat.progressive.turn import Turn
 from punto.baccarat.wagers.definition import Rule
 
 KEPT: Final = 25
-"""So many awards of either payer that are over are at hand for the Game Manager; all of them are on the record."""
+"""Number of completed awards kept per payer for the Game Manager; the record keeps all of them."""
 
 
 def lock(turn: Turn, event: LockAward) -> None:
-    """Fix an award. With Nexus it is booked in the same step (sheet 000, Nexus Command, 7e).
+    """Fix an award. With Nexus this step also books it (sheet 000, Nexus Command, 7e).
 
     Raises:
-        RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was confirmed before, who
-            confirms it may not, or the meter does not hold it.
+        RefusedError: the round is not open, the tier wins no award, a seat has no wager, the award was
+            confirmed before, `who` lacks the authority to confirm it, or the meter does not hold the amount.
     """
     award = _claimed(turn, event)
     _refuse_again(turn, event)
@@ -49,7 +50,8 @@ def lock(turn: Turn, event: LockAward) -> None:
     _refuse_authority(turn, award)
     missing = amount(award.amount) - turn.state.available
     if award.payer == "meter" and missing > 0:
-        # What a display limit kept off the meter is the players' too. It comes in no other way before the next meter.
+        # The amount that the display limit kept off the meter also belongs to the players. Before the next
+        # meter it is used only here.
         back = (Line(Account.OVERFLOW, -missing), Line(Account.PRIMARY, missing))
         turn.post(Cause.OVERFLOW_ADDED, back, _about(award))
     turn.change(awards=(*turn.state.awards, award), next_award=award.id + 1)
@@ -61,10 +63,11 @@ def lock(turn: Turn, event: LockAward) -> None:
 
 
 def deny(turn: Turn, event: DenyAward) -> None:
-    """Note that nobody won an award, by the authority that the award would have needed. It moves no money.
+    """Record that nobody won an award, with the authority that the award would need. It moves no money.
 
     Raises:
-        RefusedError: the round is not open, the tier wins no award, or who confirms it may not.
+        RefusedError: the round is not open, the tier wins no award, or `who` lacks the authority to confirm
+            this.
     """
     award = _claimed(turn, event)
     _refuse_authority(turn, award)
@@ -87,46 +90,46 @@ def deny(turn: Turn, event: DenyAward) -> None:
 
 
 def book(turn: Turn, event: BookAward) -> None:
-    """Book the award that is locked at a table: what the meter pays is taken off it.
+    """Book the award that is locked at a table, and take the meter's part off the meter.
 
     Raises:
-        RefusedError: none is.
+        RefusedError: no award is locked.
     """
     award = next((each for each in turn.state.locked if each.table == event.table), None)
     if award is None:
         raise RefusedError(
-            "nothing_locked", f"no award is logged at {event.table} that the meter has not been adjusted for"
+            "nothing_locked", f"there is no logged award at {event.table} that still needs the meter adjusted"
         )
     _book(turn, award)
 
 
 def back_out(turn: Turn, event: BackOut) -> None:
-    """Take a booked award back; what the meter paid is put back on it.
+    """Reverse a booked award; the amount that the meter paid is put back on it.
 
-    What began the next meter stays where it is: seed is taken back by an adjustment of its own, for its own cause.
+    The amount that began the next meter stays: recover seed by a separate adjustment with its own cause.
 
     Raises:
-        RefusedError: there is no such award any more, it is not booked, or the order is not in order.
+        RefusedError: the award does not exist any more, is not booked, or the order is invalid.
     """
     if event.progressive not in {None, turn.state.settings.progressive}:
         raise RefusedError(
             "other_progressive",
-            f"award {event.award} is {event.progressive}'s, and this is {turn.state.settings.progressive}: a meter that is no "
-            "more is not adjusted",
+            f"award {event.award} belongs to {event.progressive}, but this is {turn.state.settings.progressive}: "
+            "the meter of another progressive cannot be adjusted",
         )
     award = next((each for each in turn.state.awards if each.id == event.award), None)
     if award is None:
         raise RefusedError(
             "unknown_award",
-            f"award {event.award} is not among those at hand: make an adjustment that names it in its reason",
+            f"award {event.award} is not among the awards kept here: make an adjustment that names it in its reason",
         )
     if award.state is AwardState.BACKED_OUT:
         raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")
     if award.state is AwardState.LOCKED:
         raise RefusedError(
             "not_booked",
-            f"award {award.id} is logged and the meter is not adjusted yet: turn the key at {award.table} to RUN, and "
-            "then back it out",
+            f"award {award.id} is logged and the meter is not adjusted yet: turn the key at {award.table} to "
+            "RUN, and then back it out",
         )
     refuse_unreasoned(event.reason)
     put = amount(award.amount)
@@ -142,10 +145,14 @@ def back_out(turn: Turn, event: BackOut) -> None:
 
 
 def forget(turn: Turn) -> None:
-    """Keep the last awards of either payer, and those of the tables' last rounds, which are locked or could still be corrected."""
+    """Keep the last awards of either payer, and those of the tables' last rounds.
+
+    The latter are locked or could still be corrected.
+    """
     awards = turn.state.awards
     last_rounds = {(each.table, each.round) for each in turn.state.rounds}
-    # The many of the tray must not drive out the few of the meter, which could then not be backed out.
+    # Frequent awards from the tray must not displace the rare ones of the meter, which could then not be
+    # backed out.
     last = {
         award.id
         for payer in get_args(Payer)
@@ -157,7 +164,7 @@ def forget(turn: Turn) -> None:
 
 
 def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
-    """The award as it would be locked now.
+    """The award as a lock would fix it now.
 
     Raises:
         RefusedError: the round is not open, the tier wins no award, or a seat has no wager.
@@ -166,7 +173,7 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     if played.over:
         raise RefusedError(
             "round_over",
-            f"round {event.round} of {event.table} is over: correct its cards, or its award is none",
+            f"round {event.round} of {event.table} is over: to award it, correct its cards first",
         )
     won, authority, settings = event.won, event.authority, turn.state.settings
     rule = settings.tier(won.rule)
@@ -207,13 +214,13 @@ def _refuse_seats(seats: tuple[int, ...], round_: int, played: TableRound) -> No
     if without or len(set(seats)) < len(seats):
         raise RefusedError(
             "no_wager",
-            f"of the seats {', '.join(map(str, seats))} each must have a progressive wager in round {round_}, "
-            f"once; with one are {', '.join(map(str, sorted(with_wager))) or 'none'}",
+            f"each of the seats {', '.join(map(str, seats))} must have one progressive wager in round {round_}; "
+            f"seats with a wager: {', '.join(map(str, sorted(with_wager))) or 'none'}",
         )
 
 
 def _refuse_again(turn: Turn, event: LockAward) -> None:
-    """One table has one winning hand, so a round has one award at most."""
+    """Refuse a second award of a round: one table has one winning hand."""
     for award in turn.state.awards:
         if (award.table, award.round) == (
             event.table,
@@ -221,17 +228,17 @@ def _refuse_again(turn: Turn, event: LockAward) -> None:
         ) and award.state is not AwardState.BACKED_OUT:
             raise RefusedError(
                 "already_confirmed",
-                f"award {award.id} of round {award.round} is confirmed already, {written(award.amount)} for "
+                f"award {award.id} of round {award.round} is already confirmed, {written(award.amount)} for "
                 f"{award.rule}: if it is wrong, have it backed out at the Game Manager first",
             )
 
 
 def _refuse_unpayable(turn: Turn, award: Award) -> None:
-    """An award that the meter does not hold: whoever won it is to be paid in full, so the house adds to the meter."""
+    """Refuse an award that the meter does not hold: winners are paid in full, so the house must first add to it."""
     held = whole(turn.state.available + turn.state.ledger.overflow)
     if not award.amount:
         raise RefusedError(
-            "meter_dry", "the meter holds nothing to pay: add to it by a manual adjustment first"
+            "meter_dry", "the meter has no money to pay: add to it by a manual adjustment first"
         )
     if award.amount > held:
         raise RefusedError(
@@ -261,15 +268,15 @@ def _refuse_authority(turn: Turn, award: Award) -> None:
     if award.confirmed_by == award.who:
         raise RefusedError(
             "second_person_needed",
-            f"an award of {written(award.amount)} needs two people, and {award.who} pressed CONFIRM: another executive must "
-            "complete it",
+            f"an award of {written(award.amount)} needs two people, and {award.who} pressed CONFIRM: another "
+            "executive must complete it",
         )
 
 
 def _shares(
     turn: Turn, rule: Rule, seats: tuple[int, ...], played: TableRound, available: int
 ) -> tuple[Share, ...]:
-    """Who gets what: of a percentage all who share it, of a fixed award each winner by the own wager."""
+    """The shares: a percentage is split among the sharing seats; a fixed award pays each winner by their wager."""
     settings = turn.state.settings
     staked = {wager.seat: wager.amount for wager in played.wagers}
     if not rule.pay.meter:

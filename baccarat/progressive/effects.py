@@ -1,4 +1,4 @@
-"""What a progressive does about an event: entries for its record, in order."""
+"""The effects of an event on a progressive: entries for its record, in order."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class WagersCounted:
-    """A round began at a table, with these progressive wagers."""
+    """A round began at a table with these progressive wagers."""
 
     table: str
     round: int
@@ -29,7 +29,7 @@ class WagersCounted:
 
 @dataclass(frozen=True, slots=True)
 class AwardLocked:
-    """An award was fixed: it is logged, and can be backed out only by manual adjustment."""
+    """An award was fixed: it is logged, and only a manual adjustment can back it out."""
 
     award: Award
     kind: Literal["award_locked"] = "award_locked"
@@ -37,7 +37,7 @@ class AwardLocked:
 
 @dataclass(frozen=True, slots=True)
 class AwardBooked:
-    """An award is to be paid, and the meter was adjusted for it if it pays."""
+    """An award is due for payment; if the meter pays it, the meter was adjusted."""
 
     award: Award
     kind: Literal["award_booked"] = "award_booked"
@@ -45,7 +45,7 @@ class AwardBooked:
 
 @dataclass(frozen=True, slots=True)
 class AwardBackedOut:
-    """An award was taken back, onto the meter if that had paid it; by whom and why, as far as the entry has it."""
+    """An award was backed out, onto the meter if the meter had paid it; with who and why, if the entry has it."""
 
     award: Award
     who: str | None = None
@@ -56,9 +56,9 @@ class AwardBackedOut:
 
 @dataclass(frozen=True, slots=True)
 class NobodyWonLogged:
-    """It was confirmed that none of `seats` won the tier `rule`, which their hand can have won; `amount` is what it would have come to.
+    """Confirmation that none of `seats` won the tier `rule`, which their hand can have won.
 
-    By whom and by what is as of an award.
+    `amount` is the amount that the award would have had. The other fields are as for an award.
     """
 
     table: str
@@ -78,7 +78,7 @@ class NobodyWonLogged:
 
 @dataclass(frozen=True, slots=True)
 class GameReopened:
-    """A game that had ended with nobody as its winner was opened again."""
+    """A game that had ended with NOBODY WON was reopened."""
 
     table: str
     round: int
@@ -90,7 +90,7 @@ class GameReopened:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanged:
-    """The settings before and after a change, and who made it."""
+    """The settings before and after a change, and who changed them."""
 
     before: Settings
     after: Settings
@@ -102,7 +102,7 @@ class SettingsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Retired:
-    """The progressive is no more."""
+    """The progressive was retired."""
 
     reason: str
     who: str
@@ -112,7 +112,7 @@ class Retired:
 
 @dataclass(frozen=True, slots=True)
 class CoinsCounted:
-    """What was taken in wagers on a gaming day was counted, by hand or machine."""
+    """The progressive wagers of a gaming day were counted, by hand or machine."""
 
     day: str
     amount: int
@@ -122,7 +122,7 @@ class CoinsCounted:
 
 @dataclass(frozen=True, slots=True)
 class WinPagePrinted:
-    """The win page of the award of this number was printed, as the original or as a copy."""
+    """The win page of the award with this number was printed, as the original or as a copy."""
 
     award: int
     who: str

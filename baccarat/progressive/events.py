@@ -1,7 +1,7 @@
-"""Everything that can happen to a progressive: the inputs, as the record keeps them.
+"""The events of a progressive: its inputs, as the record keeps them.
 
-Amounts are in minor units. `who` is the operator's name, `approved_by` a second person's. Whether an order needs one is
-asked where it is taken (`punto.baccarat.table.approval`), and not here.
+Amounts are in minor units. `who` is the operator's name, `approved_by` a second person's.
+`punto.baccarat.table.approval` decides if an order needs a second person; this module does not.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ from punto.baccarat.progressive.settings import Settings
 
 CardLevel = Literal["supervisor", "executive"]
 ConfirmedBy = Literal["key", "card", "signature", "dealer"]
-"""How an award is confirmed; by the dealer alone only where the house lets a dealer pay it from the tray."""
+"""How an award is confirmed; `dealer` only if the house lets the dealer confirm awards from the tray."""
 
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The award that the hand on `side` won, and the seats that won it; that can have won it if not `certain`.
+    """The award that the hand on `side` won, and its winning seats; if not `certain`, the seats that can have won it.
 
-    For so many seats as `dealer_up_to` the dealer may confirm it without a supervisor. `player` and `banker` are the cards.
+    The dealer may confirm it without a supervisor for up to `dealer_up_to` seats. `player` and `banker` are
+    the cards.
     """
 
     rule: str
@@ -35,9 +36,9 @@ class Won:
 
 @dataclass(frozen=True, slots=True)
 class Authority:
-    """Who confirms an award, or that nobody won one, and by what; `level` is that of the card or signature.
+    """The person who confirms an award or NOBODY WON, and how; `level` is that of the card or signature.
 
-    `confirmed_by` pressed CONFIRM where that is another step than `who` completes it by.
+    `confirmed_by` pressed CONFIRM, if completing it is a separate step by `who`.
     """
 
     who: str
@@ -65,7 +66,7 @@ class OpenMeter:
 
 @dataclass(frozen=True, slots=True)
 class Contribute:
-    """A round begins at a table, with these wagers on its sensors (START GAME); there may be none."""
+    """A round begins at a table, with these wagers on its sensors (START GAME); the wagers may be empty."""
 
     table: str
     round: int
@@ -84,7 +85,7 @@ class EndRound:
 
 @dataclass(frozen=True, slots=True)
 class ReopenedBy:
-    """Who opens a game again that ended with nobody as its winner, why, and who approved it."""
+    """The person who reopens a game that ended with NOBODY WON, the reason, and the second person who approved it."""
 
     who: str
     reason: str
@@ -93,7 +94,7 @@ class ReopenedBy:
 
 @dataclass(frozen=True, slots=True)
 class ReopenRound:
-    """A table's last round is looked at again: its cards were corrected after its end, or `by` says who orders it."""
+    """A table's last round is reopened: its cards were corrected after its end, or a person ordered it (`by`)."""
 
     table: str
     round: int
@@ -103,7 +104,7 @@ class ReopenRound:
 
 @dataclass(frozen=True, slots=True)
 class LockAward:
-    """It is verified that the seats of `won` won it: its amount is fixed now."""
+    """A confirmed award for the seats of `won`: its amount is fixed now."""
 
     table: str
     round: int
@@ -114,7 +115,7 @@ class LockAward:
 
 @dataclass(frozen=True, slots=True)
 class DenyAward:
-    """It is verified that of the seats of `won`, which can have won it, none did."""
+    """Confirmation that none of the seats of `won`, which can have won it, did win."""
 
     table: str
     round: int
@@ -127,7 +128,7 @@ class DenyAward:
 
 @dataclass(frozen=True, slots=True)
 class BookAward:
-    """The meter is adjusted for the award that is locked at a table (Aquarius: the key is back in RUN)."""
+    """The meter is adjusted for the award locked at a table (Aquarius: the key is back in RUN)."""
 
     table: str
     kind: Literal["book_award"] = "book_award"
@@ -137,7 +138,8 @@ class BookAward:
 class BackOut:
     """A booked award is put back by manual adjustment (sheet 000, 7h; Nexus, 7g).
 
-    Each progressive numbers its awards from 1: `progressive` says whose it is, None that it is the one in service.
+    Each progressive numbers its awards from 1: `progressive` says which one it belongs to, None for the one
+    in service.
     """
 
     award: int
@@ -150,7 +152,7 @@ class BackOut:
 
 @dataclass(frozen=True, slots=True)
 class Adjust:
-    """A manual adjustment: so much more on the meter, or less for one of the causes that allow it."""
+    """A manual adjustment: an amount added to the meter, or taken off it for one of the causes that allow this."""
 
     cause: Cause
     amount: int
@@ -162,9 +164,9 @@ class Adjust:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSettings:
-    """Other settings are in force from now on; a seed from the next meter on.
+    """New settings apply from now on; a new seed applies from the next meter on.
 
-    `before` are those that whoever changes them saw, None if they look at none.
+    `before` holds the settings that the person saw when changing them, None if the person did not see them.
     """
 
     settings: Settings
@@ -177,7 +179,7 @@ class ChangeSettings:
 
 @dataclass(frozen=True, slots=True)
 class Retire:
-    """The progressive is retired for good, and what it holds is taken off it."""
+    """The progressive is retired for good, and the money on its meter is taken off."""
 
     reason: str
     who: str
@@ -187,10 +189,10 @@ class Retire:
 
 @dataclass(frozen=True, slots=True)
 class CountCoins:
-    """The wagers that were taken on the gaming day `day`, such as "2026-11-21", were counted: so much, in minor units.
+    """The counted wagers of the gaming day `day`, such as "2026-11-21", in minor units.
 
-    It moves no money: it is what the books are reconciled with. `progressive` says whose wagers they were, which may be
-    retired since; None that they were those of the one at the table.
+    It moves no money: reconciliation compares the books with it. `progressive` says whose wagers they were,
+    also if it is retired since; None for the progressive at the table.
     """
 
     day: str
@@ -202,9 +204,9 @@ class CountCoins:
 
 @dataclass(frozen=True, slots=True)
 class PrintWinPage:
-    """The win page of an award of `progressive` is printed, which may be retired; `original` if it is the page to pay by.
+    """The win page of an award of `progressive`, which may be retired, is printed; `original` for the page to pay by.
 
-    It changes nothing: it is there before the paper, so that no second original is ever made.
+    It changes no state. It is recorded before printing, so that a second original is never made.
     """
 
     progressive: str

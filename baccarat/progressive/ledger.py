@@ -1,14 +1,16 @@
 """The books of one meter, by double entry.
 
-The law: money comes from three sources (seed money, contributions, adjustments) and is in one of four places (the
-primary meter, the reserve, the overflow, or paid, by tier). A posting's lines sum to zero, so after each of them
+Money comes from three sources (seed money, contributions, adjustments) and is in one of four places (the
+primary meter, the reserve, the overflow, or paid, by tier). The lines of a posting sum to zero, so after each
+posting
 
     seed money + contributions + adjustments = primary + reserve + overflow + paid
 
-`LINES` says which accounts a cause may move, and which way. So the meter goes down for what is listed there and for
-nothing else: an award, a documented malfunction, an over-limit display, recovery of seed, and retirement.
+`LINES` lists which accounts a cause may move, and in which direction. So the meter goes down only for the
+causes listed there: an award, a documented malfunction, an over-limit display, recovery of seed, and
+retirement.
 
-No posting is ever changed. The ledger keeps the balances; the postings themselves are effects, and the record's.
+Postings never change. The ledger keeps the balances; the postings are effects that go to the record.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,7 +23,7 @@ from punto.baccarat.progressive.value import Value
 
 
 class Account(StrEnum):
-    """Where money comes from, and where it is."""
+    """The sources of money, and the places that hold it."""
 
     SEED_MONEY = "seed_money"
     CONTRIBUTIONS = "contributions"
@@ -34,12 +36,13 @@ class Account(StrEnum):
 
 SOURCES: Final = frozenset({Account.SEED_MONEY, Account.CONTRIBUTIONS, Account.ADJUSTMENTS})
 HOLDINGS: Final = frozenset({Account.PRIMARY, Account.RESERVE, Account.OVERFLOW})
-# Seed money goes back to the house only as far as it came from there. Adjustments are the balance of both ways.
+# Seed money returns to the house at most up to the amount that came from there. Adjustments are a net
+# balance.
 _NEVER_BELOW_ZERO: Final = HOLDINGS | {Account.SEED_MONEY}
 
 
 class Cause(StrEnum):
-    """Why money moves."""
+    """The reasons for which money moves."""
 
     SEED = "seed"
     CONTRIBUTION = "contribution"
@@ -56,7 +59,7 @@ class Cause(StrEnum):
 
 _IN, _OUT = 1, -1
 
-# What goes into the primary meter goes into the overflow as far as it would pass the display limit.
+# If a deposit would take the primary meter above the display limit, the excess goes into the overflow.
 _TO_METER: Final = {Account.PRIMARY: _IN, Account.OVERFLOW: _IN}
 
 LINES: Final[dict[Cause, dict[Account, int]]] = {
@@ -77,7 +80,7 @@ LINES: Final[dict[Cause, dict[Account, int]]] = {
         Account.ADJUSTMENTS: _IN,
     },
 }
-"""Cause -> account -> which way money may go: into it or out of it."""
+"""Cause -> account -> allowed direction of money: into the account or out of it."""
 
 
 class PostingError(ValueError):
@@ -86,7 +89,7 @@ class PostingError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What an account gets, negative where it gives, in millionths of a minor unit; `tier` says who was paid."""
+    """An account's change, in millionths of a minor unit, negative for money out; `tier` is the tier that was paid."""
 
     account: Account
     amount: int
@@ -102,7 +105,7 @@ _BALANCES: Final[dict[Account, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """What a posting is about: a table's round, an award, or what somebody decided and why."""
+    """The subject of a posting: a table's round, an award, or a person's decision and its reason."""
 
     table: str | None = None
     round: int | None = None
@@ -124,7 +127,7 @@ class Posting:
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """What the meter has paid for a tier, which has its rule's name."""
+    """The total that the meter has paid for a tier, named by its rule."""
 
     tier: str
     amount: int
@@ -134,7 +137,7 @@ class Paid:
 class Ledger(Value):
     """The balances after the posting `last`, in millionths of a minor unit.
 
-    Of a source it is what it has given, less what has gone back to it.
+    The balance of a source is the amount that it has given, less the amount returned to it.
     """
 
     last: int = 0
@@ -148,34 +151,34 @@ class Ledger(Value):
 
     @property
     def paid_in_all(self) -> int:
-        """What the meter has paid, whatever the tier."""
+        """The total that the meter has paid, for all tiers."""
         return sum(paid.amount for paid in self.paid)
 
     @property
     def given(self) -> int:
-        """What the sources have given."""
+        """The total that the sources have given."""
         return self.seed_money + self.contributions + self.adjustments
 
     @property
     def accounted(self) -> int:
-        """What is in the meter's accounts and what it has paid: always what the sources have given."""
+        """The sum of the meter's accounts and all it has paid; always equal to `given`."""
         return self.primary + self.reserve + self.overflow + self.paid_in_all
 
     def paid_for(self, tier: str) -> int:
-        """What the meter has paid for a tier."""
+        """The total that the meter has paid for a tier."""
         return next((paid.amount for paid in self.paid if paid.tier == tier), 0)
 
     def post(self, cause: Cause, lines: Iterable[Line], reference: Reference) -> tuple["Ledger", Posting]:
-        """The ledger after this posting, and the posting. Lines of nothing are left out.
+        """Return the ledger after this posting, and the posting. Lines of zero are left out.
 
         Raises:
-            PostingError: the lines do not sum to zero, are not what this cause may move, or would leave an account
-                below zero that cannot be.
+            PostingError: the lines do not sum to zero, this cause may not move them, or they would take an
+                account below zero that must not be.
         """
         moved = tuple(filter(_AMOUNT, lines))
         total = sum(map(_AMOUNT, moved))
         if total or not moved:
-            raise PostingError(f"the lines of {cause} sum to {total}: what an account gets, others give")
+            raise PostingError(f"the lines of {cause} sum to {total}: they must sum to zero")
         allowed = LINES[cause]
         balances: dict[str, int] = {}
         paid = self.paid
@@ -183,9 +186,9 @@ class Ledger(Value):
             account, amount = line.account, line.amount
             if allowed.get(account, 0) * amount <= 0:
                 way = "into" if amount > 0 else "out of"
-                raise PostingError(f"{cause} moves nothing {way} {account}")
+                raise PostingError(f"{cause} may not move money {way} {account}")
             if (account is Account.PAID) is (line.tier is None):
-                raise PostingError("what was paid names its tier, and nothing else has one")
+                raise PostingError("a line for the paid account must name its tier, and other lines must not")
             if line.tier is not None:
                 paid = _paid_more(paid, line.tier, amount)
             else:

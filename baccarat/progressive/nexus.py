@@ -1,15 +1,29 @@
-"""How a round goes with Nexus Command: a dealer display, and cards (sheet 000, Nexus Command, dealing procedure).
+"""The procedure of a round with Nexus Command: a dealer display, and cards.
 
-The swipe of a card, or a signature in its place, logs an award and adjusts the meter at once (7e). So there is no step between
-the two, and a table that loses its power stands before both or after both. Whether card or signature is enough for the award
-is the progressive's to say, which knows what it comes to.
+Source: sheet 000, Nexus Command, dealing procedure.
+
+The swipe of a card, or a signature in its place, logs an award and adjusts the meter at once (7e). There is
+no step between them, so a table that loses its power restarts either before both or after both. The
+progressive knows the award's amount and decides if the card or signature is sufficient.
 """
 
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from punto.baccarat.progressive import procedure
+from punto.baccarat.progressive import game_events, procedure
 from punto.baccarat.progressive.events import Authority, CardLevel, ConfirmedBy
+from punto.baccarat.progressive.game_events import (
+    AwardTakenBack,
+    HandButton,
+    HandDecided,
+    NobodyWon,
+    Order,
+    ReopenGame,
+    StartGame,
+    WagerLifted,
+    WagerPlaced,
+    WagerVoided,
+)
 from punto.baccarat.progressive.procedure import (
     ADJUSTED,
     AFTER_START,
@@ -25,20 +39,10 @@ from punto.baccarat.progressive.procedure import (
     PLAYING,
     SETTLING,
     TOO_LATE,
-    AwardTakenBack,
-    HandButton,
-    HandDecided,
-    NobodyWon,
-    Order,
     Procedure,
     Refusal,
     Refusals,
-    ReopenGame,
-    StartGame,
     Transitions,
-    WagerLifted,
-    WagerPlaced,
-    WagerVoided,
     end,
     log,
 )
@@ -46,7 +50,7 @@ from punto.baccarat.progressive.procedure import (
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """The supervisor presses CONFIRM; or the dealer, for an award that the house lets the dealer confirm."""
+    """The supervisor presses CONFIRM, or the dealer, for an award that the house lets the dealer confirm."""
 
     who: str
     kind: Literal["confirm"] = "confirm"
@@ -54,7 +58,7 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class SwipeCard:
-    """A card reader has seen a card of this level; it is `who`'s."""
+    """A card reader has read a card of this level; it belongs to `who`."""
 
     who: str
     level: CardLevel
@@ -63,7 +67,7 @@ class SwipeCard:
 
 @dataclass(frozen=True, slots=True)
 class SignAward:
-    """`who`, whose role is of this level, signs for the award at a console, where no card is swiped."""
+    """`who`, with a role of this level, signs for the award at a console instead of a card swipe."""
 
     who: str
     level: CardLevel
@@ -78,7 +82,7 @@ class EndGame:
     kind: Literal["end_game"] = "end_game"
 
 
-Event = procedure.Event | Confirm | SwipeCard | SignAward | EndGame
+Event = game_events.Event | Confirm | SwipeCard | SignAward | EndGame
 
 TRANSITIONS: Final[Transitions] = {
     BETTING: {
@@ -101,7 +105,7 @@ TRANSITIONS: Final[Transitions] = {
         HandDecided: frozenset({SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
         HandButton: frozenset({SETTLING}),
-        Confirm: frozenset({CONFIRMED, ADJUSTED}),  # adjusted where the dealer may confirm it alone
+        Confirm: frozenset({CONFIRMED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
         NobodyWon: frozenset({CONFIRMED, ADJUSTED}),
         EndGame: frozenset({BETTING}),
     },
@@ -110,7 +114,7 @@ TRANSITIONS: Final[Transitions] = {
         WagerVoided: frozenset({CONFIRMED}),
         HandDecided: frozenset({CONFIRMED, SETTLING}),
         AwardTakenBack: frozenset({SETTLING}),
-        HandButton: frozenset({SETTLING}),  # a hand is taken back, and the confirmation with it
+        HandButton: frozenset({SETTLING}),  # deselecting a hand also cancels the confirmation
         SwipeCard: frozenset({ADJUSTED}),
         SignAward: frozenset({ADJUSTED}),
     },
@@ -125,11 +129,11 @@ TRANSITIONS: Final[Transitions] = {
 
 _TO_COMPLETE: Final[Refusal] = (
     "already_confirmed",
-    "this game is confirmed: swipe a card or sign to complete it, or press a hand button to take it back",
+    "this game is confirmed: swipe a card or sign to complete it, or press a hand button to cancel it",
 )
 _NOT_CONFIRMED: Final[Refusal] = (
     "not_confirmed",
-    "nothing is confirmed that a card or a signature could complete: select the hands and press CONFIRM first",
+    "no award is confirmed yet, so there is nothing to complete: select the hands and press CONFIRM first",
 )
 
 REFUSED: Final[Refusals] = {
@@ -166,7 +170,7 @@ REFUSED: Final[Refusals] = {
         NobodyWon: _TO_COMPLETE,
         ReopenGame: NOT_OVER,
         Confirm: _TO_COMPLETE,
-        EndGame: ("award_unconfirmed", "what was confirmed is not completed: swipe a card or sign first"),
+        EndGame: ("award_unconfirmed", "the confirmed award is not completed: swipe a card or sign first"),
     },
     ADJUSTED: {
         WagerPlaced: AFTER_START,
@@ -183,9 +187,10 @@ REFUSED: Final[Refusals] = {
 
 @dataclass(frozen=True, kw_only=True)
 class State(procedure.State):
-    """A table with Nexus Command: the step and the hand. It can be stored and taken up again.
+    """A table with Nexus Command: the step and the hand. It can be stored and restored.
 
-    `confirmed` is what was confirmed and by whom, while a card or a signature is to complete it.
+    `confirmed` is the confirmed award and the person who confirmed it, until a card or a signature completes
+    it.
     """
 
     confirmed: Confirm | NobodyWon | None = None
@@ -193,19 +198,19 @@ class State(procedure.State):
 
 
 class Nexus(Procedure[State]):
-    """One table's procedure. `state` is all that it is."""
+    """One table's procedure; `state` holds everything."""
 
     states = State
     transitions = TRANSITIONS
     refused = REFUSED
 
     def carry_out(self, event: Any) -> tuple[State, list[Order]]:
-        """The state after an event that is legal now, and what it asks of the progressive."""
+        """Return the state after an event that is legal now, and the events for the progressive."""
         after, orders = super().carry_out(event)
         return after if after.step is CONFIRMED else after.but(confirmed=None), orders
 
     def own(self, event: Confirm | NobodyWon | SwipeCard | SignAward | EndGame) -> tuple[State, list[Order]]:
-        """The state after an event of the dealer display or the card reader, and what it asks of the progressive."""
+        """Return the state after an event of dealer display or card reader, and the events for the progressive."""
         state, hand = self.state, self.state.hand
         match event:
             case Confirm() | NobodyWon():

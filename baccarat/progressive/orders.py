@@ -1,4 +1,4 @@
-"""Rounds and their wagers, and what people order of a meter. What may not be done now is refused with a reason."""
+"""Rounds and their wagers, and orders for a meter. Orders that are not allowed now are refused with a reason."""
 
 import re
 from dataclasses import replace
@@ -33,7 +33,7 @@ _AGAINST: Final = {
     Cause.OVER_LIMIT: Account.OVERFLOW,
     Cause.RECOVERY_OF_SEED: Account.SEED_MONEY,
 }
-"""The causes that an adjustment can have, each with the account that gives or takes."""
+"""The causes of an adjustment, each with the account that gives or takes."""
 
 
 _DAY: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
@@ -53,7 +53,7 @@ def contribute(turn: Turn, event: Contribute) -> None:
     """Begin a table's round and count its wagers into the meter.
 
     Raises:
-        RefusedError: the table is not linked, its round before is not over, or a wager cannot be.
+        RefusedError: the table is not linked, its previous round is not over, or a wager is invalid.
     """
     settings = turn.state.settings
     if event.table not in {each.table for each in settings.tables}:
@@ -63,16 +63,17 @@ def contribute(turn: Turn, event: Contribute) -> None:
     last = turn.state.round_at(event.table)
     if last is not None and not last.over:
         raise RefusedError(
-            "already_started", f"round {last.round} of {event.table} has been started: end it before the next"
+            "already_started",
+            f"round {last.round} of {event.table} is already started: end it before the next",
         )
     if last is not None and event.round <= last.round:
         raise RefusedError(
-            "not_next_round", f"{event.table} has had round {last.round}: a round before it cannot begin now"
+            "not_next_round", f"{event.table} has had round {last.round}: an earlier round cannot begin now"
         )
     seats = {wager.seat for wager in event.wagers}
     amounts = [wager.amount for wager in event.wagers]
     if len(seats) < len(amounts) or min(amounts, default=1) <= 0:
-        raise RefusedError("bad_wagers", "each seat has one progressive wager, of more than nothing")
+        raise RefusedError("bad_wagers", "each seat must have one progressive wager, above 0")
     stakes = sum(amounts)
     turn.say(WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
@@ -92,11 +93,12 @@ def end_round(turn: Turn, event: EndRound) -> None:
     """End a table's round.
 
     Raises:
-        RefusedError: it is not its last, is over already, or has an award that the meter is not adjusted for.
+        RefusedError: it is not the table's last round, is over already, or has an award without a meter
+            adjustment.
     """
     played = table_round(turn, event.table, event.round)
     if played.over:
-        raise RefusedError("round_over", f"round {event.round} of {event.table} is over already")
+        raise RefusedError("round_over", f"round {event.round} of {event.table} is already over")
     for award in turn.state.locked:
         if award.table == event.table:
             raise RefusedError(
@@ -107,10 +109,10 @@ def end_round(turn: Turn, event: EndRound) -> None:
 
 
 def reopen_round(turn: Turn, event: ReopenRound) -> None:
-    """Open a table's last round again: its cards were corrected, or somebody orders it.
+    """Reopen a table's last round: its cards were corrected, or a person ordered it.
 
     Raises:
-        RefusedError: it is not its last, or is not over.
+        RefusedError: it is not the table's last round, or is not over.
     """
     played = table_round(turn, event.table, event.round)
     if not played.over:
@@ -121,21 +123,22 @@ def reopen_round(turn: Turn, event: ReopenRound) -> None:
 
 
 def adjust(turn: Turn, event: Adjust) -> None:
-    """Put more on the meter, or take off it what may be taken.
+    """Add to the meter, or take off it an amount that may be taken.
 
     Raises:
-        RefusedError: the cause allows no adjustment, there is not so much, or the order is not in order.
+        RefusedError: the cause does not allow an adjustment, the amount is too large, or the order is
+            invalid.
     """
     if event.cause not in _AGAINST:
         raise RefusedError(
             "not_a_cause",
-            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
-            "retirement, and up by an increase; an award and a retirement are orders of their own",
+            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery "
+            "of seed or retirement, and up by an increase; an award and a retirement have their own orders",
         )
     if event.amount <= 0:
-        raise RefusedError("no_amount", "say how much as more than nothing; the cause says which way")
+        raise RefusedError("no_amount", "the amount must be above 0; the cause sets the direction")
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
-        raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: write less")
+        raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: enter a smaller amount")
     refuse_unreasoned(event.reason)
     moved, against = amount(event.amount), _AGAINST[event.cause]
     reference = Reference(who=event.who, reason=event.reason, approved_by=event.approved_by)
@@ -145,45 +148,46 @@ def adjust(turn: Turn, event: Adjust) -> None:
     if moved > turn.state.available:
         raise RefusedError(
             "more_than_meter",
-            f"the meter holds {written(whole(turn.state.available))} that is not promised to an award: take off no more",
+            f"the meter holds {written(whole(turn.state.available))} that is not reserved for an award: "
+            "take off at most that",
         )
     if event.cause is Cause.RECOVERY_OF_SEED and moved > turn.state.ledger.seed_money:
         raise RefusedError(
             "more_than_seed",
-            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover no more",
+            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover at most that",
         )
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
 
 def counted(event: CountCoins) -> CoinsCounted:
-    """What the wagers of a gaming day came to when they were counted, as it goes on the record.
+    """The counted total of a gaming day's wagers, as an entry for the record.
 
     Raises:
-        RefusedError: it is no day, or no amount.
+        RefusedError: the day or the amount is invalid.
     """
     if not _DAY.fullmatch(event.day):
-        raise RefusedError("no_day", f"{event.day!r} is no day: write it as 2026-11-21")
+        raise RefusedError("no_day", f"{event.day!r} is not a day: write it as 2026-11-21")
     if event.amount < 0:
-        raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: write 0 or more")
+        raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: enter 0 or more")
     return CoinsCounted(event.day, event.amount, event.who)
 
 
 def change_settings(turn: Turn, event: ChangeSettings) -> None:
-    """Put other settings in force.
+    """Apply new settings.
 
     Raises:
-        RefusedError: a round or an award is open, they are those of another progressive, or the meter is above their
-            display limit.
+        RefusedError: a round or an award is open, the settings are those of another progressive, or the meter
+            is above their display limit.
     """
     _refuse_while_open(turn, "settings change")
     refuse_unreasoned(event.reason)
     before, after = turn.state.settings, event.settings
     if event.before not in {None, before}:
         raise RefusedError(
-            "settings_changed", "somebody has changed the settings meanwhile: look at them again"
+            "settings_changed", "another person has changed the settings in the meantime: check them again"
         )
     if after == before:
-        raise RefusedError("same_settings", "these are the settings in force: nothing would change")
+        raise RefusedError("same_settings", "these settings already apply: there is no change")
     if (before.progressive, before.wager, before.tables[0].game) != (
         after.progressive,
         after.wager,
@@ -191,8 +195,8 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
     ):
         raise RefusedError(
             "another_progressive",
-            f"{before.progressive} is for {before.wager.name} of {before.tables[0].game}, and its pay table is part of "
-            "it: retire it and open another",
+            f"{before.progressive} is for {before.wager.name} of {before.tables[0].game}, and its pay table "
+            "is part of it: retire it and open another",
         )
     if after.display_limit is not None and after.display_limit < turn.state.shown:
         raise RefusedError(
@@ -205,10 +209,10 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
 
 
 def retire(turn: Turn, event: Retire) -> None:
-    """Take all that the meter holds off it, for good.
+    """Take all the money off the meter, for good.
 
     Raises:
-        RefusedError: a round or an award is open, or the order is not in order.
+        RefusedError: a round or an award is open, or the order is invalid.
     """
     _refuse_while_open(turn, "a progressive is retired")
     refuse_unreasoned(event.reason)
@@ -226,10 +230,10 @@ def retire(turn: Turn, event: Retire) -> None:
 
 
 def table_round(turn: Turn, table: str, number: int) -> TableRound:
-    """A table's last round, if it is the one of this number.
+    """The last round of a table, if it has this number.
 
     Raises:
-        RefusedError: it is not.
+        RefusedError: it does not.
     """
     last = turn.state.round_at(table)
     if last is None:
@@ -237,19 +241,19 @@ def table_round(turn: Turn, table: str, number: int) -> TableRound:
     if last.round != number:
         raise RefusedError(
             "not_last_round",
-            f"only the last round of {table} can be opened, and that is {last.round}, not {number}",
+            f"only the last round of {table} can be reopened, and that is {last.round}, not {number}",
         )
     return last
 
 
 def refuse_unreasoned(reason: str) -> None:
-    """Refuse an order that goes on the record without a reason."""
+    """Refuse an order for the record that has no reason."""
     if not reason.strip():
-        raise RefusedError("no_reason", "say why: the reason goes on the record")
+        raise RefusedError("no_reason", "enter a reason: it goes on the record")
 
 
 def _refuse_while_open(turn: Turn, what: str) -> None:
-    """No parameter changes while a round or an award is open."""
+    """Refuse a change of a parameter while a round or an award is open."""
     if turn.state.locked:
         award = turn.state.locked[0]
         raise RefusedError(

@@ -1,23 +1,20 @@
-"""What both procedures at a table have in common: sensors, the hand that was dealt, and hand buttons.
+"""The part that both procedures at a table share: sensors, the dealt hand, and hand buttons.
 
-A procedure is one machine a table. What it is told comes from the sensors, the dealer, the supervisor and the table's
-cards; what it answers are the events of the progressive. Whoever joins the two carries out both or neither: an award
-that the progressive refuses was not confirmed at the table either.
+Each table has one procedure machine. Its input comes from the sensors, the dealer, the supervisor and the
+table's cards; its output is events for the progressive. The caller carries out both or neither: if the
+progressive refuses an award, the award is not confirmed at the table either.
 
-The law: an event is legal in a step if the procedure's `TRANSITIONS` lists it there, and leads to one of the steps listed
-with it; all others are in its `REFUSED`, each with its reason. What is refused changes nothing.
+An event is legal in a step if the procedure's `TRANSITIONS` lists it there, and leads to one of the steps
+listed with it; `REFUSED` lists all others, each with its reason. A refused event changes nothing.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Generic, Literal, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
-from punto.baccarat.cards import Card
-from punto.baccarat.coup import Side
 from punto.baccarat.progressive.events import (
     Authority,
-    BookAward,
     Contribute,
     DenyAward,
     EndRound,
@@ -26,6 +23,18 @@ from punto.baccarat.progressive.events import (
     ReopenRound,
     SeatWager,
     Won,
+)
+from punto.baccarat.progressive.game_events import (
+    AwardTakenBack,
+    HandButton,
+    HandDecided,
+    NobodyWon,
+    Order,
+    ReopenGame,
+    StartGame,
+    WagerLifted,
+    WagerPlaced,
+    WagerVoided,
 )
 from punto.baccarat.progressive.orders import refuse_unreasoned
 from punto.baccarat.progressive.refusal import RefusedError
@@ -36,152 +45,43 @@ Refusal = tuple[str, str]
 
 AFTER_START: Final[Refusal] = (
     "after_start",
-    "the game has been started: a wager that comes now is not counted, give it back until the next round",
+    "the game is already started: a wager placed now does not count, return it until the next round",
 )
-ALREADY_STARTED: Final[Refusal] = ("already_started", "this game has been started: end it before the next")
-NO_GAME: Final[Refusal] = ("not_started", "no game has been started: press START GAME first")
-HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: deal it to its end first")
+ALREADY_STARTED: Final[Refusal] = ("already_started", "this game is already started: end it before the next")
+NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME first")
+HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
-    "no hand is selected, for none is over: deal one to its end first",
+    "no hand can be selected before a hand is over: finish dealing one first",
 )
 OF_NO_ROUND: Final[Refusal] = (
     "of_no_round",
-    "no award of the last round is booked that could be taken back",
+    "no award of the last round is booked, so there is nothing to take back",
 )
 ALREADY_CONFIRMED: Final[Refusal] = (
     "already_confirmed",
     "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
 )
-NOT_OVER: Final[Refusal] = ("not_over", "this game is not over: it need not be opened again")
+NOT_OVER: Final[Refusal] = ("not_over", "this game is not over, so it cannot be reopened")
 TOO_LATE: Final[Refusal] = (
     "already_started",
-    "the next game has been started, so the one before cannot be opened again: see to it at the Game Manager",
+    "the next game is already started, so the previous one cannot be reopened: resolve it at the Game Manager",
 )
 
-# --- what happens at a table, whatever the procedure
+# --- events at a table with either procedure
 
 
-@dataclass(frozen=True, slots=True)
-class WagerPlaced:
-    """A sensor has recognised a wager."""
-
-    seat: int
-    kind: Literal["wager_placed"] = "wager_placed"
-
-
-@dataclass(frozen=True, slots=True)
-class WagerLifted:
-    """A sensor has nothing on it any more."""
-
-    seat: int
-    kind: Literal["wager_lifted"] = "wager_lifted"
-
-
-@dataclass(frozen=True, slots=True)
-class WagerVoided:
-    """What lies on a sensor is no wager of the coming game, for nobody can say that it is one: it must be laid anew."""
-
-    seat: int
-    kind: Literal["wager_voided"] = "wager_voided"
-
-
-@dataclass(frozen=True, slots=True)
-class StartGame:
-    """The dealer presses START GAME (COIN IN on older keypads) for this round.
-
-    `seats` are those with a wager on their sensor by then, as the sensors themselves latched them; None where there are no
-    sensors that could, and what was recognised is what counts.
-    """
-
-    round: int
-    who: str
-    seats: tuple[int, ...] | None = None
-    kind: Literal["start_game"] = "start_game"
-
-
-@dataclass(frozen=True, slots=True)
-class HandDecided:
-    """The round's cards are known, or were corrected: `winners` have won an award, of the tier `rule`.
-
-    `winners` may be any seats whose base wager won; those without a progressive wager win nothing. `rule` is None where
-    the hand wins no award, as of a misdeal. Where nobody recorded the base wagers it is not `certain` who of the
-    `winners` has one that won, on the hand `side`: the dealer sees it. The rest is as of `Won`.
-    """
-
-    rule: str | None = None
-    winners: tuple[int, ...] = ()
-    certain: bool = True
-    side: Side | None = None
-    dealer_up_to: int = 0
-    player: tuple[Card, ...] = ()
-    banker: tuple[Card, ...] = ()
-    kind: Literal["hand_decided"] = "hand_decided"
-
-
-@dataclass(frozen=True, slots=True)
-class AwardTakenBack:
-    """The award of the last round was backed out at the Game Manager."""
-
-    kind: Literal["award_taken_back"] = "award_taken_back"
-
-
-@dataclass(frozen=True, slots=True)
-class HandButton:
-    """The dealer presses a seat's hand button; pressing it again takes it back."""
-
-    seat: int
-    who: str
-    kind: Literal["hand_button"] = "hand_button"
-
-
-@dataclass(frozen=True, slots=True)
-class NobodyWon:
-    """`who` confirms that no seat won the award that the hand can have won, and says why; `approved_by` if another one agrees."""
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["nobody_won"] = "nobody_won"
-
-
-@dataclass(frozen=True, slots=True)
-class ReopenGame:
-    """The table's last game, which ended with nobody as its winner, is opened again; by two people always."""
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["reopen_game"] = "reopen_game"
-
-
-Event = (
-    WagerPlaced
-    | WagerLifted
-    | WagerVoided
-    | StartGame
-    | HandDecided
-    | AwardTakenBack
-    | HandButton
-    | NobodyWon
-    | ReopenGame
-)
-"""What happens with either procedure."""
-Order = Contribute | ReopenRound | LockAward | DenyAward | BookAward | EndRound
-"""What a procedure asks of the progressive."""
-
-
-# --- how far a round is
+# --- the steps of a round
 
 
 class Step(StrEnum):
-    """How far a round is.
+    """The progress of a round.
 
     - LOGGED: with Aquarius, the award is fixed and the meter is not adjusted for it yet.
-    - CONFIRMED: with Nexus, a card or a signature is awaited.
+    - CONFIRMED: with Nexus, the award awaits a card or a signature.
     - ADJUSTED: the award is logged and booked.
 
-    That nobody won goes the same steps as an award, and nothing is booked.
+    NOBODY WON goes through the same steps as an award, but books nothing.
     """
 
     BETTING = "betting"
@@ -197,7 +97,7 @@ BETTING, PLAYING, SETTLING, LOGGED, CONFIRMED, ADJUSTED = Step
 Transitions = dict[Step, dict[type, frozenset[Step]]]
 """Step -> event -> the steps it may lead to."""
 Refusals = dict[Step, dict[type, Refusal]]
-"""Step -> event -> why it cannot be then."""
+"""Step -> event -> why it is not legal then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,12 +105,14 @@ class Hand(Value):
     """A table's sensors and its last round.
 
     - `stake`: what a wager on a sensor is worth, in minor units.
-    - `sensors`: the seats with a wager on their sensor, as far as it was recognised.
-    - `spent`: those where one lies that sensors latched, or that was voided: it must go, and one come, to be a wager again.
+    - `sensors`: the seats with a detected wager on their sensor.
+    - `spent`: the seats whose wager on the sensor was latched or voided: lift it and place one again to
+      wager.
     - `round`: the last one started, 0 before the first; `wagers`: the seats with a wager in it.
-    - `won`: what it won by its cards, of the meter or from the tray; `selected`: whose hand buttons are on.
-    - `awarded`: what was last confirmed of it, which a correction of the cards can make another thing than `won`; of no
-      seat where it was confirmed that nobody won.
+    - `won`: the award of its cards, of the meter or from the tray; `selected`: seats whose hand buttons are
+      on.
+    - `awarded`: the last confirmed award of it, which a correction of the cards can make differ from `won`;
+      without seats if NOBODY WON was confirmed.
     """
 
     table: str
@@ -225,7 +127,7 @@ class Hand(Value):
 
     @property
     def dealer_confirms(self) -> bool:
-        """Whether the dealer alone may confirm the award of the hands that won, or that are selected."""
+        """Whether the dealer alone may confirm the award of the winning or selected hands."""
         if self.won is None:
             return False
         seats = self.won.seats if self.won.certain else self.selected or self.won.seats
@@ -233,7 +135,7 @@ class Hand(Value):
 
     @property
     def open(self) -> bool:
-        """Whether it won, or can have won, what has not been confirmed."""
+        """Whether it won, or can have won, an award that is not confirmed."""
         won, awarded = self.won, self.awarded
         if won is None or awarded is None:
             return won is not None
@@ -243,18 +145,18 @@ class Hand(Value):
 
     @property
     def astray(self) -> bool:
-        """Whether an award was confirmed that is not what the cards give, as they are since corrected."""
+        """Whether the confirmed award differs from the award of the cards, as corrected since."""
         return self.awarded is not None and not self.denied and (self.won is None or self.open)
 
     @property
     def denied(self) -> bool:
-        """Whether it was confirmed that nobody won."""
+        """Whether NOBODY WON was confirmed."""
         return self.awarded is not None and not self.awarded.seats
 
 
 @dataclass(frozen=True, kw_only=True)
 class State(Value):
-    """A table's step and its hand. It can be stored and taken up again."""
+    """A table's step and its hand. It can be stored and restored."""
 
     hand: Hand
     step: Step = BETTING
@@ -264,7 +166,7 @@ S = TypeVar("S", bound=State)
 
 
 class Procedure(ABC, Generic[S]):
-    """One table's procedure. `state` is all that it is."""
+    """One table's procedure; `state` holds everything."""
 
     states: ClassVar[type[Any]]
     transitions: ClassVar[Transitions]
@@ -280,18 +182,18 @@ class Procedure(ABC, Generic[S]):
 
     @abstractmethod
     def own(self, event: Any) -> tuple[S, list[Order]]:
-        """The state after an event that only this procedure has, and what it asks of the progressive."""
+        """Return the state after an event that only this procedure has, and the events for the progressive."""
 
     @classmethod
     def knows(cls, event: object) -> bool:
-        """Whether it is anything that can happen with this procedure."""
+        """Whether the event can occur with this procedure."""
         return type(event) in cls.transitions[BETTING] | cls.refused[BETTING]
 
     def handle(self, event: Any) -> list[Order]:
-        """Handle one event and return what it asks of the progressive.
+        """Handle one event and return the events for the progressive.
 
         Raises:
-            RefusedError: it cannot be now; nothing has changed.
+            RefusedError: the event is not allowed now; nothing has changed.
         """
         before = self.state.step
         allowed = self.transitions[before].get(type(event))
@@ -306,7 +208,7 @@ class Procedure(ABC, Generic[S]):
         return orders
 
     def carry_out(self, event: Any) -> tuple[S, list[Order]]:  # noqa: PLR0911 - flat: one case an event
-        """The state after an event that is legal now, and what it asks of the progressive."""
+        """Return the state after an event that is legal now, and the events for the progressive."""
         state, hand = self.state, self.state.hand
         match event:
             case WagerPlaced() | WagerLifted() | WagerVoided():
@@ -340,15 +242,15 @@ class Procedure(ABC, Generic[S]):
         return self._settle_again(hand)
 
     def _settle_again(self, hand: Hand) -> tuple[S, list[Order]]:
-        """To the hand's settling; its round is opened again if it was over."""
+        """Return to settling the hand; reopen its round if it was over."""
         reopened = [ReopenRound(hand.table, hand.round)] if self.state.step is BETTING else []
         return self.state.but(hand=hand, step=SETTLING), [*reopened]
 
 
 def sense(hand: Hand, event: WagerPlaced | WagerLifted | WagerVoided) -> Hand:
-    """What a sensor has on it is a wager of the coming game, or nothing, or in no game until it was laid anew.
+    """Set a sensor's wager for the coming game: present, absent, or void until it is placed again.
 
-    Once a game is started its wagers stand as they were counted, whatever is on the sensors.
+    Once a game is started its wagers stand as counted, whatever the sensors report.
     """
     put = _with if isinstance(event, WagerPlaced) else _without
     spend = _with if isinstance(event, WagerVoided) else _without
@@ -356,7 +258,7 @@ def sense(hand: Hand, event: WagerPlaced | WagerLifted | WagerVoided) -> Hand:
 
 
 def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
-    """The wagers on the sensors are those of this round, and of no other: each is laid anew for the next."""
+    """Assign the wagers on the sensors to this round only: each must be placed again for the next."""
     latched = event.seats or ()
     seats = hand.sensors if event.seats is None else latched
     spent = tuple(sorted({*hand.spent, *latched}))
@@ -366,7 +268,7 @@ def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
 
 
 def decide(hand: Hand, event: HandDecided) -> Hand:
-    """The cards say who won what; a hand button stays on where its hand still wins."""
+    """Apply the winners by the cards; a hand button stays on if its hand still wins."""
     seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
     won = None
     if event.rule is not None and seats:
@@ -375,27 +277,27 @@ def decide(hand: Hand, event: HandDecided) -> Hand:
     if not event.certain and hand.won is not None and won is not None:
         confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
         if confirmed_otherwise or won.side is not hand.won.side:
-            seats = ()  # whose hand won is for the dealer to say anew
+            seats = ()  # the dealer must select the winning hands again
     decided = hand.but(won=won, selected=tuple(seat for seat in hand.selected if seat in seats))
-    # That nobody won was said of other cards than these.
+    # NOBODY WON was confirmed for other cards than these.
     return decided.but(awarded=None) if decided.denied and decided.open else decided
 
 
 def take_back(hand: Hand) -> Hand:
-    """What was confirmed was backed out at the Game Manager: it can be confirmed as it should have been."""
+    """Clear the confirmation that the Game Manager backed out, so that the correct award can be confirmed."""
     return hand.but(awarded=None, selected=())
 
 
 def reopen(hand: Hand, event: ReopenGame) -> tuple[Hand, ReopenRound]:
-    """The last game is to be settled again, for somebody did win it.
+    """Return the last game to settling, because a seat did win it.
 
     Raises:
-        RefusedError: it did not end with nobody as its winner, or no reason is given.
+        RefusedError: it did not end with NOBODY WON, or the reason is missing.
     """
     if hand.won is None or not hand.denied:
         raise RefusedError(
             "not_ended_so",
-            "the last game did not end with nobody as its winner: correct its cards, or have its award backed out",
+            "the last game did not end with NOBODY WON: correct its cards, or have its award backed out",
         )
     refuse_unreasoned(event.reason)
     by = ReopenedBy(event.who, event.reason, event.approved_by)
@@ -403,7 +305,7 @@ def reopen(hand: Hand, event: ReopenGame) -> tuple[Hand, ReopenRound]:
 
 
 def press(hand: Hand, event: HandButton) -> Hand:
-    """A hand button is on, or off again.
+    """Turn a hand button on, or off again.
 
     Raises:
         RefusedError: the seat has no progressive wager in this round, or its hand did not win.
@@ -418,10 +320,10 @@ def press(hand: Hand, event: HandButton) -> Hand:
 
 
 def confirm(hand: Hand) -> tuple[Hand, Won]:
-    """What a supervisor confirms.
+    """The award that a supervisor confirms.
 
     Raises:
-        RefusedError: no hand is selected, or one that won as well is not: it would have no part in the award.
+        RefusedError: no hand is selected, or another winning hand is not selected and would miss its share.
     """
     if hand.won is None or not hand.selected:
         raise RefusedError(
@@ -438,10 +340,11 @@ def confirm(hand: Hand) -> tuple[Hand, Won]:
 
 
 def deny(hand: Hand) -> tuple[Hand, Won]:
-    """What a supervisor confirms that nobody won, where it is for people to say who did.
+    """The award that a supervisor confirms as won by nobody, if people decide who won.
 
     Raises:
-        RefusedError: no award can have been won, the cards say who won, an award of the hand is confirmed, or a hand is selected.
+        RefusedError: no award can have been won, the cards say who won, an award of the hand is confirmed, or
+            a hand is selected.
     """
     won = hand.won
     if won is None:
@@ -449,25 +352,25 @@ def deny(hand: Hand) -> tuple[Hand, Won]:
     if won.certain:
         raise RefusedError(
             "cards_say",
-            f"the base wagers are on the record, so the cards say who won: the hand of seat {_and(won.seats)}; have the "
-            "award confirmed, or correct the round",
+            f"the base wagers are on the record, so the cards say who won: the hand of seat {_and(won.seats)}; "
+            "have the award confirmed, or correct the round",
         )
     if hand.awarded is not None:
         raise RefusedError(*ALREADY_CONFIRMED)
     if hand.selected:
         raise RefusedError(
             "hand_selected",
-            f"the hand button of seat {_and(hand.selected)} is on: press it again if that hand did not win, or have the award "
-            "confirmed",
+            f"the hand button of seat {_and(hand.selected)} is on: press it again if that hand did not win, "
+            "or have the award confirmed",
         )
     return hand.but(awarded=replace(won, seats=())), won
 
 
 def log(hand: Hand, event: object, authority: Authority) -> tuple[Hand, LockAward | DenyAward]:
-    """The hand after an award, or by the event `NobodyWon` that nobody won it, is confirmed; and its entry in the books.
+    """The hand after an award, or NOBODY WON by the event `NobodyWon`, is confirmed; and its entry in the books.
 
     Raises:
-        RefusedError: it cannot be confirmed, as of `confirm` and `deny`, or no reason is given that nobody won.
+        RefusedError: it cannot be confirmed, as in `confirm` and `deny`, or NOBODY WON has no reason.
     """
     if isinstance(event, NobodyWon):
         refuse_unreasoned(event.reason)
@@ -479,13 +382,13 @@ def log(hand: Hand, event: object, authority: Authority) -> tuple[Hand, LockAwar
 
 
 def end(hand: Hand, system: str) -> tuple[Hand, EndRound]:
-    """The round is over; it is kept, for its cards can still be corrected. `system` says how it is confirmed that nobody won.
+    """End the round; it is kept, because its cards can still be corrected. `system` says how to confirm NOBODY WON.
 
-    A progressive winner is never passed over: the dealer "shall press the appropriate hand button" and "shall then contact a
-    supervisor" (sheet 000, 7c-7d).
+    A progressive winner is never passed over: the dealer "shall press the appropriate hand button" and "shall
+    then contact a supervisor" (sheet 000, 7c-7d).
 
     Raises:
-        RefusedError: it won, or can have won, what has not been confirmed.
+        RefusedError: it won, or can have won, an award that is not confirmed.
     """
     won = hand.won
     if won is not None and hand.open:
@@ -494,8 +397,8 @@ def end(hand: Hand, system: str) -> tuple[Hand, EndRound]:
             "award_unconfirmed",
             f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm it"
             if seats
-            else f"the hand can have won {won.rule} for seat {_and(won.seats)}: press the hand button of each seat whose Player "
-            f"or Banker wager won, and have the award confirmed; if none did, {system}",
+            else f"the hand can have won {won.rule} for seat {_and(won.seats)}: press the hand button of each seat "
+            f"whose Player or Banker wager won, and have the award confirmed; if none did, {system}",
         )
     return hand.but(selected=()), EndRound(hand.table, hand.round)
 

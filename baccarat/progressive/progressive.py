@@ -1,8 +1,8 @@
 """The progressive: one meter and the tables that share it.
 
-The law: an event is legal in a phase if `TRANSITIONS` lists it there, and leads to the phase listed with it. What is
-refused changes nothing. All that comes of an event is postings in the books and entries about awards and settings, in
-order; the same events in the same order always give the same progressive and the same entries.
+An event is legal in a phase if `TRANSITIONS` lists it there, and leads to the phase listed with it. A refused
+event changes nothing. The result of an event is postings in the books and entries about awards and settings,
+in order; the same events in the same order always give the same progressive and the same entries.
 """
 
 from typing import Final
@@ -66,13 +66,13 @@ TRANSITIONS: Final[dict[Phase, dict[type, Phase]]] = {
 
 _NOT_NOW: Final = {
     NEW: ("not_open", "is not in service yet: open its meter first"),
-    OPEN: ("already_open", "is in service already"),
+    OPEN: ("already_open", "is already in service"),
     RETIRED: ("retired", "is retired for good: open another progressive"),
 }
 
 
 class Progressive:
-    """One progressive. `state` is all that it is."""
+    """One progressive; `state` holds everything."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -83,10 +83,10 @@ class Progressive:
         return cls(State(settings=settings))
 
     def handle(self, event: Event) -> list[Effect]:
-        """Handle one event and return what came of it, in order.
+        """Handle one event and return its effects, in order.
 
         Raises:
-            RefusedError: it may not be carried out now; nothing has changed.
+            RefusedError: the event is not allowed now; nothing has changed.
         """
         phase = self.state.phase
         after = TRANSITIONS[phase].get(type(event))

@@ -1,8 +1,8 @@
-"""What may not be done now, at a table or with its progressive."""
+"""The error for events that are not allowed now, at a table or with its progressive."""
 
 
 class RefusedError(Exception):
-    """An event that may not be carried out now; nothing has changed. The message says why and what would help.
+    """An event that is not allowed now; nothing has changed. The message says why and what to do.
 
     `code` is for programs.
     """

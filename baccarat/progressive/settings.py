@@ -1,7 +1,7 @@
-"""How a house runs one progressive: its pay table, its rates, and the policies that the sheets leave to it.
+"""A house's settings of one progressive: its pay table, its rates, and the policies that the sheets leave to the house.
 
-What cannot be is an error. What the sheet advises against is the house's to decide: `advice` says it in the sheet's own
-words (sheet 000, "Progressive systems flexibility and recommendations").
+Impossible settings are an error. If the sheet advises against a setting, the house decides: `advice` quotes
+the sheet (sheet 000, "Progressive systems flexibility and recommendations").
 """
 
 from collections.abc import Iterator
@@ -30,24 +30,24 @@ class LinkedTable:
 class Settings:
     """One progressive's settings; amounts in minor units, rates as "20%" of each wager.
 
-    - `progressive`: its id; `tables`: who shares the meter, all playing the same game.
+    - `progressive`: its id; `tables`: the tables that share the meter, all playing the same game.
     - `wager`: the pay table, by its rules.
-    - `seed`, `contribution`: what the meter starts with and takes in; `by_pay_table` gives the pay table's own.
-    - `reserve`: what goes to the hidden reserve, which is added to the seed after a 100% award.
-    - `display_limit`: what the meter may show at most, None for anything.
-    - `split`: who shares a percentage award, those at the table that also won their base wager (sheet 001, 7b) or all
-      that made the progressive wager (sheet 000, 7b).
+    - `seed`, `contribution`: the meter's start and intake; `by_pay_table` gives the pay table's own.
+    - `reserve`: the share for the hidden reserve, which is added to the seed after a 100% award.
+    - `display_limit`: the most that the meter may show, None for no limit.
+    - `split`: who shares a percentage award, those at the table that also won their base wager (sheet 001,
+      7b) or all that made the progressive wager (sheet 000, 7b).
     - `fixed_awards`: paid from the tray or from the meter (sheet 000, 7a), rounded by `rounding`.
     - `wager_stays`: on the sensor until it is settled ("to 1"), or taken at the start ("for 1").
-    - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an Executive card,
-      None for never.
-    - `base_wagers`: whether the seats' wagers on Player and Banker are on the record, so that the cards say who won; where
-      they are unseen, the dealer sees whose won.
-    - `one_side_only`: a seat with wagers on both Player and Banker has no progressive wager.
-    - `approval_above`: an adjustment of more needs a second person's approval, None for never.
+    - `procedure`: the system at the tables; with Nexus an award of `executive_from` or more needs an
+      Executive card, None for never.
+    - `base_wagers`: whether the seats' wagers on Player and Banker are recorded, so that the cards say who
+      won; if not, the dealer sees which won.
+    - `one_side_only`: a seat with wagers on both Player and Banker cannot have a progressive wager.
+    - `approval_above`: an adjustment above it needs a second person's approval, None for never.
     - `seat_one`: the side of the dealer that seat 1 is on, which gives the order of paying.
-    - `supervisor_from`: an award from the tray that comes to less the dealer may confirm alone. With 0, a supervisor verifies every
-      award (sheet 000, 7d-7e).
+    - `supervisor_from`: the dealer may confirm a smaller award from the tray alone. With 0, a supervisor
+      verifies every award (sheet 000, 7d-7e).
 
     Raises:
         ValueError: the settings contradict each other, the pay table or a sheet.
@@ -78,10 +78,10 @@ class Settings:
     def by_pay_table(
         cls, progressive: str, tables: tuple[LinkedTable, ...], wager: Wager, **others: Any
     ) -> "Settings":
-        """Settings with what the pay table itself says where nothing else is given.
+        """Settings with the pay table's own values as defaults.
 
         Raises:
-            ValueError: the wager pays nothing from a meter, or as above.
+            ValueError: the wager does not pay from a meter, or as above.
         """
         own: dict[str, Any] = {
             "seed": _own(wager).seed,
@@ -92,13 +92,14 @@ class Settings:
         return cls(progressive=progressive, tables=tables, wager=wager, **{**own, **others})
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Reject settings that are not possible."""
         _own(self.wager)
         limits = self.wager.limits
         if limits.minimum != limits.maximum:
             raise ValueError(
-                f"a sensor tells no amounts, so {self.wager.name} is of one: write the same minimum and maximum in its "
-                f"limits, not {limits.minimum} and {'none' if limits.maximum is None else limits.maximum}"
+                f"a sensor does not report amounts, so {self.wager.name} must have one amount: write the "
+                f"same minimum and maximum in its limits, not {limits.minimum} and "
+                f"{'none' if limits.maximum is None else limits.maximum}"
             )
         self._check_tables()
         for name, value in (
@@ -119,30 +120,30 @@ class Settings:
                 raise ValueError(f"{name}: {error}") from None
         if self.contribution_rate + self.reserve_rate > 1_000_000:
             raise ValueError(
-                f"contribution {self.contribution} and reserve {self.reserve} are more than the whole wager: together "
-                "write at most 100%"
+                f"contribution {self.contribution} and reserve {self.reserve} are more than the whole wager: "
+                "together write at most 100%"
             )
         if self.display_limit is not None and self.display_limit < self.seed:
             raise ValueError(
-                f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: the meter "
-                "could not start"
+                f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: "
+                "the meter could not start"
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
-            raise ValueError("executive_from is for cards, and Aquarius has a key: leave it out")
+            raise ValueError("executive_from is for cards, but Aquarius uses a key: leave it out")
         self._check_supervisor_from()
         self._check_stake()
 
     def _check_tables(self) -> None:
         names = [each.table for each in self.tables]
         if not names:
-            raise ValueError("a progressive needs a table")
+            raise ValueError("a progressive needs at least one table")
         if len(set(names)) < len(names):
             raise ValueError(f"a table is linked twice: {', '.join(names)}")
         games = sorted({each.game for each in self.tables})
         if len(games) > 1:
             raise ValueError(
-                f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any other "
-                "progressive game nor linked to any other base game (sheet 000)"
+                f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any "
+                "other progressive game nor linked to any other base game (sheet 000)"
             )
 
     def _check_supervisor_from(self) -> None:
@@ -150,83 +151,83 @@ class Settings:
             return
         if self.fixed_awards == "meter":
             raise ValueError(
-                "supervisor_from is for awards that the tray pays, and here the meter pays them all, which a supervisor "
-                'confirms: leave it out, or write fixed_awards = "tray"'
+                "supervisor_from is for awards that the tray pays, but here the meter pays them all, which a "
+                'supervisor confirms: leave it out, or write fixed_awards = "tray"'
             )
         if self.executive_from is not None and self.supervisor_from > self.executive_from:
             raise ValueError(
                 f"supervisor_from {written(self.supervisor_from)} is above executive_from "
-                f"{written(self.executive_from)}: an award between them would need an Executive card and nobody at all"
+                f"{written(self.executive_from)}: an award between them would need an Executive card but no supervisor"
             )
 
     def _check_stake(self) -> None:
-        """A stake that was taken cannot be returned, and one that stays is not part of a "for" pay."""
+        """Check that the pays fit the stake: a taken stake cannot be returned, and a "for" pay includes the stake."""
         for rule in self.wager.rules:
             if rule.wins and not rule.pay.meter and rule.pay.stake_taken is self.wager_stays:
                 what = "stays on the sensor" if self.wager_stays else "is taken at the start"
                 raise ValueError(
-                    f'the wager {what}, and {rule.name} pays {rule.pays!r}: a wager that stays goes with "to", one '
-                    'that is taken with "for"'
+                    f'the wager {what}, but {rule.name} pays {rule.pays!r}: use "to" for a wager that stays '
+                    'and "for" for one that is taken'
                 )
 
     @property
     def contribution_rate(self) -> int:
-        """What the meter takes in of a wager, in parts per million."""
+        """The meter's share of a wager, in parts per million."""
         return parts_per_million(self.contribution)
 
     @property
     def reserve_rate(self) -> int:
-        """What the reserve takes in of a wager, in parts per million."""
+        """The reserve's share of a wager, in parts per million."""
         return parts_per_million(self.reserve)
 
     @property
     def limit(self) -> int | None:
-        """`display_limit` as the meter counts."""
+        """`display_limit` in the meter's unit."""
         return None if self.display_limit is None else amount(self.display_limit)
 
     def payer(self, rule: Rule) -> Payer:
-        """Who pays what this rule awards (sheet 000, 7a: "Other hands are paid from the tray or from the meter")."""
+        """The payer of this rule's award (sheet 000, 7a: "Other hands are paid from the tray or from the meter")."""
         return "meter" if rule.pay.meter else self.fixed_awards
 
     def tier(self, name: str) -> Rule | None:
-        """The rule of this name if it wins an award, whoever pays it; None otherwise."""
+        """The rule of this name if it wins an award from either payer; None otherwise."""
         return next((rule for rule in self.wager.rules if rule.name == name and rule.wins), None)
 
     def of_the_meter(self, name: str) -> bool:
-        """Whether the meter pays what the rule of this name awards."""
+        """Whether the meter pays the award of the rule of this name."""
         rule = self.tier(name)
         return rule is not None and self.payer(rule) == "meter"
 
     def dealer_up_to(self, rule: Rule) -> int:
-        """For how many seats the dealer may confirm this rule's award without a supervisor."""
+        """The number of seats up to which the dealer may confirm this rule's award without a supervisor."""
         if self.payer(rule) == "meter":
             return 0
         each = self.fixed_award(rule, self.wager.limits.minimum)
         return max(0, self.supervisor_from - 1) // max(1, each)
 
     def fixed_award(self, rule: Rule, stake: int) -> int:
-        """What a rule that is not of the meter's percentages pays a stake beyond what was not taken of it."""
+        """The fixed award of a rule per stake, without the part of the stake that was not taken."""
         pay = rule.pay
         return self.rounding(pay.returned(stake) - (0 if pay.stake_taken else stake))
 
     @property
     def largest_fixed_award(self) -> int:
-        """The most that a rule pays that is not a percentage of the meter."""
+        """The largest award of a rule that is not a percentage of the meter."""
         stake = self.wager.limits.minimum
         fixed = [rule for rule in self.wager.rules if rule.wins and not rule.pay.meter]
         return max((self.fixed_award(rule, stake) for rule in fixed), default=0)
 
 
 def _own(wager: Wager) -> Progressive:
-    """What the pay table itself says of its meter."""
+    """The pay table's own settings of its meter."""
     if wager.progressive is None:
-        raise ValueError(f"{wager.name} pays nothing from a meter: name a wager that has a progressive")
+        raise ValueError(f"{wager.name} does not pay from a meter: name a wager that has a progressive")
     return wager.progressive
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that the sheet advises against: what, and the sheet's own words. `loud` where it matters most."""
+    """Advice against a setting: the subject and the sheet's own words. `loud` for the most important ones."""
 
     code: str
     text: str
@@ -263,7 +264,7 @@ _GROWS_FROM: Final = 700_000  # 70%, in parts per million
 
 
 def advice(settings: Settings) -> tuple[Advice, ...]:
-    """What sheet 000 advises against in these settings."""
+    """The sheet 000 recommendations that these settings do not follow."""
     return (*_on_contribution(settings), *_on_reserve(settings), *_on_seed(settings))
 
 

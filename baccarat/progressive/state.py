@@ -1,4 +1,4 @@
-"""What a progressive is at one moment, as a value: everything that an event can change, and nothing else."""
+"""The state of a progressive as a value: everything that an event can change, and nothing else."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -14,7 +14,7 @@ from punto.baccarat.progressive.value import Value
 
 
 class Phase(StrEnum):
-    """Where a progressive is in its life."""
+    """The phase in the life of a progressive."""
 
     NEW = "new"
     OPEN = "open"
@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 
 class AwardState(StrEnum):
-    """Where an award is: fixed in amount, taken off the meter, or put back."""
+    """The state of an award: fixed in amount, taken off the meter, or put back."""
 
     LOCKED = "locked"
     BOOKED = "booked"
@@ -43,10 +43,11 @@ class TableRound:
 class Award:
     """An award, fixed when it was locked; amounts in minor units.
 
-    `meter` is what the meter held for it then (and the overflow what a fixed award is more), `seats` who won it, `shares` who gets what, in the order of paying.
-    `whole_meter` where it is all of the meter, so that the next one began. What the tray pays, as `payer` says, the meter does not.
-    `who` confirmed it, `by` what; `card` is the level of the card that was swiped, and `level` that of a signature too, as far as there
-    is one. `confirmed_by` pressed CONFIRM, with Nexus. `side` won with the cards of `player` and `banker`.
+    `meter` is the meter's amount for it at that time (the overflow covers a fixed award's excess), `seats`
+    the winners, `shares` the shares in the order of paying. `whole_meter` if it takes the whole meter, so
+    that the next one began. `payer` says if the tray or the meter pays. `who` confirmed it, by means of `by`;
+    `card` is the level of the swiped card, and `level` also that of a signature, if there was one.
+    `confirmed_by` pressed CONFIRM, with Nexus. `side` won with the cards of `player` and `banker`.
     """
 
     id: int
@@ -74,9 +75,10 @@ class Award:
 class State(Value):
     """A progressive.
 
-    - `rounds`: each linked table's last round, once it had one.
-    - `awards`: those that are locked, those of the tables' last rounds, and the last ones before, in order.
-    - `next_award`: the number of the coming award.
+    - `rounds`: each linked table's last round, if it had one.
+    - `awards`: those that are locked, those of the tables' last rounds, and the most recent earlier ones, in
+      order.
+    - `next_award`: the number of the next award.
     """
 
     settings: Settings
@@ -88,30 +90,31 @@ class State(Value):
 
     @property
     def locked(self) -> tuple[Award, ...]:
-        """Awards that are fixed and not yet booked, in the order that they were locked in."""
+        """Awards that are fixed and not yet booked, in the order of their locks."""
         return tuple(award for award in self.awards if award.state is AwardState.LOCKED)
 
     @property
     def available(self) -> int:
-        """What the next award is an award of, in millionths of a minor unit: the meter less all that is locked.
+        """The money available for the next award, in millionths of a minor unit: the meter less all locked awards.
 
-        Money is promised once. Without it two tables that hit 100% together would each be promised the same meter.
+        Money is promised once. Otherwise two tables that hit 100% together would each be promised the same
+        meter.
         """
         promised = sum(award.amount for award in self.locked if award.payer == "meter")
         return self.ledger.primary - amount(promised)
 
     @property
     def room(self) -> int | None:
-        """What the meter can still take before it would pass the display limit, None for anything."""
+        """The amount that the meter can still take below the display limit, None for no limit."""
         limit = self.settings.limit
         return None if limit is None else max(0, limit - self.available)
 
     @property
     def shown(self) -> int:
-        """What displays show, in minor units.
+        """The amount that displays show, in minor units.
 
-        From the lock of a 100% award to its booking there are two meters on the primary account, the one that was won
-        and the one that has begun: shown is the one that was won. A percentage stays on display until it is booked.
+        From the lock of a 100% award to its booking, the primary account holds two meters, the won one and
+        the next one: displays show the won one. A percentage award stays on display until it is booked.
         """
         won = next((award for award in self.locked if award.whole_meter), None)
         if won is not None:

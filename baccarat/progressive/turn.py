@@ -1,7 +1,7 @@
 """One event being handled: the state so far and the effects so far.
 
-The progressive keeps a turn's state only when its handler comes to the end, so an event that is refused half-way has
-changed nothing.
+The progressive keeps a turn's state only if its handler completes, so an event that is refused half-way
+changes nothing.
 """
 
 from collections.abc import Collection
@@ -20,15 +20,15 @@ class Turn:
         self.effects: list[Effect] = []
 
     def change(self, **fields: Any) -> None:
-        """Put these fields of the state."""
+        """Set these fields of the state."""
         self.state = self.state.but(**fields)
 
     def say(self, effect: Effect) -> None:
-        """Put something on the record."""
+        """Add an entry to the record."""
         self.effects.append(effect)
 
     def post(self, cause: Cause, lines: Collection[Line], reference: Reference, **fields: Any) -> None:
-        """Move money, and put these fields of the state with it; lines that are all of nothing move none."""
+        """Move money, and set these fields of the state with it; lines of zero are left out."""
         for line in lines:
             if line.amount:
                 ledger, posting = self.state.ledger.post(cause, lines, reference)
@@ -39,15 +39,15 @@ class Turn:
             self.change(**fields)
 
     def to_meter(self, amount: int) -> tuple[Line, Line]:
-        """The lines that put an amount on the meter: as far as it would pass the display limit, in the overflow."""
+        """The lines that put an amount on the meter up to the display limit, and the excess in the overflow."""
         room = self.state.room
         fits = amount if room is None else min(amount, room)
         return Line(Account.PRIMARY, fits), Line(Account.OVERFLOW, amount - fits)
 
     def rounds_with(self, put: TableRound) -> tuple[TableRound, ...]:
-        """The tables' last rounds, with this one of its table's."""
+        """The tables' last rounds, with this one replacing its table's."""
         return (*[each for each in self.state.rounds if each.table != put.table], put)
 
     def put_award(self, put: Award) -> None:
-        """Put an award in the place of the one of its number."""
+        """Replace the award with the same number by this one."""
         self.change(awards=tuple(put if each.id == put.id else each for each in self.state.awards))

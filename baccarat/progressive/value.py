@@ -1,4 +1,4 @@
-"""What a state is made of: values that never change, of which the next one is a copy with some fields put."""
+"""The base of states: immutable values; the next state is a copy with some fields set."""
 
 from typing import Any, Self
 
@@ -7,10 +7,11 @@ class Value:
     """A base for frozen dataclasses without slots that are copied at every event."""
 
     def but(self, **fields: Any) -> Self:
-        """The same value with these fields put.
+        """A copy with these fields set.
 
-        As `dataclasses.replace`, which calls the constructor for all the fields: with several changes of the table's state,
-        or several states one in the other, that was most of what a card or a game's START cost.
+        Faster than `dataclasses.replace`, which calls the constructor for all the fields: with several
+        changes of the table's state, or with nested states, that was most of the cost of a card or a game's
+        START.
 
         Raises:
             TypeError: there is no such field.

@@ -20,7 +20,7 @@ class Bead:
 class BeadPlate:
     """The rounds by column of six, and the same rounds as drawn, oldest first.
 
-    `drawing.shown_columns` scrolls a full plate: by whole columns, since a bead never leaves its own.
+    `drawing.shown_columns` scrolls a full plate by whole columns, because a bead never leaves its column.
     """
 
     columns: tuple[tuple[RoadRound, ...], ...]

@@ -18,13 +18,13 @@ class Decided:
 
     @property
     def winner(self) -> Winner:
-        """Who won it: Player or Banker."""
+        """The winner: Player or Banker."""
         return self.round.winner
 
 
 @dataclass(frozen=True, slots=True)
 class BigRoadCell:
-    """One mark where it is drawn; `round` is None for ties that still wait for the first decided round."""
+    """One drawn mark; `round` is None for ties before the first decided round."""
 
     row: int
     col: int
@@ -33,15 +33,15 @@ class BigRoadCell:
 
     @property
     def winner(self) -> Winner | None:
-        """Who won the cell's round; None for waiting ties."""
+        """The winner of the cell's round; None for ties before the first decided round."""
         return self.round.winner if self.round is not None else None
 
 
 @dataclass(frozen=True, slots=True)
 class BigRoad:
-    """The logical columns, which everything else follows from, and the same as drawn, oldest first.
+    """The logical columns, from which all else is derived, and the drawn cells, oldest first.
 
-    Ties before the first decided round have no logical column: until it comes they are a cell of their own at (0, 0).
+    Ties before the first decided round have no logical column: until that round they form one cell at (0, 0).
     """
 
     columns: tuple[tuple[Decided, ...], ...]
@@ -64,14 +64,14 @@ def big_road(rounds: Sequence[RoadRound], tail: Tail = "turn") -> BigRoad:
 
 
 def streak(columns: Sequence[Sequence[Decided]]) -> Streak | None:
-    """The big road's last column, as ties break no streak; None before the first decided round."""
+    """The big road's last column, because ties do not break a streak; None before the first decided round."""
     if not columns:
         return None
     return Streak(columns[-1][0].winner, len(columns[-1]))
 
 
 def _decided(rounds: Sequence[RoadRound]) -> list[Decided]:
-    """The decided rounds, each with the ties after it; the first also with those before it."""
+    """The decided rounds, each with the ties after it; the first one also with the ties before it."""
     decided: list[Decided] = []
     waiting = 0
     for each in rounds:

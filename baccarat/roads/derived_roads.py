@@ -1,7 +1,7 @@
 """The derived roads: big eye boy (大眼仔), small road (小路), cockroach pig (曱甴路), and the ask marks.
 
-Each compares the big road's logical columns with the column `k` to the left, and reads nothing but their depths: neither
-the drawn grid nor who won. Red says the shoe is regular, blue that it is not.
+Each compares the big road's logical columns with the column `k` to the left, and reads only their depths:
+neither the drawn grid nor the winner. Red means that the shoe is regular, blue that it is not.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ COCKROACH_PIG = 3
 
 
 class Color(StrEnum):
-    """A derived road's mark: regular or irregular. It says nothing of Banker or Player."""
+    """A derived road's mark: regular or irregular. It does not stand for Banker or Player."""
 
     RED = "red"
     BLUE = "blue"
@@ -36,7 +36,7 @@ class DerivedCell:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRoad:
-    """The logical columns, a new one for each change of colour, and the same as drawn, oldest first."""
+    """The logical columns, a new one for each change of colour, and the drawn cells, oldest first."""
 
     columns: tuple[tuple[Color, ...], ...]
     cells: tuple[DerivedCell, ...]
@@ -44,7 +44,7 @@ class DerivedRoad:
 
 @dataclass(frozen=True, slots=True)
 class NextColors:
-    """The colour of each derived road's next cell; None where the road would get no cell."""
+    """The colour of each derived road's next cell; None if the road would not get a cell."""
 
     big_eye_boy: Color | None
     small_road: Color | None
@@ -53,7 +53,7 @@ class NextColors:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The ask marks: what the derived roads get if the next decided round is Banker's, and if it is Player's."""
+    """The ask marks: the derived roads' next cells if Banker wins the next decided round, and if Player wins it."""
 
     banker: NextColors
     player: NextColors
@@ -95,20 +95,20 @@ def _next_colors(columns: Sequence[Sequence[Decided]], winner: Winner) -> NextCo
 
 
 def _color(depths: Sequence[int], n: int, r: int, k: int) -> Color | None:
-    """The colour for the r-th cell of the big road's column n, both counted from 1; None where there is none.
+    """The colour for the r-th cell of the big road's column n, both counted from 1; None if there is none.
 
-    Only columns before n are asked for their depth, and those are final.
+    Only the depths of columns before n are read, and those are final.
     """
 
     def depth(column: int) -> int:
         return depths[column - 1]
 
     if r == 1:
-        # From n = k + 2 on: were the two columns compared equally deep?
+        # From n = k + 2: were the two compared columns equally deep?
         if n < k + 2:
             return None
         return Color.RED if depth(n - 1) == depth(n - 1 - k) else Color.BLUE
-    # From n = k + 1 on: blue for the one cell that first goes beyond the column compared with, red before and after.
+    # From n = k + 1: blue for the one cell that first goes below the compared column, red before and after.
     if n < k + 1:
         return None
     return Color.BLUE if r == depth(n - k) + 1 else Color.RED

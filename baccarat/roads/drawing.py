@@ -1,7 +1,7 @@
 """The grid that roads are drawn on: six rows, as many columns as it takes.
 
-Places are (row, col), counted from 0, row 0 on top. What is drawn here never feeds back into a road: a dragon tail and a
-narrow display change where a mark stands, not what it is.
+Places are (row, col), counted from 0, row 0 on top. Drawing never changes a road: a dragon tail and a narrow
+display change the place of a mark, not its meaning.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Literal, Protocol, get_args
 ROWS = 6
 
 Place = tuple[int, int]
-# Whether a dragon tail stays in the row in which it turned or goes down again where it can.
+# Whether a dragon tail stays in the row in which it turned, or goes down again when it can.
 Tail = Literal["turn", "fall"]
 
 
@@ -23,10 +23,10 @@ class OnGrid(Protocol):
 
 
 def places(depths: Sequence[int], tail: Tail = "turn") -> list[Place]:
-    """Where each cell of a road stands, given the depth of each logical column; in the order of the cells.
+    """The place of each cell of a road, given the depth of each logical column; in the order of the cells.
 
-    A column starts in the top row, right of the previous column's head, at the first free cell. It goes down while it
-    can, and then turns right: the dragon tail.
+    A column starts in the top row, right of the previous column's head, at the first free cell. It goes down
+    while it can, and then turns right: the dragon tail.
 
     Raises:
         ValueError: `tail` is neither "turn" nor "fall".
@@ -64,18 +64,16 @@ def _column(depth: int, head: int, taken: set[Place], tail: Tail) -> list[Place]
 
 
 def shown_columns(cells: Sequence[OnGrid], width: int) -> range:
-    """The display columns to show where `width` of them fit; a cell is then drawn at `col - shown.start`.
+    """The display columns to show if `width` of them fit; draw a cell at `col - shown.start`.
 
-    Columns are dropped whole, from the left, so that the last column drawn fits; but never so many that the newest cell
-    (the last of `cells`) is dropped, which a long tail ahead of it would otherwise do.
+    Whole columns are dropped, from the left, so that the last drawn column fits. The newest cell (the last of
+    `cells`) always stays, even if a long tail extends past it.
 
     Raises:
         ValueError: `width` is less than one column.
     """
     if width < 1:
-        raise ValueError(
-            f"a road needs at least one column to be shown in, not {width}: widen the display's grid"
-        )
+        raise ValueError(f"a road needs at least one column, not {width}: widen the display's grid")
     if not cells:
         return range(width)
     last = max(cell.col for cell in cells)

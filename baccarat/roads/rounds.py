@@ -1,4 +1,4 @@
-"""A shoe's rounds as the roads see them, their counts and the current streak."""
+"""A shoe's rounds as the roads use them, their counts and the current streak."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from punto.baccarat.coup import Winner
 
 @dataclass(frozen=True, slots=True)
 class RoadRound:
-    """One round of the shoe. Void and dummy rounds are on no road and never become one of these.
+    """One round of the shoe. Void and dummy rounds are not on the roads and never become one of these.
 
-    The totals, 0 to 9, are for a display to write in a bead; no road follows from them.
+    The totals, 0 to 9, are for a display to write in a bead; the roads do not depend on them.
     """
 
     winner: Winner
@@ -23,7 +23,7 @@ class RoadRound:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How often each result has come in this shoe; `hands` is the number of rounds, ties too."""
+    """The number of times each result has come in this shoe; `hands` is the number of rounds, ties included."""
 
     player: int
     banker: int
@@ -36,7 +36,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """The side that won the last decided round, and how many it has won in a row."""
+    """The side that won the last decided round, and the number of consecutive rounds it has won."""
 
     winner: Winner
     length: int

@@ -1,4 +1,4 @@
-"""Everything that a score display draws of one shoe."""
+"""The complete score display of one shoe."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Scoreboard:
 
 
 def draw(rounds: Sequence[RoadRound], tail: Tail = "turn") -> Scoreboard:
-    """The scoreboard of the shoe so far; `rounds` has every round but void and dummy ones, oldest first.
+    """The scoreboard of the shoe so far; `rounds` has all rounds except void and dummy ones, oldest first.
 
     Raises:
         ValueError: `tail` is neither "turn" nor "fall".

@@ -1,7 +1,7 @@
-"""Corrections of a round that is settled: what is on the record stays, and an entry with the differences is added.
+"""Corrections of a settled round: its entry on the record stays, and an entry with the differences is added.
 
-Only the last round can be corrected here. What followed an older one, at the table and in the players' hands, cannot
-be taken back by a machine.
+Only the last round can be corrected here. The machine cannot undo the events that followed an older round, at
+the table and in the players' hands.
 """
 
 from dataclasses import replace
@@ -12,7 +12,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
-from punto.baccarat.table.events import CorrectRound, VoidRound
+from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.turn import RefusedError, Turn
@@ -27,7 +27,7 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
     """
     last = _last(turn, order)
     if (order.player, order.banker) == (last.player, last.banker):
-        raise RefusedError("same_card", f"these are the cards that round {last.round} has already")
+        raise RefusedError("same_card", f"round {last.round} already has these cards")
     coup = _coup(order, last)
     _refuse_surplus(turn, last, coup)
     hand_corrected(turn, coup, last.round, _wagers(last))
@@ -57,10 +57,10 @@ def correct_round(turn: Turn, order: CorrectRound) -> None:
 
 
 def void_round(turn: Turn, order: VoidRound) -> None:
-    """Take the last round back: every wager of it was to be returned whole.
+    """Void the last round: all its wagers should have been returned.
 
     Raises:
-        RefusedError: it is not the last round, or was no round with wagers.
+        RefusedError: it is not the last round, or did not have wagers.
     """
     last = _last(turn, order)
     hand_corrected(turn, None, last.round, ())
@@ -72,24 +72,24 @@ def void_round(turn: Turn, order: VoidRound) -> None:
 def _last(turn: Turn, order: CorrectRound | VoidRound) -> RoundRecord:
     last = turn.state.last
     if last is None:
-        raise RefusedError("no_round", "there is no round that could be corrected")
+        raise RefusedError("no_round", "there is no round to correct")
     if order.round != last.round:
         raise RefusedError(
             "not_last_round",
             f"only the last round can be corrected at the table, and that is {last.round}, not {order.round}",
         )
     if last.status != "played":
-        raise RefusedError("not_played", f"round {last.round} is {last.status}: nothing of it was settled")
+        raise RefusedError("not_played", f"round {last.round} is {last.status}: it was not settled")
     return last
 
 
 def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
-    """The coup of these hands, as it was dealt."""
+    """The coup of these hands, in the order of the deal."""
     if (len(order.player), len(order.banker)) != (len(last.player), len(last.banker)):
         raise RefusedError(
             "cards_disagree",
-            f"round {last.round} was dealt {len(last.player)} cards to Player and {len(last.banker)} to Banker: name "
-            "as many, or void the round",
+            f"round {last.round} was dealt {len(last.player)} cards to Player and {len(last.banker)} to "
+            "Banker: enter the same number, or void the round",
         )
     try:
         coup = Coup(as_dealt(order.player, order.banker))
@@ -98,14 +98,14 @@ def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
     if not coup.over or (coup.player, coup.banker) != (order.player, order.banker):
         raise RefusedError(
             "cards_disagree",
-            "with these cards another card was to be drawn, and none was: void the round instead",
+            "these cards call for another card, which was not drawn: void the round instead",
         )
     return coup
 
 
 def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
     if last.shoe != turn.state.shoe:
-        return  # what else that shoe dealt is not known here any more
+        return  # the other cards of that shoe are not known here any more
     others = [*turn.state.drawn, *turn.state.carried]
     for card in _cards(last):
         others.remove(card)
@@ -116,7 +116,7 @@ def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
 
 
 def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right: RoundRecord) -> None:
-    """Put the differences between what the last round was and what is right on the record, under a number of its own."""
+    """Record the differences between the last round and its correction, under a new round number."""
     entry = replace(
         right,
         round=turn.state.round,
@@ -132,7 +132,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
         reason=order.reason,
         approved_by=order.approved_by,
     )
-    # The entry takes the coming round's number, so nothing may stand that was accepted for a round of that number.
+    # The entry takes the next round number, so wagers accepted for that number must go back.
     return_wagers(turn)
     turn.end_round(RoundEnded(entry))
     turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
@@ -142,16 +142,17 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
 
 
 def _differs(before: Settlement, after: Settlement) -> bool:
-    """Whether a wager is decided otherwise as far as anybody is owed.
+    """Whether the correction changes an amount owed for a wager.
 
-    An award returns nothing here, as it is fixed when it is locked: that it is one, and which, is what counts.
+    The settlement returns nothing for an award, because the award is fixed when it is locked: compare its
+    rule instead.
     """
     awards = Outcome.AWARD in {before.outcome, after.outcome} and before.rule != after.rule
     return awards or before.returned != after.returned
 
 
 def _difference(before: Settlement, after: Settlement) -> Settlement:
-    """What is still to be paid on a wager, negative where it is to be taken back."""
+    """The amount still to be paid on a wager, negative if it is to be taken back."""
     more = after.returned - before.returned
     return replace(
         after,
@@ -171,13 +172,13 @@ def _cards(record: RoundRecord) -> tuple[Card, ...]:
 
 
 def as_dealt(player: tuple[Card, ...], banker: tuple[Card, ...]) -> tuple[Card, ...]:
-    """Both hands' cards in the order that they left the shoe, of a coup that was not finished too."""
+    """Both hands' cards in the order that they left the shoe, also of an unfinished coup."""
     in_turn = (card for pair in zip_longest(player[:2], banker[:2]) for card in pair if card is not None)
     return (*in_turn, *player[2:], *banker[2:])
 
 
 def correct_keyed(turn: Turn, round_: int, cards: tuple[Card, ...]) -> None:
-    """Have a card that was keyed while the shoe was away compared with its record as it was corrected since."""
+    """Compare a card keyed while the shoe was offline with its record as corrected since."""
     turn.change(
         keyed_away=tuple(
             replace(each, card=cards[each.position - 1]) if each.round == round_ else each
@@ -187,6 +188,6 @@ def correct_keyed(turn: Turn, round_: int, cards: tuple[Card, ...]) -> None:
 
 
 def replace_last(cards: tuple[Card, ...], before: Card, after: Card) -> tuple[Card, ...]:
-    """The cards with the last `before` among them made `after`."""
+    """The cards with the last `before` among them replaced by `after`."""
     at = len(cards) - 1 - cards[::-1].index(before)
     return (*cards[:at], after, *cards[at + 1 :])

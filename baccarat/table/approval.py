@@ -1,16 +1,17 @@
-"""Which orders a second person must approve, and that nobody gives one of them alone.
+"""The orders that a second person must approve.
 
-The law: an order with `approved_by` is carried out only if another person than `who` approved it, wherever
-`second_person_needed` gives a reason. No other place asks for a second person.
+If `second_person_needed` gives a reason, an order is carried out only if `approved_by` is not `who`. No other
+module asks for a second person.
 """
 
 from typing import Final
 
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter, Retire
+from punto.baccarat.progressive.game_events import ReopenGame
 from punto.baccarat.progressive.ledger import HOLDINGS
 from punto.baccarat.progressive.money import amount, written
-from punto.baccarat.progressive.procedure import ReopenGame
-from punto.baccarat.table.events import CorrectCard, CorrectRound, Event, VoidRound
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidRound
 from punto.baccarat.table.orders import corrected_coup, on_order
 from punto.baccarat.table.progressive import awards_in_reach, wagers_are_in_play
 from punto.baccarat.table.state import TablesProgressive, TableState
@@ -18,13 +19,13 @@ from punto.baccarat.table.turn import RefusedError, Turn
 
 _OfMoney = OpenMeter | Adjust | BackOut | Retire
 _ALWAYS: Final[dict[type, str]] = {
-    ReopenGame: "two people open a game again that ended with nobody as its winner",
+    ReopenGame: "two people are needed to reopen a game that ended with NOBODY WON",
     ChangeSettings: "each setting of a progressive moves money, so a change needs a second person's approval",
 }
 
 
 def second_person_needed(state: TableState, event: Event) -> str | None:
-    """Why this order needs a second person's approval now, in words for people; None where it needs none."""
+    """The reason why this order needs a second person's approval now, for people to read; None if it needs none."""
     if event.kind in state.settings.approval:
         return "this table's settings ask for a second person's approval"
     match event:
@@ -33,15 +34,15 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
         case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
             return _above_threshold(state.progressive, event)
         case CorrectRound() | VoidRound() if _moves_an_award(state, event):
-            return "this changes what the round won of the meter, and needs a second person's approval"
+            return "this changes the round's award from the meter, and needs a second person's approval"
         case CorrectCard() if _may_move_an_award(state, event):
-            return "this can change what the hand wins of the meter, and needs a second person's approval"
+            return "this can change the hand's award from the meter, and needs a second person's approval"
         case _:
             return None
 
 
 def refuse_unapproved(state: TableState, event: Event) -> None:
-    """Refuse an order that needs a second person and that only one stands for.
+    """Refuse an order that needs a second person's approval and does not have it.
 
     Raises:
         RefusedError: needs_approval.
@@ -59,15 +60,17 @@ def _above_threshold(progressive: TablesProgressive, order: _OfMoney) -> str | N
     threshold, moved = progressive.books.settings.approval_above, _moved(progressive, order)
     if threshold is None or moved <= threshold:
         return None
-    return f"{written(moved)} is above {written(threshold)}, and the settings then ask for a second person's approval"
+    return (
+        f"{written(moved)} is above {written(threshold)}, so the settings require a second person's approval"
+    )
 
 
 def _moved(progressive: TablesProgressive, order: _OfMoney) -> int:
-    """How much money an order moves, in minor units; one that is begun is whole."""
+    """The money that an order moves, rounded up to whole minor units."""
     books = progressive.books
     match order:
         case OpenMeter():
-            return books.settings.seed  # which is on the meter then
+            return books.settings.seed  # the seed is then on the meter
         case Adjust():
             return order.amount
         case BackOut():
@@ -78,12 +81,12 @@ def _moved(progressive: TablesProgressive, order: _OfMoney) -> int:
 
 
 def _moves_an_award(state: TableState, order: CorrectRound | VoidRound) -> bool:
-    """Whether the round would have won another award of the meter, or other seats would, found by correcting a copy."""
+    """Whether the order changes the round's award of the meter or its seats, found by correcting a copy."""
     turn = Turn(state)
     try:
         on_order(turn, order)
     except RefusedError:
-        return False  # the table says why not, whoever approved it
+        return False  # the table refuses the order with its reason, whoever approved it
     return _won_of_the_meter(turn.state) != _won_of_the_meter(state)
 
 
@@ -97,9 +100,10 @@ def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
 
 
 def _may_move_an_award(state: TableState, order: CorrectCard) -> bool:
-    """Whether the hand could win another award of the meter than before, as it lies or by its next card.
+    """Whether the correction changes the awards of the meter that the hand wins or can win by its next card.
 
-    Of cards that nobody has seen yet nothing may be told, so there it is each correction in a game with wagers.
+    Hidden cards must not be disclosed, so with a dealer's reveal this is true for each correction in a game
+    with wagers.
     """
     if state.settings.game.reveal == "dealer":
         return wagers_are_in_play(state)

@@ -1,17 +1,18 @@
-"""The catalogue of orders: what each one is, who may give it, and what people call it.
+"""The catalogue of orders: each order's meaning, the roles that may give it, and its name for people.
 
-Each order is defined once: the table's own beside their classes in `events`, those of its progressive here, for their
-classes know nothing of a table. Every door reads these definitions: the consoles' API and its OpenAPI document, the local
-socket, `punto operator` and its help, the keypad's map, the consoles' buttons, dialogs and labels, the reports, and the
-table of roles in docs/operators.md. What an order does is the table machine's part; when a second person must approve it
-is `approval`'s. Whether an order can be given now is not written anywhere: `possible` tries it on the machine.
+Each order is defined once: the table's own orders beside their classes in `order_kinds`, the progressive's orders
+here, because their classes do not depend on a table. All interfaces read these definitions: the consoles' API
+and its OpenAPI document, the local socket, `punto operator` and its help, the keypad's map, the consoles'
+buttons, dialogs and labels, the reports, and the table of roles in docs/reference/roles.md. The table machine
+carries out orders; `approval` decides if a second person must approve them. No list says which orders are
+possible now: `possible` tries them on the machine.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
 from typing import Any, Final, get_type_hints
 
-from punto.baccarat.progressive import aquarius, events, nexus, procedure
+from punto.baccarat.progressive import aquarius, events, game_events, nexus
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.definition import (
     DEALERS,
@@ -41,13 +42,13 @@ CHANGEABLE: Final = (
     "one_side_only",
     "supervisor_from",
 )
-"""The settings of a progressive that people change while it is in service."""
+"""The settings of a progressive that can change while it is in service."""
 
 _SETTING_TYPES: Final = get_type_hints(ProgressiveSettings)
 
 
 def _confirms(state: TableState) -> bool:
-    """Whether the award of the game is one that a dealer confirms without a supervisor."""
+    """Whether a dealer may confirm the game's award without a supervisor."""
     return state.progressive is not None and state.progressive.procedure.hand.dealer_confirms
 
 
@@ -55,16 +56,16 @@ def _confirms(state: TableState) -> bool:
 
 order(
     label="Progressive wager",
-    sentence="a progressive wager lies before this seat, where there are no sensors",
+    sentence="report a progressive wager at this seat, on a table without sensors",
     roles=DEALERS,
     group="game",
-)(procedure.WagerPlaced)
+)(game_events.WagerPlaced)
 order(
     label="Progressive wager",
-    sentence="the progressive wager was taken back before START GAME",
+    sentence="report that the progressive wager was taken back before START GAME",
     roles=DEALERS,
     group="game",
-)(procedure.WagerLifted)
+)(game_events.WagerLifted)
 order(
     label="START GAME",
     sentence="count the progressive wagers of this round into the meter",
@@ -72,14 +73,14 @@ order(
     group="game",
     twice=True,
     key=True,
-    takes={"round": field_of("round", int, required=True)},  # which seats the sensors latched, no person says
-)(procedure.StartGame)
+    takes={"round": field_of("round", int, required=True)},  # the sensors latch the seats, a person does not
+)(game_events.StartGame)
 order(
     label="Hand button",
-    sentence="this seat's hand won an award; again takes it back",
+    sentence="mark this seat's hand as winning an award; a second press takes it back",
     roles=DEALERS,
     group="game",
-)(procedure.HandButton)
+)(game_events.HandButton)
 order(
     label="Turn the key",
     sentence="turn the supervisor's key to JPH or to RUN (Aquarius)",
@@ -114,7 +115,7 @@ order(
 )(nexus.Confirm)
 order(
     label="Sign the award",
-    sentence="complete what is confirmed by a signature, where no card is swiped (Nexus Command)",
+    sentence="complete the confirmed award by a signature, if no card is swiped (Nexus Command)",
     roles=SUPERVISORS,
     group="award",
     signed=True,
@@ -122,24 +123,24 @@ order(
 )(nexus.SignAward)
 order(
     label="NOBODY WON",
-    sentence="confirm that nobody won the award that the hand was worth",
+    sentence="confirm that no seat won the award of the hand",
     roles=SUPERVISORS,
     group="award",
     dealers=_confirms,
     signed=True,
-    usual=("Nobody wagered on the hand that won", "Seen on surveillance"),
-)(procedure.NobodyWon)
+    usual=("No seat wagered on the hand that won", "Seen on surveillance"),
+)(game_events.NobodyWon)
 order(
     label="Reopen the game",
-    sentence="open the last game again, which ended with nobody as its winner",
+    sentence="reopen the last game, which ended with NOBODY WON",
     roles=SUPERVISORS,
     group="award",
     signed=True,
     usual=("Seen on surveillance", "Wrong seats confirmed"),
-)(procedure.ReopenGame)
+)(game_events.ReopenGame)
 order(
     label="Swipe card",
-    sentence="complete the confirmed award by the card that was swiped (Nexus Command)",
+    sentence="complete the confirmed award by a card swipe (Nexus Command)",
     roles=SUPERVISORS,
     group="award",
     seen=True,
@@ -185,14 +186,14 @@ order(
 )(events.ChangeSettings)
 order(
     label="Retire the progressive",
-    sentence="retire the progressive for good, with all that its meter holds",
+    sentence="retire the progressive for good, and take the money off its meter",
     roles=EXECUTIVES,
     group="meter",
     usual=("The game is taken off the floor", "Another progressive takes its place"),
 )(events.Retire)
 order(
     label="Enter the coins counted",
-    sentence="enter what the wagers of a gaming day were counted as",
+    sentence="enter the counted total of a gaming day's wagers",
     roles=SUPERVISORS,
     group="meter",
 )(events.CountCoins)
@@ -202,7 +203,7 @@ CATALOGUE: Final[Mapping[str, Definition]] = DEFINED
 
 
 def orders_of(roles: Collection[Role], state: TableState | None = None) -> frozenset[str]:
-    """The kinds of orders that somebody with these roles may give, at a table in this state or at any."""
+    """The kinds of orders that a person with these roles may give, at a table in this state or at any table."""
     return frozenset(
         kind
         for kind, each in CATALOGUE.items()
@@ -212,7 +213,7 @@ def orders_of(roles: Collection[Role], state: TableState | None = None) -> froze
 
 
 def event_of(kind: str, values: Mapping[str, Any], who: str) -> Any:
-    """The order of this kind with these fields in somebody's name, as the table takes it."""
+    """The order of this kind with these fields and a person's name, as the table takes it."""
     event = CATALOGUE[kind].event
     own = {each.name for each in fields(event)}
     return event(**values, **({"who": who} if "who" in own else {}))

@@ -1,4 +1,4 @@
-"""Cards leaving the shoe, and the coup that they make: burn, deal, doubt, overdraw, settlement."""
+"""The cards that leave the shoe, and their coup: burn, deal, doubt, overdraw, settlement."""
 
 from dataclasses import replace
 from typing import Final, Literal
@@ -18,7 +18,8 @@ from punto.baccarat.table.effects import (
     RoundEnded,
     WagersReturned,
 )
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen, VoidCoup
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
+from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
 from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop
 from punto.baccarat.table.turn import Turn
@@ -27,14 +28,14 @@ from punto.baccarat.wagers.settlement import Settlement, give_back
 Draw = CardDrawn | CardUnread | CardOverdrawn
 
 AT_PLAY: Final = frozenset({Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED})
-"""The phases in which a shoe is in play and what happens to it concerns a coup."""
+"""The phases in which a shoe is in play and its events concern a coup."""
 
 MOST_CARRIED: Final = 3
-"""How many cards drawn too soon are carried to the next coup: four could be a whole one before betting closes."""
+"""Maximum number of cards drawn too soon and carried: four could be a whole coup before betting closes."""
 
 
 def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
-    """A card left the shoe, or the cut card came. While the table waits for a person these wait too, in order."""
+    """Take a drawn card or the cut card. While the table waits for a person, queue them in order."""
     if turn.state.waiting:
         turn.change(backlog=(*turn.state.backlog, seen))
     else:
@@ -42,7 +43,7 @@ def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
 
 
 def take_backlog(turn: Turn) -> None:
-    """Take what came while the table waited, until it waits again."""
+    """Take the queued cards until the table waits again."""
     while turn.state.backlog and not turn.state.waiting:
         first, *rest = turn.state.backlog
         turn.change(backlog=tuple(rest))
@@ -72,14 +73,14 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
             _overdraw(turn, seen)
 
 
-# --- cards that go to no hand
+# --- cards that go to neither hand
 
 
 _Why = Literal["burned", "overdrawn", "outside_play"]
 
 
 def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
-    """Count a card out of the shoe that goes to no hand. What was not read for certain counts as unknown."""
+    """Count a card that goes to neither hand. A card that was not read for certain counts as unknown."""
     if isinstance(draw, CardUnread) or draw.card is None:
         turn.change(unknown=turn.state.unknown + 1)
     elif draw.confidence < turn.state.settings.minimum_confidence:
@@ -93,14 +94,14 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "a card that went to no hand had already come as often as the shoe holds it: check the shoe's cards",
+            "a card that went to neither hand had already come as often as the shoe holds it: check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.hold(CardHeld(card, why, turn.state.round))
 
 
 def let_carried_go(turn: Turn) -> None:
-    """No coup follows in this shoe: what was carried to one goes to no hand."""
+    """Discard the carried cards: no coup follows in this shoe."""
     carried = turn.state.carried
     turn.change(carried=())
     for card in carried:
@@ -108,7 +109,7 @@ def let_carried_go(turn: Turn) -> None:
 
 
 def let_waiting_go(turn: Turn, why: _Why) -> None:
-    """What waits for a person belongs to no hand any more: the card in doubt, and what came after it."""
+    """Discard the cards that wait for a person: the card in doubt, and those after it."""
     for seen in turn.state.backlog:
         if isinstance(seen, CutCardSeen):
             _reach_cut_card(turn)
@@ -122,7 +123,7 @@ def let_waiting_go(turn: Turn, why: _Why) -> None:
 
 
 def leave_the_shoe(turn: Turn) -> None:
-    """Let go everything that left this shoe of cards, so that nothing of it counts in the next."""
+    """Discard all cards that left this shoe, so that they do not count in the next."""
     let_waiting_go(turn, "outside_play")
     let_carried_go(turn)
     for stop in turn.state.stops:
@@ -154,7 +155,7 @@ def _burn(turn: Turn, draw: Draw) -> None:
 
 
 def turn_first_card(turn: Turn, card: Card) -> None:
-    """Turn the burn's first card, which says how many are burned."""
+    """Turn the burn's first card, which sets how many cards are burned."""
     turn.change(drawn=(*turn.state.drawn, card))
     burns = turn.state.settings.burn_ace if card.rank == "A" else card.points or 10
     turn.say(BurnCardTurned(card, burns))
@@ -192,10 +193,10 @@ def _reach_cut_card(turn: Turn) -> None:
 
 
 def open_betting(turn: Turn) -> None:
-    """Open betting for the next coup, or begin at once the dummy that an overdraw calls for.
+    """Open betting for the next coup, or begin the dummy that an overdraw calls for at once.
 
-    Neither while an award of the last game is not complete: the award comes first, and "Game Over" only then "resets the
-    system to begin the next hand" (sheet 000, 7c to 7g).
+    Do neither while an award of the last game is not complete: the award comes first, and "Game Over" only
+    then "resets the system to begin the next hand" (sheet 000, 7c to 7g).
     """
     if turn.state.award_waits:
         return
@@ -209,7 +210,7 @@ def begin_coup(turn: Turn) -> None:
     """Begin the next coup, with the cards that were carried to it."""
     state = turn.state
     if state.dummy_next:
-        return_wagers(turn)  # a dummy carries none, and its cards are known before the next can be made
+        return_wagers(turn)  # a dummy has no wagers, and its cards are known before the next wagers
     turn.change(
         coup=Coup(),
         coups=state.coups + 1,
@@ -241,7 +242,7 @@ def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
 
 
 def _read(turn: Turn, draw: Draw) -> Card | Doubt:
-    """The card, or why it is not known for certain."""
+    """The card, or the reason why it is not known for certain."""
     if isinstance(draw, CardUnread) or draw.card is None:
         return Doubt("unread", "the shoe could not read the card: key it")
     least = turn.state.settings.minimum_confidence
@@ -255,7 +256,7 @@ def _read(turn: Turn, draw: Draw) -> Card | Doubt:
 
 
 def surplus(turn: Turn, card: Card) -> bool:
-    """Whether every copy of a card that the shoe held has already left it."""
+    """Whether all copies of a card have already left the shoe."""
     state = turn.state
     return (*state.drawn, *state.carried).count(card) >= state.settings.game.decks
 
@@ -268,7 +269,7 @@ def _await_card(turn: Turn, doubt: Doubt) -> None:
 
 
 def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
-    """Lay a card to the hand that the tableau calls on, and end the coup if that was the last."""
+    """Place a card on the hand that the tableau calls for, and end the coup if it was the last card."""
     state = turn.state
     coup = turn.coup.with_card(card)
     position = len(coup.cards)
@@ -281,7 +282,7 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
 
 
 def finish_if_over(turn: Turn) -> None:
-    """End a coup to which the tableau gives no more cards."""
+    """End a coup if the tableau calls for no more cards."""
     if not turn.coup.over:
         return
     if turn.state.settings.game.reveal == "dealer":
@@ -297,7 +298,7 @@ def reveal(turn: Turn) -> None:
 
 
 def _end_coup(turn: Turn) -> None:
-    """Settle every wager by a coup that is over, and go on to the next."""
+    """Settle every wager by a finished coup, and continue with the next."""
     state, coup = turn.state, turn.coup
     turn.say(
         CoupEnded(
@@ -324,14 +325,14 @@ def _end_coup(turn: Turn) -> None:
 
 
 def road_round(coup: Coup) -> RoadRound:
-    """A finished coup as the roads have it."""
+    """A finished coup as a round for the roads."""
     return RoadRound(
         coup.winner, coup.player_pair, coup.banker_pair, coup.natural, coup.player_total, coup.banker_total
     )
 
 
 def void_coup(turn: Turn, order: VoidCoup) -> None:
-    """End a coup as a misdeal. What came while the table waited belongs to no hand any more."""
+    """End a coup as a misdeal. Cards queued while the table waited go to neither hand."""
     let_waiting_go(turn, "overdrawn")
     wagers = turn.state.wagers
     turn.change(wagers=())
@@ -384,7 +385,7 @@ def _open_by_itself(turn: Turn) -> None:
 
 
 def go_on_after_award(turn: Turn) -> None:
-    """The award that the next hand waited for is complete, or play goes on without it: do what would have been done."""
+    """Continue after an award that delayed the next hand is complete, or play continues without it."""
     match turn.state.phase:
         case Phase.SETTLED if not turn.state.shoe_over:
             _open_by_itself(turn)
@@ -411,10 +412,10 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
 
 
 def settle_overdraw(turn: Turn, draw: Draw) -> None:
-    """Deal with a card too many as the house's policy says, once a supervisor has seen it.
+    """Handle an overdrawn card by the house's policy, after a supervisor has seen it.
 
-    A card that is not known for certain cannot be played, after the shoe's last coup there is nothing to play it in,
-    and only so many are carried: all these are burned whatever the policy.
+    The card is burned whatever the policy if it is not known for certain, if the shoe's last coup is over, or
+    if the maximum number of cards is already carried.
     """
     state = turn.state
     read = _read(turn, draw)

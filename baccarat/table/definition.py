@@ -1,6 +1,6 @@
-"""What an order is, as one definition: who may give it, what people call it, what its fields may hold.
+"""The definition of an order: the roles that may give it, its name for people, and its allowed field values.
 
-`order` puts a definition beside the class that the table takes; the catalogue is all of them.
+`order` attaches a definition to the class that the table takes; the catalogue lists all of them.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _Event = TypeVar("_Event")
 
 
 class Role(StrEnum):
-    """What an account is there for; an account may have several."""
+    """The role of an account; an account may have several."""
 
     DEALER = "dealer"
     SUPERVISOR = "supervisor"
@@ -30,15 +30,15 @@ EXECUTIVES: Final = frozenset({Role.EXECUTIVE})
 OF_DEVICES: Final = frozenset({Role.SUPERVISOR, Role.EXECUTIVE, Role.TECHNICIAN})
 
 
-# --- the fields of orders: one name means one thing, whatever the order
+# --- the fields of orders: a name has the same meaning in every order
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of orders: what a person writes there, and its bounds.
+    """A field of orders: its value and bounds.
 
-    - `least`, `most`: of a number. `longest`: of a text, in characters.
-    - `required`, `type`: as the order that has it says.
+    - `least`, `most`: bounds of a number. `longest`: maximum length of a text, in characters.
+    - `required`, `type`: as set by the order that has the field.
     """
 
     help: str
@@ -74,7 +74,7 @@ FIELDS: Final[dict[str, Field]] = {
     "amount": Field(help="how much, in cents", least=0, most=MOST),
     "award": Field(help="the award's number", least=1, most=_NUMBER),
     "supervisor_from": Field(
-        help="an award from the tray of so many cents needs a supervisor", least=0, most=MOST
+        help="an award from the tray of at least this many cents needs a supervisor", least=0, most=MOST
     ),
     "progressive": Field(help="the progressive, if it is not the table's own", longest=200),
     "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
@@ -84,42 +84,47 @@ FIELDS: Final[dict[str, Field]] = {
     "display_limit": Field(help="the most that the meter shows, in cents, or none", least=0, most=MOST),
     "split": Field(help="who shares a percentage award: winners or participants"),
     "fixed_awards": Field(help="who pays fixed awards: tray or meter"),
-    "executive_from": Field(help="an award of so many cents needs an executive, or none", least=0, most=MOST),
-    "approval_above": Field(help="more cents than this need a second person, or none", least=0, most=MOST),
+    "executive_from": Field(
+        help="an award of at least this many cents needs an executive, or none", least=0, most=MOST
+    ),
+    "approval_above": Field(
+        help="more than this many cents need a second person, or none", least=0, most=MOST
+    ),
     "one_side_only": Field(
-        help="whether a seat with wagers on both Player and Banker has no progressive wager: true or false"
+        help="whether a seat with wagers on both Player and Banker cannot have a progressive wager: true or false"
     ),
     "seat_one": Field(help="the side of the dealer that seat 1 is on: right or left"),
 }
 
 _NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})
-"""Fields of the machine's orders that no request has: who gives and who approves an order is established by its door."""
+"""Fields that are not in requests: the interface sets who gives and who approves an order."""
 
-# --- what an order is
+# --- the definition of an order
 
 Group = Literal["play", "shoe", "mistakes", "games", "help", "alarms", "game", "award", "meter"]
-"""Where consoles show an order."""
+"""The place of an order on consoles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
     """One order.
 
-    - `event`: what the table machine takes, a dataclass whose `kind` names the order.
-    - `label`: what is written on its button. `sentence`: what it does.
-    - `roles`: who may give it.
-    - `dealers`: of the table's state, whether a dealer may give it too.
-    - `group`: where consoles show it.
-    - `signed`: a person of these roles may give it at the page of another, with their own name and password.
-    - `twice`: it is pressed twice, for it cannot be undone and asks for nothing more.
-    - `of_this_hand`: it means the hand that the person sees, and no later one.
-    - `anywhere`: it is legal in every phase of an unlocked table, and leaves it in that phase where `TRANSITIONS` says
-      nothing else.
+    - `event`: the event for the table machine, a dataclass whose `kind` names the order.
+    - `label`: the text on its button. `sentence`: its effect.
+    - `roles`: the roles that may give it.
+    - `dealers`: a function of the table's state: whether a dealer may give it too.
+    - `group`: its place on consoles.
+    - `signed`: a person with these roles may give it on another person's page, with their own name and
+      password.
+    - `twice`: the button must be pressed twice, because it cannot be undone and asks for nothing else.
+    - `of_this_hand`: it applies to the hand that the person sees, and not to a later one.
+    - `anywhere`: it is legal in every phase of an unlocked table, and keeps the phase unless `TRANSITIONS`
+      says otherwise.
     - `key`: a key of the dealer's keypad may give it.
-    - `seen`: only a device gives it, for it says what was seen; nobody can say that in its place.
-    - `report`: what a shift's report calls it, None where the report need not name it unless it was refused.
+    - `seen`: only a device gives it, because it reports an observation; people cannot give it.
+    - `report`: its text in a shift's report, None if the report names it only when it was refused.
     - `usual`: reasons that consoles offer.
-    - `takes`: the request's own fields where they are other than the event's.
+    - `takes`: the request's own fields, if they differ from the event's.
     """
 
     event: type
@@ -150,7 +155,7 @@ class Definition:
 
     @property
     def approvable(self) -> bool:
-        """Whether a second person's name can be on it."""
+        """Whether it can have a second person's name."""
         return any(each.name == "approved_by" for each in fields(self.event))
 
 
@@ -165,7 +170,7 @@ def _fields_of(event: type) -> dict[str, Field]:
 
 
 def field_of(name: str, type_: Any, *, required: bool) -> Field:
-    """The field of this name, as one order has it."""
+    """The field of this name, with an order's type and requirement."""
     known = FIELDS[name]
     return Field(
         help=known.help,
@@ -178,7 +183,7 @@ def field_of(name: str, type_: Any, *, required: bool) -> Field:
 
 
 DEFINED: Final[dict[str, Definition]] = {}
-"""Order -> its definition, in the order in which consoles and help show them."""
+"""Order -> its definition, in the order of consoles and help."""
 
 
 def order(

@@ -1,7 +1,7 @@
-"""What a table does about an event: what it says in public, what it keeps to surveillance, and rounds that ended.
+"""The effects of an event on a table: public events, events for surveillance, and rounds that ended.
 
-What the shoe is to do is not an effect but follows from the state at any time (`shoe_orders`): a shoe that comes
-back after a power cut needs the same answer as one that was there.
+Orders to the shoe are not effects but follow from the state at any time (`shoe_orders`): a shoe that returns
+after a power cut needs the same orders as one that was never away.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from punto.baccarat.table.state import Phase, RoundRecord
 
 @dataclass(frozen=True, slots=True)
 class PhaseEntered:
-    """The table went into another phase, of the round `round` and shoe `shoe`."""
+    """The table entered another phase, in the round `round` and shoe `shoe`."""
 
     phase: Phase
     round: int
@@ -26,7 +26,7 @@ class PhaseEntered:
 
 @dataclass(frozen=True, slots=True)
 class BurnCardTurned:
-    """The first card of a new shoe was turned; so many more are burned unseen."""
+    """The first card of a new shoe was turned; this many more are burned unseen."""
 
     card: Card
     burns: int
@@ -87,7 +87,7 @@ class CutCardReached:
 
 @dataclass(frozen=True, slots=True)
 class CoupEnded:
-    """A coup has its result. A dummy coup has one too, but no wagers and no place on the roads."""
+    """A coup has its result. A dummy coup also has one, but does not have wagers or a place on the roads."""
 
     round: int
     winner: Winner
@@ -102,7 +102,7 @@ class CoupEnded:
 
 @dataclass(frozen=True, slots=True)
 class CoupVoided:
-    """A misdeal: the round's wagers go back."""
+    """A misdeal: the round's wagers are returned."""
 
     round: int
     reason: str
@@ -124,7 +124,7 @@ class RoundCorrected:
 
 @dataclass(frozen=True, slots=True)
 class GameChanged:
-    """The table plays another game, or with other limits, from the next shoe on."""
+    """The table plays another game, or has other limits, from the next shoe on."""
 
     game: str
     title: str
@@ -133,7 +133,7 @@ class GameChanged:
 
 @dataclass(frozen=True, slots=True)
 class WagersReturned:
-    """Wagers for a coup that was not dealt went back."""
+    """Wagers for a coup that was not dealt were returned."""
 
     round: int
     kind: Literal["wagers_returned"] = "wagers_returned"
@@ -141,9 +141,9 @@ class WagersReturned:
 
 @dataclass(frozen=True, slots=True)
 class AlarmRaised:
-    """Something that a person must know; `stops` when play waits for a supervisor.
+    """An event that a person must know about; `stops` if play waits for a supervisor.
 
-    One that does not stop play stands until somebody acknowledges it, by the number of this event.
+    An alarm that does not stop play stands until a person acknowledges it, by the number of this event.
     """
 
     code: str
@@ -154,7 +154,7 @@ class AlarmRaised:
 
 @dataclass(frozen=True, slots=True)
 class AlarmAcknowledged:
-    """Somebody has seen to the alarm raised as the event `number`."""
+    """A person has seen to the alarm raised as the event `number`."""
 
     number: int
     code: str
@@ -163,7 +163,7 @@ class AlarmAcknowledged:
 
 @dataclass(frozen=True, slots=True)
 class PlayResumed:
-    """A supervisor has seen to what stopped the table."""
+    """A supervisor has resolved what stopped the table."""
 
     reason: str
     kind: Literal["play_resumed"] = "play_resumed"
@@ -171,7 +171,7 @@ class PlayResumed:
 
 @dataclass(frozen=True, slots=True)
 class ShoeLinkChanged:
-    """The shoe came or went."""
+    """The shoe was connected or disconnected."""
 
     online: bool
     reason: str
@@ -214,7 +214,7 @@ Happening = (
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """A public happening with its number, counted without gaps over the table's life."""
+    """A public event with its number, counted without gaps over the table's life."""
 
     number: int
     happening: Happening
@@ -222,7 +222,7 @@ class Happened:
 
 @dataclass(frozen=True, slots=True)
 class CardHeld:
-    """A card known to the machine and not to the public; `position` is None of a card of no coup."""
+    """A card that the machine knows and the public does not; `position` is None for a card that is not in a coup."""
 
     card: Card
     why: Literal["hidden", "burned", "overdrawn", "doubtful", "outside_play", "corrected"]
@@ -239,7 +239,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class MeterMoved:
-    """Something goes into the progressive's books: those of the table's own, unless a retired one is named."""
+    """An entry for the progressive's books: for the table's own progressive, unless it names a retired one."""
 
     entry: MeterEntry
     progressive: str | None = None

@@ -1,14 +1,14 @@
-"""Everything that can happen to a table: the inputs, as the record keeps them.
+"""The events of a table: its inputs, as the record keeps them.
 
-Device events say what a device saw; orders are what a person decided and name who; a wager is what a seat asks
-for. They are the only things that change a table, and replaying them in order gives the same table again.
+Device events report what a device detected; orders are decisions of people and name them; a wager is a
+request of a seat. Nothing else changes a table, and replaying the events in order gives the same table again.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
 from punto.baccarat.cards import Card
-from punto.baccarat.progressive import aquarius, nexus, procedure
+from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive.events import (
     Adjust,
     BackOut,
@@ -18,15 +18,8 @@ from punto.baccarat.progressive.events import (
     PrintWinPage,
     Retire,
 )
-from punto.baccarat.table.definition import (
-    DEALERS,
-    FIELDS,
-    OF_DEVICES,
-    SUPERVISORS,
-    order,
-)
+from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.settings import Settings
-from punto.baccarat.wagers.definition import Game
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +31,15 @@ class Component:
     digest: str
 
 
-# --- what the shoe saw. `record` is the shoe's own sequence number for it, counted from 1.
+# --- the shoe's reports. `record` is the shoe's own sequence number for the event, counted from 1.
 
 
 @dataclass(frozen=True, slots=True)
 class ShoeHello:
     """The shoe introduced itself.
 
-    `log` names the run of record numbers (another one means that the shoe lost its memory), `first_kept` is the
-    oldest record it still keeps and `next_record` the number its next record will get.
+    `log` identifies the run of record numbers (a new one means that the shoe lost its memory), `first_kept`
+    is the oldest record it still keeps and `next_record` the number of its next record.
     """
 
     serial: str
@@ -60,7 +53,7 @@ class ShoeHello:
 
 @dataclass(frozen=True, slots=True)
 class ShoeLost:
-    """The link to the shoe went silent or away."""
+    """The link to the shoe went silent or was closed."""
 
     reason: str
     kind: Literal["shoe_lost"] = "shoe_lost"
@@ -86,7 +79,7 @@ class CardUnread:
 
 @dataclass(frozen=True, slots=True)
 class CardOverdrawn:
-    """A card left the shoe though the shoe knew that none was called for; `card` is None if it was not read."""
+    """A card left the shoe although the shoe knew that none was called for; `card` is None if it was not read."""
 
     record: int
     card: Card | None
@@ -131,7 +124,7 @@ class ShoeFault:
 
 @dataclass(frozen=True, slots=True)
 class RecordsLost:
-    """The shoe no longer keeps records `first` to `last`, and they never arrived."""
+    """The shoe no longer keeps records `first` to `last`, and they were never received."""
 
     first: int
     last: int
@@ -140,7 +133,7 @@ class RecordsLost:
 
 @dataclass(frozen=True, slots=True)
 class LinkNoise:
-    """Broken frames came faster than a sound line gives them: `frames` within `seconds`."""
+    """Broken frames arrived faster than on a sound line: `frames` within `seconds`."""
 
     frames: int
     seconds: int
@@ -152,349 +145,15 @@ ShoeRecord = CardDrawn | CardUnread | CardOverdrawn | CutCardSeen | LidMoved | R
 ShoeEvent = ShoeHello | ShoeLost | RecordsLost | LinkNoise | ShoeRecord
 
 
-_MISDEALS = ("Misdeal", "Card exposed", "Wrong hand dealt", "Cards disturbed")
-_MISREADS = ("Misread by the shoe", "Keyed wrongly", "Seen on surveillance")
-
-
-# --- what people order. `who` is the operator's name, `reason` theirs, and `approved_by` a second person's, where one is
-# needed (`approval`).
-
-
-@order(
-    label="Unlock the table",
-    sentence="become the table's operator, so that the table can be opened",
-    roles=DEALERS,
-    group="play",
-    anywhere=True,
-)
-@dataclass(frozen=True, slots=True)
-class SignOn:
-    """An operator signs on; the table was locked until then (approval letter, 4)."""
-
-    who: str
-    kind: Literal["sign_on"] = "sign_on"
-
-
-@order(
-    label="Lock the table",
-    sentence="lock the table: nothing can be played until an operator signs on again",
-    roles=SUPERVISORS,
-    group="play",
-)
-@dataclass(frozen=True, slots=True)
-class SignOff:
-    """The operator signs off; the table locks."""
-
-    who: str
-    kind: Literal["sign_off"] = "sign_off"
-
-
-@order(
-    label="Open betting",
-    sentence="open betting for the next coup",
-    roles=DEALERS,
-    group="play",
-    twice=True,
-    key=True,
-)
-@dataclass(frozen=True, slots=True)
-class OpenBetting:
-    """Wagers may be made for the next coup."""
-
-    who: str
-    kind: Literal["open_betting"] = "open_betting"
-
-
-@order(
-    label="Close betting",
-    sentence="take no more wagers for this coup; the first card may be drawn",
-    roles=DEALERS,
-    group="play",
-    twice=True,
-    of_this_hand=True,
-    key=True,
-)
-@dataclass(frozen=True, slots=True)
-class CloseBetting:
-    """No more wagers; the first card may be drawn."""
-
-    who: str
-    kind: Literal["close_betting"] = "close_betting"
-
-
-@order(
-    label="Reveal",
-    sentence="show both hands and settle every wager (midi baccarat)",
-    roles=DEALERS,
-    group="play",
-    twice=True,
-    of_this_hand=True,
-    key=True,
-)
-@dataclass(frozen=True, slots=True)
-class Reveal:
-    """The cards are face up: what the shoe knew may be shown (sheet 004, midi baccarat)."""
-
-    who: str
-    kind: Literal["reveal"] = "reveal"
-
-
-@order(
-    label="Key a card",
-    sentence="enter a card by hand that the shoe did not read",
-    roles=DEALERS,
-    group="play",
-    of_this_hand=True,
-)
-@dataclass(frozen=True, slots=True)
-class KeyCard:
-    """A card entered by hand, for one that the shoe could not read or where no shoe reads.
-
-    `position` says which card it is, so that the same order twice is not two cards: its number in the coup as dealt,
-    from 1, or 0 for the first card of the shoe, which is turned for the burn. None leaves it to be the next.
-    """
-
-    who: str
-    card: Card
-    position: int | None = None
-    kind: Literal["key_card"] = "key_card"
-
-
-@order(
-    label="Close the table",
-    sentence="stop play between coups; wagers that stand go back",
-    roles=SUPERVISORS,
-    group="play",
-)
-@dataclass(frozen=True, slots=True)
-class CloseTable:
-    """Play stops between coups; wagers that stand go back."""
-
-    who: str
-    kind: Literal["close_table"] = "close_table"
-
-
-@order(
-    label="Change the shoe",
-    sentence="begin a shoe change: load the cards, turn the first one, burn",
-    roles=SUPERVISORS,
-    group="shoe",
-    of_this_hand=True,
-)
-@dataclass(frozen=True, slots=True)
-class ChangeShoe:
-    """A new shoe of cards is to be loaded; the shoe before is over."""
-
-    who: str
-    kind: Literal["change_shoe"] = "change_shoe"
-
-
-@order(
-    label="Accept the shoe",
-    sentence="accept another shoe in place of the one before",
-    roles=OF_DEVICES,
-    group="shoe",
-    report="accepted the shoe {serial}",
-    anywhere=True,
-)
-@dataclass(frozen=True, slots=True)
-class AcceptShoe:
-    """A supervisor accepts the shoe with this serial number in place of the one before."""
-
-    who: str
-    serial: str
-    approved_by: str | None = None
-    kind: Literal["accept_shoe"] = "accept_shoe"
-
-
-@order(
-    label="Resume play",
-    sentence="resume play after what stopped it was seen to",
-    roles=OF_DEVICES,
-    group="shoe",
-    report="resumed play: {reason}",
-    anywhere=True,
-    usual=(
-        "Checked: the cards are right",
-        "Lid closed, cards undisturbed",
-        "Card taken out of play",
-        "Seen on surveillance",
-    ),
-)
-@dataclass(frozen=True, slots=True)
-class ResumePlay:
-    """A supervisor has seen to what stopped the table."""
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["resume_play"] = "resume_play"
-
-
-@order(
-    label="Correct a card",
-    sentence="correct a misread card before settlement",
-    roles=SUPERVISORS,
-    group="mistakes",
-    of_this_hand=True,
-    usual=_MISREADS,
-)
-@dataclass(frozen=True, slots=True)
-class CorrectCard:
-    """A misread, found before settlement: the card at `position` (from 1, as dealt) is really `card`."""
-
-    who: str
-    position: int
-    card: Card
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["correct_card"] = "correct_card"
-
-
-@order(
-    label="Void the hand",
-    sentence="declare a misdeal: wagers go back",
-    roles=SUPERVISORS,
-    group="mistakes",
-    of_this_hand=True,
-    usual=_MISDEALS,
-)
-@dataclass(frozen=True, slots=True)
-class VoidCoup:
-    """A misdeal: wagers go back, the coup is kept on the record and on no road.
-
-    `approved_by`, here and in other orders, is a second person, where the table's settings ask for one.
-    """
-
-    who: str
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["void_coup"] = "void_coup"
-
-
-@order(
-    label="Correct the last round",
-    sentence="settle the last round again by the cards that it really had",
-    roles=SUPERVISORS,
-    group="mistakes",
-    of_this_hand=True,
-    usual=_MISREADS,
-)
-@dataclass(frozen=True, slots=True)
-class CorrectRound:
-    """A misread, found after settlement: the hands of the last round, `round`, were really these, as dealt."""
-
-    who: str
-    round: int
-    player: tuple[Card, ...]
-    banker: tuple[Card, ...]
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["correct_round"] = "correct_round"
-
-
-@order(
-    label="Void the last round",
-    sentence="take the last round back after it was settled",
-    roles=SUPERVISORS,
-    group="mistakes",
-    of_this_hand=True,
-    usual=_MISDEALS,
-)
-@dataclass(frozen=True, slots=True)
-class VoidRound:
-    """A misdeal, found after settlement: the last round, `round`, is taken back and its wagers with it."""
-
-    who: str
-    round: int
-    reason: str
-    approved_by: str | None = None
-    kind: Literal["void_round"] = "void_round"
-
-
-@order(
-    label="Change game or limits",
-    sentence="play another game, or with other limits, from the next shoe on",
-    roles=SUPERVISORS,
-    group="games",
-    takes={"game": FIELDS["game"], "limits": FIELDS["limits"]},
-)
-@dataclass(frozen=True, slots=True)
-class ChangeGame:
-    """The table plays this game from the next shoe on, limits included, whatever its configuration names."""
-
-    who: str
-    game: Game
-    approved_by: str | None = None
-    kind: Literal["change_game"] = "change_game"
-
-
-@order(
-    label="Call supervisor",
-    sentence="ask for a supervisor at the table: an alarm stands until one has seen to it",
-    roles=DEALERS,
-    group="help",
-    key=True,
-    report="called a supervisor: {reason}",
-    anywhere=True,
-    usual=(
-        "A card is not known",
-        "A dispute at the table",
-        "A mistake was made",
-        "Fill or credit",
-        "Help at the table",
-    ),
-)
-@dataclass(frozen=True, slots=True)
-class CallSupervisor:
-    """A supervisor is wanted at the table."""
-
-    who: str
-    reason: str
-    kind: Literal["call_supervisor"] = "call_supervisor"
-
-
-@order(
-    label="Hold play",
-    sentence="stop play where it is: no card is dealt and no betting opens until a supervisor resumes it",
-    roles=DEALERS,
-    group="help",
-    key=True,
-    report="held play: {reason}",
-    anywhere=True,
-    usual=("The last hand is disputed", "A mistake was made", "A break", "Help at the table"),
-)
-@dataclass(frozen=True, slots=True)
-class HoldPlay:
-    """Play is held where it is, so that there is time to look at the last hand and to correct it."""
-
-    who: str
-    reason: str
-    kind: Literal["hold_play"] = "hold_play"
-
-
-@order(
-    label="Acknowledge",
-    sentence="acknowledge an alarm that has been seen to",
-    roles=OF_DEVICES,
-    group="alarms",
-    report="acknowledged alarm {number}",
-    anywhere=True,
-)
-@dataclass(frozen=True, slots=True)
-class AcknowledgeAlarm:
-    """Somebody has seen to the alarm that was raised as the public event `number`."""
-
-    who: str
-    number: int
-    kind: Literal["acknowledge_alarm"] = "acknowledge_alarm"
+# --- orders of people. `who` is the operator's name, `reason` theirs, and `approved_by` a second person's, if
+# one is needed (`approval`).
 
 
 @dataclass(frozen=True, slots=True)
 class SetWager:
-    """A seat asks to have `amount` minor units on `wager` in round `round`; 0 takes the wager back.
+    """A request to have `amount` minor units on `wager` for a seat in round `round`; 0 takes the wager back.
 
-    `id` is the asker's own: the same request twice has the same effect as once.
+    The requester chooses `id`: the same request twice has the same effect as once.
     """
 
     id: str
@@ -505,29 +164,7 @@ class SetWager:
     kind: Literal["set_wager"] = "set_wager"
 
 
-Order = (
-    SignOn
-    | SignOff
-    | ChangeShoe
-    | OpenBetting
-    | CloseBetting
-    | CloseTable
-    | Reveal
-    | VoidCoup
-    | CorrectCard
-    | CorrectRound
-    | VoidRound
-    | KeyCard
-    | ResumePlay
-    | AcceptShoe
-    | ChangeGame
-    | CallSupervisor
-    | HoldPlay
-    | AcknowledgeAlarm
-)
-
-
-# --- who came in. It changes nothing at the table and belongs on its record.
+# --- access. It does not change the table but belongs on its record.
 
 
 @dataclass(frozen=True, slots=True)
@@ -542,7 +179,7 @@ class SessionBegun:
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """An operator's session is over; `why` says whether they signed off or were inactive too long."""
+    """An operator's session ended; `why` says whether they signed off or were inactive too long."""
 
     who: str
     why: str
@@ -551,9 +188,10 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True)
 class AccessRefused:
-    """Somebody was refused `what`: to sign on, to approve, or an order that is not of their role.
+    """An attempt at `what` was refused: to sign on, to approve, or to give an order outside the person's role.
 
-    `who` is an account's name, None where there is none of the name given: what was typed may have been a password.
+    `who` is an account's name, None if no account has the given name: the typed text may have been a
+    password.
     """
 
     who: str | None
@@ -568,7 +206,7 @@ Access = SessionBegun | SessionEnded | AccessRefused
 
 @dataclass(frozen=True, slots=True)
 class ServiceStarted:
-    """The service came up, with this version and these settings; nothing of the link is known yet."""
+    """The service started, with this version and these settings; the state of the link is not known yet."""
 
     version: str
     settings: Settings
@@ -588,7 +226,7 @@ class SnapshotTaken:
 
 @dataclass(frozen=True, slots=True)
 class RecordDiffers:
-    """The record is not what its inputs give; `found` says where, without values that the public must not see."""
+    """The record differs from what its inputs give; `found` says where, without values that must stay hidden."""
 
     found: str
     kind: Literal["record_differs"] = "record_differs"
@@ -597,12 +235,12 @@ class RecordDiffers:
 OfTheRecord = SnapshotTaken | RecordDiffers
 
 
-# --- what else is plugged in
+# --- other devices
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationKeypad:
-    """The score display's configuration keypad was plugged in at `path`, or is gone (approval letter, 5)."""
+    """The score display's configuration keypad was plugged in at `path`, or removed (approval letter, 5)."""
 
     attached: bool
     path: str
@@ -611,7 +249,7 @@ class ConfigurationKeypad:
 
 @dataclass(frozen=True, slots=True)
 class SensorsLink:
-    """The progressive's wager sensors came, or went, and why."""
+    """The link to the progressive's wager sensors was made or lost, and why."""
 
     online: bool
     reason: str
@@ -620,9 +258,9 @@ class SensorsLink:
 
 @dataclass(frozen=True, slots=True)
 class SensorFault:
-    """The wager sensor at a `position` of the chain has this fault, or has it no more.
+    """The wager sensor at a `position` of the chain has this fault, or no longer has it.
 
-    `seat` is the one that it lies before, None where none is set.
+    `seat` is its seat, None if it has none.
     """
 
     position: int
@@ -634,13 +272,13 @@ class SensorFault:
 
 # --- the progressive
 
-Sensed = procedure.WagerPlaced | procedure.WagerLifted | procedure.WagerVoided | aquarius.TurnKey
-"""What a wager sensor or the key switch saw."""
+Sensed = game_events.WagerPlaced | game_events.WagerLifted | game_events.WagerVoided | aquarius.TurnKey
+"""A report of a wager sensor or the key switch."""
 GameOrder = (
-    procedure.StartGame
-    | procedure.HandButton
-    | procedure.NobodyWon
-    | procedure.ReopenGame
+    game_events.StartGame
+    | game_events.HandButton
+    | game_events.NobodyWon
+    | game_events.ReopenGame
     | aquarius.Jpot
     | aquarius.GameOver
     | nexus.Confirm
@@ -648,9 +286,9 @@ GameOrder = (
     | nexus.SignAward
     | nexus.EndGame
 )
-"""What a dealer or a supervisor does at the table in a game of the progressive."""
+"""An action of a dealer or a supervisor at the table in a game of the progressive."""
 BooksOrder = OpenMeter | Adjust | BackOut | ChangeSettings | Retire | CountCoins
-"""What is ordered of the meter, at the Game Manager."""
+"""An order for the meter, from the Game Manager."""
 
 Event = (
     ServiceStarted

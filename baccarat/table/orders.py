@@ -1,4 +1,4 @@
-"""What people may order, and what a seat may wager. What may not be done now is refused with a reason."""
+"""Orders of people and wagers of seats. Those that are not allowed now are refused with a reason."""
 
 from dataclasses import replace
 
@@ -24,26 +24,28 @@ from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardH
 from punto.baccarat.table.events import (
     Access,
     AccessRefused,
+    ConfigurationKeypad,
+    OfTheRecord,
+    RecordDiffers,
+    ServiceStarted,
+    SessionEnded,
+    SetWager,
+)
+from punto.baccarat.table.order_kinds import (
     AcknowledgeAlarm,
     CallSupervisor,
     ChangeGame,
     ChangeShoe,
     CloseBetting,
     CloseTable,
-    ConfigurationKeypad,
     CorrectCard,
     CorrectRound,
     HoldPlay,
     KeyCard,
-    OfTheRecord,
     OpenBetting,
     Order,
-    RecordDiffers,
     ResumePlay,
     Reveal,
-    ServiceStarted,
-    SessionEnded,
-    SetWager,
     SignOff,
     SignOn,
     VoidCoup,
@@ -60,7 +62,7 @@ def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: o
     """Carry out an order that the table's phase allows.
 
     Raises:
-        RefusedError: something else stands in its way.
+        RefusedError: the order is not allowed for another reason.
     """
     match order:
         case SignOn(who=who):
@@ -136,13 +138,13 @@ def _open_betting(turn: Turn) -> None:
         raise RefusedError("no_shoe", "no shoe has been loaded yet: order a shoe change first")
     if (
         state.burn_left and state.settings.cards == "keyed"
-    ):  # the dealer burns by hand, and nobody sees the cards
+    ):  # the dealer burns by hand, and the cards stay unseen
         turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
     elif state.burn_left != 0:
         keying = ", key it," if state.settings.cards == "keyed" else ""
         raise RefusedError(
             "burn_not_finished",
-            f"the burn is not finished: turn the first card{keying} and burn as many as it says",
+            f"the burn is not finished: turn the first card{keying} and burn the number of cards that it says",
         )
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
@@ -158,15 +160,15 @@ def _key(turn: Turn, order: KeyCard) -> None:
     if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
         raise RefusedError(
             "no_card_awaited",
-            "no card is awaited: the shoe reads the cards. Key one that it could not read, or, while it is offline, those "
-            "that end the hand being dealt",
+            "no card is awaited: the shoe reads the cards. Key a card only if the shoe could not read it or, "
+            "while the shoe is offline, to end the hand being dealt",
         )
     _refuse_another_place(state, order)
     if surplus(turn, card):
         raise RefusedError(
             "surplus_copy",
-            f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key the card "
-            "on the table, correct an earlier misread, or void the coup",
+            f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key "
+            "the card on the table, correct an earlier misread, or void the coup",
         )
     turn.change(doubt=None)
     if state.keyed_for_shoe and state.doubt is None:
@@ -187,7 +189,7 @@ def _key(turn: Turn, order: KeyCard) -> None:
 
 
 def _before_cards(state: TableState) -> str:
-    """What is to be done before a card can be keyed, where the dealer keys them all."""
+    """What to do before a card can be keyed, if the dealer keys all cards."""
     if state.phase is not Phase.SHOE_CHANGE:
         return "close betting first"
     if not state.burn_left:
@@ -201,8 +203,8 @@ def _refuse_another_place(state: TableState, order: KeyCard) -> None:
     if following is not None and order.position not in {None, following}:
         raise RefusedError(
             "wrong_position",
-            f"this is keyed as {_place(order.position)} and the next is {_place(following)}: look which cards the table "
-            "has before you key another",
+            f"this is keyed as {_place(order.position)} and the next is {_place(following)}: check which "
+            "cards the table has before you key another",
         )
 
 
@@ -216,7 +218,7 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
     before = coup.cards[order.position - 1]
     if order.card == before:
         if turn.state.settings.game.reveal == "dealer":
-            return  # a refusal would tell what the card is
+            return  # a refusal would disclose the card
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
     if surplus(turn, order.card):
         raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
@@ -253,7 +255,7 @@ def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
     """The coup on the table with its card corrected.
 
     Raises:
-        RefusedError: there is no such card, or with it the hands could not have been dealt as they were.
+        RefusedError: there is no such card, or the hands could not have been dealt like this with it.
     """
     coup = state.coup or Coup()
     _refuse_no_card(coup, order)
@@ -261,7 +263,7 @@ def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
     try:
         corrected = Coup(cards)
     except SurplusCardError as error:
-        # What is said of the other cards would tell hidden ones.
+        # The error names the other cards, which may be hidden.
         hidden = state.settings.game.reveal == "dealer"
         why = "more cards were dealt than the coup would have had" if hidden else str(error)
         raise RefusedError(
@@ -270,7 +272,7 @@ def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
     if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
-            f"with {order.card} there the coup is over, and yet a card more has left the shoe: void the coup instead",
+            f"with {order.card} there the coup is over, but one more card has left the shoe: void the coup instead",
         )
     return corrected
 
@@ -280,7 +282,7 @@ def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
 
 def _hold(turn: Turn, reason: str) -> None:
     if any(stop.code == "held" for stop in turn.state.stops):
-        raise RefusedError("held", "play is held already, until a supervisor resumes it")
+        raise RefusedError("held", "play is already held, until a supervisor resumes it")
     turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
 
 
@@ -291,12 +293,10 @@ def _resume(turn: Turn, reason: str) -> None:
         turn.say(PlayResumed(reason))
         return
     if not stops:
-        raise RefusedError("not_stopped", "play is not stopped by anything that can be resumed from")
+        raise RefusedError("not_stopped", "no stop can be resumed now")
     turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
     turn.say(PlayResumed(reason))
     for stop in stops:
-        if stop.resume_at is not None:
-            turn.change_link(expected=max(turn.state.link.expected, stop.resume_at))
         if stop.overdrawn is not None:
             settle_overdraw(turn, stop.overdrawn)
     take_backlog(turn)
@@ -319,7 +319,7 @@ def _acknowledge(turn: Turn, number: int) -> None:
     if found is None:
         raise RefusedError(
             "no_such_alarm",
-            f"no alarm {number} stands: it was acknowledged, or came again under another number",
+            f"alarm {number} does not stand: it was acknowledged, or came again under another number",
         )
     turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
     turn.say(AlarmAcknowledged(number, found.code))
@@ -335,14 +335,14 @@ def _change_game(turn: Turn, game: Game) -> None:
     turn.say(GameChanged(game.name, game.title))
 
 
-# --- who came in
+# --- access
 
 
 def on_access(turn: Turn, event: Access) -> None:
-    """Take note of who signed on, off or was refused.
+    """Handle a sign-on, a sign-off or a refused access.
 
-    An account that is locked out is an alarm. Alarms are public, so it does not say whose account: the record does.
-    Nothing at the table is done any more in the name of an operator who has signed off; play goes on.
+    A locked account raises an alarm. Alarms are public, so the alarm does not name the account: the record
+    does. After an operator signs off, no action at the table has their name; play continues.
     """
     if isinstance(event, SessionEnded) and event.who == turn.state.operator:
         turn.change(operator=None)
@@ -353,17 +353,17 @@ def on_access(turn: Turn, event: Access) -> None:
 
 
 def on_record(turn: Turn, event: OfTheRecord) -> None:
-    """Raise an alarm if the record is not what its inputs give. That a snapshot was taken changes nothing."""
+    """Raise an alarm if the record differs from what its inputs give. A taken snapshot changes nothing."""
     if isinstance(event, RecordDiffers):
         turn.alarm(
             "record_differs",
-            f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run `punto replay`, "
-            "and compare the meter and the last rounds with what surveillance has",
+            f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run "
+            "`punto replay`, and compare the meter and the last rounds with surveillance",
         )
 
 
 def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
-    """Take note of whether it is plugged in; nothing that is pressed on it comes here."""
+    """Note whether the configuration keypad is plugged in; its key presses do not arrive here."""
     before = turn.state
     turn.change(configuration_keypad=event.path if event.attached else None)
     turn.watch_keypad(before)
@@ -373,10 +373,10 @@ def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
 
 
 def on_wager(turn: Turn, request: SetWager) -> None:
-    """Set what a seat has on a wager; the seat's wagers must be able to stand together afterwards.
+    """Set a seat's amount on a wager; the seat's wagers must then be allowed together.
 
     Raises:
-        RefusedError: wrong_round, no_such_seat, bad_amount, or what `check_wagers` found.
+        RefusedError: wrong_round, no_such_seat, bad_amount, or a refusal of `check_wagers`.
     """
     state = turn.state
     if request.round != state.round:
@@ -389,7 +389,7 @@ def on_wager(turn: Turn, request: SetWager) -> None:
         )
     if request.amount < 0:
         raise RefusedError(
-            "bad_amount", f"{request.amount} is no amount: give minor units, or 0 to take a wager back"
+            "bad_amount", f"{request.amount} is not an amount: give minor units, or 0 to take a wager back"
         )
     progressive.refuse_wager(state, request.wager)
     game = state.settings.game
@@ -411,7 +411,7 @@ def on_wager(turn: Turn, request: SetWager) -> None:
 
 
 def on_started(turn: Turn, event: ServiceStarted) -> None:
-    """Take note that the service came up; other settings than before only where no shoe is in play.
+    """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
 
     Raises:
         RefusedError: settings_in_play, other_table.
@@ -420,14 +420,14 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
     if event.settings.table != state.settings.table:
         raise RefusedError(
             "other_table",
-            f"this record is of table {state.settings.table!r} and the configuration is of {event.settings.table!r}",
+            f"this record is of table {state.settings.table!r}, but the configuration is of {event.settings.table!r}",
         )
     if event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
             raise RefusedError(
                 "settings_in_play",
-                "game, limits and policies change between shoes only: start with the configuration before, close the "
-                "table, and then start with this one",
+                "game, limits and policies change between shoes only: start with the previous configuration, "
+                "close the table, and then start with this one",
             )
         leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)

@@ -1,4 +1,4 @@
-"""What can be ordered now: found by trying it on the table machine, which is pure, and never written a second time."""
+"""The orders that are possible now, found by trying them on the table machine, which is pure."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
@@ -9,33 +9,34 @@ from typing import Any, Final
 from punto.baccarat.cards import RANKS, SUITS, Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
 from punto.baccarat.progressive.events import ChangeSettings, CountCoins
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward
-from punto.baccarat.progressive.procedure import StartGame
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Definition
-from punto.baccarat.table.events import CorrectCard, CorrectRound
+from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 
 ANYBODY: Final = "anybody"
-"""Who gives an order that is only tried. Nobody need approve it."""
+"""Name of the person who gives an order that is only tried. The order does not need approval."""
 
 _WHATEVER_IT_SAYS: Final = frozenset({"not_now", "award_open"})
-"""The refusals of an order for what the table is in the midst of: said otherwise, it would be refused too."""
+"""Refusals that concern the table's current activity: other field values would not help."""
 
 
 def refusals(state: TableState) -> dict[str, RefusedError | None]:
-    """Each order of the catalogue, with why it cannot be given now; None where it can, by somebody who may.
+    """Each order of the catalogue, with the reason why it cannot be given now; None if a permitted person can give it.
 
-    Where an order's fields can be filled in several ways, one of them is enough; of several refusals it is the first.
+    If an order's fields allow several values, one possible combination is enough; if all are refused, the
+    first refusal counts.
     """
     return {kind: _refusal(state, definition) for kind, definition in CATALOGUE.items()}
 
 
 def refusal(state: TableState, event: Any) -> RefusedError | None:
-    """Why the table would refuse this event now, None where it would not."""
+    """The reason why the table would refuse this event now; None if it would not."""
     try:
         Table(state).try_out(event)
     except RefusedError as error:
@@ -51,17 +52,15 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
         if refused is None or refused.code in _WHATEVER_IT_SAYS:
             return refused
         first = first or refused
-    return first or RefusedError(
-        "not_now", f"{definition.label}: there is nothing here that it could be about"
-    )
+    return first or RefusedError("not_now", f"{definition.label}: there is nothing here to use it on")
 
 
-# --- what somebody could write
+# --- possible field values
 
 
 @cache
 def _combinations(kind: str) -> Callable[[TableState], Iterator[Any]]:
-    """An order of this kind for each combination of values that its needed fields can have at a table."""
+    """An order of this kind for each combination of possible values of its required fields at a table."""
     definition = CATALOGUE[kind]
     event = definition.event
     own = {each.name for each in fields(event)}
@@ -103,31 +102,31 @@ _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
     "serial": lambda state: ["" if state.link.offered is None else state.link.offered.serial],
     "to": lambda _: list(Key),
 }
-"""Field of orders -> what somebody could write there."""
+"""Field of orders -> its possible values."""
 
 
 def _starts(state: TableState) -> Iterator[StartGame]:
-    """START GAME with what the sensors would latch; where they are not heard, as nobody latched anything."""
+    """START GAME with the seats that the sensors would latch; None if the sensors are offline."""
     heard = state.sensors is None or state.sensors.online
     latched = None if state.progressive is None or not heard else state.progressive.procedure.hand.sensors
     yield StartGame(state.round, ANYBODY, latched)
 
 
 def _turns(state: TableState) -> Iterator[TurnKey]:
-    """The key, turned to where it does not stand."""
+    """The key, turned to each other position."""
     procedure = None if state.progressive is None else state.progressive.procedure
     stands = procedure.key if procedure is not None and procedure.kind == "aquarius" else Key.RUN
     yield TurnKey(Key.RUN if stands is Key.JPH else Key.JPH, ANYBODY)
 
 
 def _counts(state: TableState) -> Iterator[CountCoins]:
-    """Of the table's own progressive, or of one that it had before."""
+    """A count for the table's own progressive, or for a previous one."""
     for progressive in (None, *state.retired_progressives):
         yield CountCoins("2026-01-01", 1, ANYBODY, progressive)
 
 
 def _other_cards(card: Card) -> list[Card]:
-    """Every other card; first those of its rank, which change nothing of how the hand is dealt."""
+    """Every other card; cards of the same rank come first, because they do not change the deal."""
     ranks = sorted(RANKS, key=lambda rank: rank != card[0])
     return [Card(rank + suit) for rank in ranks for suit in SUITS if rank + suit != card]
 
@@ -167,4 +166,4 @@ _TRIES: Final[dict[type, Callable[[TableState], Iterator[Any]]]] = {
     StartGame: _starts,
     TurnKey: _turns,
 }
-"""Orders of which no mere combination of values would do."""
+"""Orders that need more than a combination of values."""

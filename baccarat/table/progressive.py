@@ -1,36 +1,36 @@
-"""What a table and its progressive have to do with each other.
+"""Connects a table with its progressive.
 
-The procedure at the table asks for what the progressive is to do, and the cards tell the procedure who won. Both are
-carried out or neither: what one refuses, the other has not done.
+The procedure at the table sends events to the progressive, and the cards tell the procedure who won. The
+table carries out both or neither: if one refuses an event, the other does not handle it.
 
-A game, from START GAME to GAME OVER, has the number of the round that was coming when it was started. It is played with
-the next hand that is dealt to its end: a hand that is void or carries no wagers leaves it started, for the wagers of its
-players are on the meter and cannot be taken off it (sheet 000 lists what a meter goes down for).
+A game, from START GAME to GAME OVER, has the number of the next round at its start. It is played with the
+next hand that is dealt to its end: after a void hand or a hand without wagers the game stays started, because
+its players' wagers are on the meter and cannot be taken off it (sheet 000 lists the causes for which a meter
+goes down).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from punto.baccarat.cards import Card
-from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive import aquarius, nexus
 from punto.baccarat.progressive.aquarius import Aquarius
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, WinPagePrinted
 from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoins, PrintWinPage
 from punto.baccarat.progressive.events import Event as BooksEvent
-from punto.baccarat.progressive.nexus import Nexus
-from punto.baccarat.progressive.orders import counted
-from punto.baccarat.progressive.procedure import (
-    PLAYING,
+from punto.baccarat.progressive.game_events import (
     AwardTakenBack,
     HandDecided,
     StartGame,
     WagerPlaced,
     WagerVoided,
 )
+from punto.baccarat.progressive.nexus import Nexus
+from punto.baccarat.progressive.orders import counted
+from punto.baccarat.progressive.procedure import PLAYING
 from punto.baccarat.progressive.progressive import Progressive
-from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import AwardChanged, MeterMoved
 from punto.baccarat.table.events import GameOrder, Sensed
@@ -38,7 +38,7 @@ from punto.baccarat.table.sensors import clear_alarm, refuse_unlatched
 from punto.baccarat.table.settings import Settings as TableSettings
 from punto.baccarat.table.state import Phase, TablesProgressive, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
-from punto.baccarat.wagers.definition import Game, Rule
+from punto.baccarat.table.winners import decision
 from punto.baccarat.wagers.settlement import (
     PlacedWager,
     Settlement,
@@ -50,17 +50,17 @@ from punto.baccarat.wagers.settlement import (
 )
 
 _Internal = HandDecided | AwardTakenBack
-"""What the table tells the procedure, and nobody else."""
+"""The events that go only to the procedure."""
 
 _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
-"""The entries that make an award known."""
+"""The entries that announce an award."""
 
 LEFT_OUT: Final = "progressive_wager_left_out"
-"""The code of the alarm that says which seats' wagers on the meter are in no game; the next start ends it."""
+"""Code of the alarm that names seats whose progressive wagers are not in a game; the next start ends it."""
 
 
 def new(settings: TableSettings) -> TablesProgressive | None:
-    """A table's progressive before it is in service, None where the table has none."""
+    """A table's progressive before it is in service; None if the table does not have one."""
     of_meter = settings.progressive
     if of_meter is None:
         return None
@@ -70,10 +70,10 @@ def new(settings: TableSettings) -> TablesProgressive | None:
 
 
 def play(turn: Turn, event: GameOrder | Sensed) -> None:
-    """Something happens at the table: on a sensor, at a key, on a card reader.
+    """Handle an event at the table: of a sensor, a key or a card reader.
 
     Raises:
-        RefusedError: it cannot be now.
+        RefusedError: the event is not allowed now.
     """
     progressive = _of(turn)
     _refuse_seats(turn.state, event)
@@ -86,15 +86,15 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:
-    """Somebody orders something of the meter.
+    """Handle an order for the meter.
 
     Raises:
-        RefusedError: it cannot be now.
+        RefusedError: the order is not allowed now.
     """
     if isinstance(event, CountCoins) and event.progressive is not None:
         _refuse_unknown(turn.state, event.progressive)
         if event.progressive in turn.state.retired_progressives:
-            # What was taken on its last day may be counted when the next one is at the table.
+            # The wagers of its last day may be counted when the next progressive is at the table.
             turn.move_meter(MeterMoved(counted(event), event.progressive))
             return
     _order(turn, event)
@@ -103,16 +103,16 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
 
 
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:
-    """Note that an award's win page is printed."""
+    """Record that an award's win page is printed."""
     printed = WinPagePrinted(event.award, event.who, event.original)
     turn.move_meter(MeterMoved(printed, event.progressive))
 
 
 def start(turn: Turn, configured: TableSettings) -> None:
-    """Take up the progressive that the configuration names, which may be another one or have other settings.
+    """Take over the configured progressive, which may be another one or have other settings.
 
     Raises:
-        RefusedError: the one before is in service, or a round or an award is open.
+        RefusedError: the previous one is in service, or a round or an award is open.
     """
     before, settings = turn.state.progressive, configured.progressive
     phase = BooksPhase.NEW if before is None else before.books.phase
@@ -120,8 +120,8 @@ def start(turn: Turn, configured: TableSettings) -> None:
         if before is not None and phase is BooksPhase.OPEN:
             raise RefusedError(
                 "in_service",
-                f"the progressive {_name(before)} is in service and holds money: start with its configuration, retire it, "
-                "and then start with this one",
+                f"the progressive {_name(before)} is in service and holds money: start with its "
+                "configuration, retire it, and then start with this one",
             )
         if before is not None and phase is BooksPhase.RETIRED:
             turn.change(retired_progressives=(*turn.state.retired_progressives, _name(before)))
@@ -141,7 +141,7 @@ def start(turn: Turn, configured: TableSettings) -> None:
 
 
 def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | None:
-    """Another progressive, or another procedure: what lies on the sensors was laid for the one before."""
+    """Another progressive, or another procedure: wagers on the sensors were placed for the previous one."""
     fresh = new(configured)
     if fresh is None or state.progressive is None or state.sensors is None:
         return fresh
@@ -151,22 +151,23 @@ def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | N
 
 
 def refuse_wager(state: TableState, wager: str) -> None:
-    """Refuse a wager on the meter that does not come from a sensor.
+    """Refuse a progressive wager that does not come from a sensor.
 
     Raises:
-        RefusedError: it is the meter's.
+        RefusedError: the wager is the progressive's.
     """
     if state.progressive is not None and state.progressive.books.settings.wager.name == wager:
         raise RefusedError("on_the_sensor", f"{wager} is made on the sensor before the seat, not here")
 
 
 def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWager]) -> None:
-    """Refuse that a base wager is taken from under a progressive wager that is in the game, or changed so that it could not be.
+    """Refuse to remove or change a base wager that a progressive wager in the game needs.
 
-    A hand that is void gives the base wagers back and leaves the progressive wager in its game: any of the seat may come then.
+    A void hand returns the base wagers but leaves the progressive wager in its game: the seat may then place
+    any.
 
     Raises:
-        WagerRefusedError: it would be.
+        WagerRefusedError: the progressive wager could not stand afterwards.
     """
     progressive = state.progressive
     if progressive is None or not _is_played(progressive) or seat not in progressive.procedure.hand.wagers:
@@ -179,7 +180,7 @@ def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWa
 
 
 def refuse_before_award(state: TableState) -> None:
-    """Refuse what belongs to the next hand while the award of the last game is not complete.
+    """Refuse an order for the next hand while the award of the last game is not complete.
 
     Raises:
         RefusedError: award_open.
@@ -189,7 +190,7 @@ def refuse_before_award(state: TableState) -> None:
 
 
 def what_waits(state: TableState) -> str:
-    """Which award the next hand waits for, and what completes it."""
+    """The award that the next hand waits for, and the steps that complete it, as text."""
     progressive = state.progressive
     won = None if progressive is None else progressive.open_award
     if progressive is None or won is None:
@@ -224,7 +225,10 @@ def play_on(turn: Turn) -> None:
 
 
 def settle_coup(state: TableState, coup: Coup, wagers: Sequence[PlacedWager]) -> tuple[Settlement, ...]:
-    """Settle a coup's wagers. What the progressive pays is settled as an award, whose amount is fixed when it is locked."""
+    """Settle a coup's wagers.
+
+    A win of the progressive is settled as an award, whose amount is fixed when it is locked.
+    """
     settlements = settle(state.settings.game, coup, wagers)
     if state.progressive is None:
         return settlements
@@ -240,7 +244,10 @@ def settle_coup(state: TableState, coup: Coup, wagers: Sequence[PlacedWager]) ->
 def settle_again(
     state: TableState, coup: Coup, before: Sequence[Settlement], wagers: Sequence[PlacedWager]
 ) -> tuple[Settlement, ...]:
-    """Settle a round by other cards. What the meter's wager was decided by before it is again, though settings have changed."""
+    """Settle a round by other cards.
+
+    The progressive wager keeps its previous rules, although settings may have changed.
+    """
     after = settle_coup(state, coup, wagers)
     if state.progressive is None:
         return after
@@ -252,7 +259,7 @@ def settle_again(
 
 
 def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
-    """The progressive wagers of the hand that is being dealt, where the seats' base wagers are on the record beside them."""
+    """The progressive wagers of the hand being dealt, if the seats' base wagers are on record too."""
     progressive = state.progressive
     if progressive is None or not _is_played(progressive):
         return ()
@@ -263,15 +270,15 @@ def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
 
 
 def wagers_are_in_play(state: TableState) -> bool:
-    """Whether a game of the progressive with wagers in it is started whose hand has not been dealt to its end."""
+    """Whether a game of the progressive with wagers is started and its hand is not finished."""
     progressive = state.progressive
     return progressive is not None and _is_played(progressive) and bool(progressive.procedure.hand.wagers)
 
 
 def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winner]]:
-    """What the seats with a progressive wager win of the meter by a coup, or would by its next card: tier and winning hand.
+    """The tiers and winning hands of the meter for the seats with a progressive wager, by a coup or by its next card.
 
-    Where more cards are to come, those decide and not what lies there.
+    If more cards are to come, only the possible results with the next card count.
     """
     progressive = state.progressive
     if progressive is None or not wagers_are_in_play(state):
@@ -292,19 +299,19 @@ def awards_in_reach(state: TableState, coup: Coup) -> frozenset[tuple[str, Winne
 
 
 def hand_decided(turn: Turn, coup: Coup, round_: int, base: Iterable[PlacedWager]) -> None:
-    """Tell the procedure what a hand won, if its game was started; `base` are the seats' other wagers."""
+    """Report a hand's award to the procedure, if its game was started; `base` are the seats' other wagers."""
     progressive = turn.state.progressive
     if progressive is None or not _is_played(progressive):
         return
     turn.change(progressive=replace(progressive, decided=round_, played_on=None))
-    _tell(turn, _decision(turn.state.settings.game, progressive, coup, base))
+    _tell(turn, decision(turn.state.settings.game, progressive, coup, base))
 
 
 def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[PlacedWager]) -> None:
-    """Tell the procedure that its last hand was another one, or was none, where `coup` is None.
+    """Report to the procedure that its last hand was corrected, or voided if `coup` is None.
 
     Raises:
-        RefusedError: an award of it is logged and the meter not adjusted yet.
+        RefusedError: an award of it is logged and the meter is not adjusted yet.
     """
     progressive = turn.state.progressive
     if progressive is None or progressive.decided != round_:
@@ -312,33 +319,35 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if _is_played(progressive) or progressive.books.phase is not BooksPhase.OPEN:
         turn.alarm(
             "progressive_not_corrected",
-            f"round {round_} was corrected after the next game of the progressive was started, or the meter retired, so no "
-            "award of it can be confirmed or taken back at the table: if one is due or was wrong, see to it at the Game Manager",
+            f"round {round_} was corrected after the next game of the progressive was started, or the meter "
+            "retired, so no award of it can be confirmed or taken back at the table: if one is due or was wrong, "
+            "resolve it at the Game Manager",
         )
         return
     decided = HandDecided()
     if coup is not None:
-        decided = _decision(turn.state.settings.game, progressive, coup, base)
+        decided = decision(turn.state.settings.game, progressive, coup, base)
     _tell(turn, decided)
     hand = _of(turn).procedure.hand
     if hand.astray:
         turn.alarm(
             "award_astray",
-            f"an award of round {hand.round} is booked, and by its corrected cards it is none, another or another seat's: "
-            "have it backed out at the Game Manager, and then confirm what is due",
+            f"an award of round {hand.round} is booked, but its corrected cards give no award, another one "
+            "or another seat's: have it backed out at the Game Manager, and then confirm the award that is due",
         )
 
 
-# --- which wagers are in a game
+# --- the wagers in a game
 
 
 def _refusal(
     state: TableState, progressive: TablesProgressive, seat: int, base: Sequence[PlacedWager]
 ) -> WagerRefusedError | None:
-    """Why a seat with these wagers has none on the meter, None where it may or where nobody recorded them.
+    """The reason why a seat with these wagers cannot have a progressive wager; None if it can or they are not recorded.
 
-    "To begin each round, players must make the standard Mini-Baccarat game wager. They may also place the optional Dragon
-    Bonus wager and progressive wagers" (sheet 000, dealing procedure 1). It is the rule of every other wager too.
+    "To begin each round, players must make the standard Mini-Baccarat game wager. They may also place the
+    optional Dragon Bonus wager and progressive wagers" (sheet 000, dealing procedure 1). Every other wager
+    follows the same rule.
     """
     settings, game = progressive.books.settings, state.settings.game
     if settings.base_wagers == "unseen":
@@ -353,7 +362,7 @@ def _refusal(
 
 
 def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> StartGame:
-    """The start without the wagers that may not be in the game: they go dark, nothing is contributed for them."""
+    """The start without the wagers that may not be in the game: their lamps go out, and they do not contribute."""
     clear_alarm(turn, LEFT_OUT)
     hand = progressive.procedure.hand
     refusals = {
@@ -368,7 +377,7 @@ def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> 
         reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
         turn.alarm(
             LEFT_OUT,
-            f"progressive wagers are not in the game of round {event.round}, give them back: {reasons}",
+            f"progressive wagers are not in the game of round {event.round}, return them: {reasons}",
         )
     if event.seats is None:
         return event
@@ -379,7 +388,7 @@ def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> 
 
 
 def _tell(turn: Turn, event: GameOrder | Sensed | _Internal) -> None:
-    """Let the procedure take an event, and the progressive what it asks for."""
+    """Pass an event to the procedure, and the events it returns to the progressive."""
     progressive = _of(turn)
     after, orders = _handled(progressive.procedure, event)
     turn.change(progressive=replace(progressive, procedure=after))
@@ -396,7 +405,7 @@ def _handled(
         return machine.state, orders
     raise RefusedError(
         "other_procedure",
-        f"this table's progressive is played by {procedure.kind.title()}, which has nothing of the kind",
+        f"this table's progressive uses {procedure.kind.title()}, which does not have this",
     )
 
 
@@ -407,14 +416,14 @@ def _order(turn: Turn, event: BooksEvent) -> None:
     turn.change(progressive=replace(progressive, books=books.state))
     for entry in entries:
         turn.move_meter(MeterMoved(entry))
-        # The tray's awards are announced to nobody: displays would take them for awards of the meter.
+        # Awards from the tray are not announced: displays would take them for awards of the meter.
         if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
             award = entry.award
             turn.say(AwardChanged(award.id, award.rule, award.amount, award.round, award.seats, award.state))
 
 
 def _take_back(turn: Turn, number: int) -> None:
-    """Tell the procedure that its last game's award was backed out, while that game's hand can still be corrected."""
+    """Report to the procedure that its last game's award was backed out, while that hand can still be corrected."""
     progressive, last = _of(turn), turn.state.last
     hand = progressive.procedure.hand
     of_the_game = any(
@@ -425,7 +434,7 @@ def _take_back(turn: Turn, number: int) -> None:
         _tell(turn, AwardTakenBack())
 
 
-# --- small
+# --- small functions
 
 
 def _of(turn: Turn) -> TablesProgressive:
@@ -439,7 +448,7 @@ def _name(progressive: TablesProgressive) -> str:
 
 
 def _is_played(progressive: TablesProgressive) -> bool:
-    """Whether a game is started whose hand has not been dealt to its end."""
+    """Whether a game is started whose hand is not finished."""
     return progressive.procedure.step is PLAYING
 
 
@@ -449,9 +458,9 @@ def _refuse_unknown(state: TableState, progressive: str) -> None:
     if progressive not in known:
         raise RefusedError(
             "unknown_progressive",
-            f"this table has and had no progressive {progressive[:60]}: it is {' or '.join(known)}"
+            f"this table does not have a progressive {progressive[:60]}, now or before: it is {' or '.join(known)}"
             if known
-            else "this table has no progressive and had none",
+            else "this table does not have a progressive and never had one",
         )
 
 
@@ -479,42 +488,6 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: Star
     if state.phase is Phase.DEALING and begun and not _is_played(progressive):
         raise RefusedError(
             "hand_has_begun",
-            "a card of this hand has been dealt: the progressive wagers that lie there are not in it, give them back or "
-            "leave them for the next",
+            "a card of this hand has already been dealt, so the progressive wagers on the table are not in "
+            "it: return them or leave them for the next",
         )
-
-
-def _decision(
-    game: Game, progressive: TablesProgressive, coup: Coup, base: Iterable[PlacedWager]
-) -> HandDecided:
-    """What the hand won, and who. One hand wins, so all who win, win the same tier."""
-    settings, seats = progressive.books.settings, progressive.procedure.hand.wagers
-    certain = settings.base_wagers == "recorded"
-    if certain:
-        won = _won_by(settings, game, coup, seats, base)
-        tier, seats = next(iter(won.values()), None), tuple(won)
-    else:
-        rule = settings.wager.deciding_rule(coup)
-        tier = None if rule is None else settings.tier(rule.name)
-    if tier is None:
-        return HandDecided()
-    side = None if coup.winner is Winner.TIE else Side(coup.winner.value)
-    alone = settings.dealer_up_to(tier)
-    return HandDecided(tier.name, seats, certain, side, alone, coup.player, coup.banker)
-
-
-def _won_by(
-    settings: Settings, game: Game, coup: Coup, seats: Sequence[int], base: Iterable[PlacedWager]
-) -> Mapping[int, Rule]:
-    """The tier that each of these seats wins, which have a progressive wager, by its base wagers."""
-    names: dict[int, list[str]] = {seat: [] for seat in seats}
-    for placed in base:
-        if placed.seat in names:
-            names[placed.seat].append(placed.wager)
-    won = {}
-    for seat, of_seat in names.items():
-        rule = settings.wager.beside(game.sides_of(of_seat)).deciding_rule(coup)
-        tier = None if rule is None else settings.tier(rule.name)
-        if tier is not None:
-            won[seat] = tier
-    return won

@@ -1,28 +1,29 @@
-"""What becomes of the news of a progressive's wager sensors themselves: whether they are heard, and which of them are broken.
+"""Handles reports about a progressive's wager sensors: their connection and their faults.
 
-It is never refused, for it has happened. A fault is an alarm until it is mended or somebody has seen to it.
+A report is never refused, because it describes a fact. A fault is an alarm until it is repaired or
+acknowledged.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.events import SensorFault, SensorsLink
 from punto.baccarat.table.state import Sensors, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 
 _SAID: Final[Mapping[str, str]] = {
-    "missing": "no wager sensor answers at {}: check its cable; no wager there can be in a game",
-    "doubled": "two wager sensors answer at {}: take one off the chain; no wager there can be in a game",
-    "stuck": "a wager that has had its game is still seen at {}: take it away, or have the sensor seen to",
-    "unassigned": "a wager sensor answers at {}, before which no seat is set: wagers on it are nobody's",
+    "missing": "no wager sensor answers at {}: check its cable; wagers there cannot be in a game",
+    "doubled": "two wager sensors answer at {}: remove one from the chain; wagers there cannot be in a game",
+    "stuck": "a wager that has had its game is still detected at {}: remove it, or have the sensor checked",
+    "unassigned": "a wager sensor answers at {}, which has no seat set: wagers on it do not count",
 }
 
 
 def on_sensors(turn: Turn, event: SensorsLink | SensorFault) -> None:
-    """Take note of it."""
+    """Handle the report."""
     sensors = turn.state.sensors or Sensors()
     if isinstance(event, SensorsLink):
         turn.change(sensors=replace(sensors, online=event.online, reason=event.reason))
@@ -39,12 +40,12 @@ def on_sensors(turn: Turn, event: SensorsLink | SensorFault) -> None:
 
 
 def alarm_code(fault: SensorFault) -> str:
-    """The code of the alarm that a fault raises."""
+    """The code of the alarm for a fault."""
     return f"sensor_{fault.fault}"
 
 
 def fault_text(*faults: SensorFault) -> str:
-    """What to say of sensors that have the same fault."""
+    """The text for sensors that have the same fault."""
     places = [
         f"position {each.position}" + (f" (seat {each.seat})" if each.seat is not None else "")
         for each in faults
@@ -53,7 +54,7 @@ def fault_text(*faults: SensorFault) -> str:
 
 
 def refuse_unlatched(state: TableState, event: StartGame) -> None:
-    """Refuse a start at a table with sensors unless they have said which wagers are in it.
+    """Refuse a start at a table with sensors unless they have reported which wagers are in it.
 
     Raises:
         RefusedError: they have not.
@@ -64,13 +65,13 @@ def refuse_unlatched(state: TableState, event: StartGame) -> None:
         raise RefusedError("sensors_lost", f"the wager sensors do not answer: {state.sensors.reason}")
     raise RefusedError(
         "start_unconfirmed",
-        "the wager sensors did not confirm START GAME, so no wager is counted and nothing is started: have the wagers on "
-        "them lifted and laid anew, then press it again",
+        "the wager sensors did not confirm START GAME, so no wager counts and the game is not started: have "
+        "the wagers on them lifted and placed again, then press it again",
     )
 
 
 def clear_alarm(turn: Turn, code: str) -> None:
-    """End the alarm of this code, if it stands: what it was about is over."""
+    """End the alarm of this code, if it stands: its cause is over."""
     for alarm in turn.state.alarms:
         if alarm.code == code:
             turn.change(alarms=tuple(each for each in turn.state.alarms if each is not alarm))

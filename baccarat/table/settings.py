@@ -1,4 +1,4 @@
-"""How a house plays at one table: the game and the policies that the sheets leave to it."""
+"""A house's settings of one table: the game and the policies that the sheets leave to the house."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -7,9 +7,9 @@ from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.wagers.definition import Game
 
 FACE_UP_ONLY = (
-    "The card recognition feature must not be used with any variations or proprietary versions of Mini Baccarat or "
-    "Baccarat or any other card game other than those specifically identified above unless all cards in the game are "
-    "dealt face up in accordance with the game rules."
+    "The card recognition feature must not be used with any variations or proprietary versions of Mini "
+    "Baccarat or Baccarat or any other card game other than those specifically identified above unless all "
+    "cards in the game are dealt face up in accordance with the game rules."
 )
 """Approval letter of 23 February 2012, second requirement (sheet 001)."""
 
@@ -17,22 +17,24 @@ FACE_UP_ONLY = (
 ApprovedOrder = Literal[
     "void_coup", "correct_card", "correct_round", "void_round", "resume_play", "accept_shoe", "change_game"
 ]
-"""An order that a house may want a second person's approval of."""
+"""An order for which a house may require a second person's approval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """One table's settings; times and devices are not among them.
+    """One table's settings, without times and devices.
 
-    - `table`, `name`: its id in topics, its name on displays; `currency` an ISO 4217 code of two-decimal money.
+    - `table`, `name`: its id in topics, its name on displays; `currency` an ISO 4217 code of two-decimal
+      money.
     - `cards`: read by the shoe, or keyed by the dealer; `shoe_serial` the only shoe accepted, None for any.
-    - `minimum_confidence`: a read below it is keyed by an operator.
-    - `betting_closes`: by the first card or by an order; `next_coup`: opens by itself after a result or by an order.
+    - `minimum_confidence`: an operator must key a card that was read with less.
+    - `betting_closes`: by the first card or by an order; `next_coup`: opens by itself after a result or by an
+      order.
     - `burn`: nothing, by the first card (an ace burns `burn_ace`), or `burn_cards`.
-    - `coups_after_cut_card`: how many more are dealt when the cut card comes in mid-coup.
-    - `overdraw`: what becomes of a card too many once a supervisor has seen to it.
+    - `coups_after_cut_card`: the number of further coups if the cut card comes in mid-coup.
+    - `overdraw`: the use of an overdrawn card after a supervisor has seen it.
     - `approval`: the orders that a second person must approve.
-    - `progressive`: the one that the table is linked to, None where it is not.
+    - `progressive`: the progressive that the table is linked to, None if it is not linked.
 
     Raises:
         ValueError: the settings contradict each other or the approval letter.
@@ -59,7 +61,7 @@ class Settings:
     progressive: ProgressiveSettings | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played."""
+        """Reject settings that cannot be played."""
         if self.cards == "shoe" and self.game.variation and self.game.dealt == "face_down":
             raise ValueError(
                 f"{self.game.title} is a variation dealt face down, so its cards must be keyed (cards = "
@@ -89,6 +91,6 @@ class Settings:
             )
         if linked.game != self.game.name or self.progressive.wager not in self.game.wagers:
             raise ValueError(
-                f"{self.game.title} is not the game of the progressive {self.progressive.progressive}, which pays "
-                f"{self.progressive.wager.title} of {linked.game}: a meter is for one game alone (sheet 000)"
+                f"{self.game.title} is not the game of the progressive {self.progressive.progressive}, which "
+                f"pays {self.progressive.wager.title} of {linked.game}: a meter is for one game only (sheet 000)"
             )

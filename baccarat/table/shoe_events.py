@@ -1,4 +1,4 @@
-"""What the shoe says of itself: its link, its identity, its lid. None of it is ever refused; all of it is kept."""
+"""Handles the shoe's reports: its link, its identity, its lid. Reports are never refused; all of them are kept."""
 
 from dataclasses import replace
 from typing import Final
@@ -44,7 +44,7 @@ def on_shoe_event(turn: Turn, event: ShoeEvent) -> None:
             _on_record(turn, event)
 
 
-# --- who is there
+# --- the shoe's identity
 
 
 def _on_hello(turn: Turn, hello: ShoeHello) -> None:
@@ -66,7 +66,7 @@ def _on_hello(turn: Turn, hello: ShoeHello) -> None:
 
 
 def objection_to(state: TableState, hello: ShoeHello) -> str | None:
-    """Why a shoe may not simply be used, None if it may."""
+    """The reason why a shoe may not be used without acceptance; None if it may."""
     wanted = state.settings.shoe_serial
     known = state.link
     if state.settings.cards == "keyed":
@@ -77,49 +77,46 @@ def objection_to(state: TableState, hello: ShoeHello) -> str | None:
     if known.serial is None or not in_play:
         return None
     if hello.serial != known.serial:
-        return f"the shoe is {hello.serial} and this shoe of cards was begun with {known.serial}"
+        return f"the shoe is {hello.serial}, but this shoe of cards was begun with {known.serial}"
     if hello.log != known.log or hello.next_record < known.expected:
         return f"the shoe {hello.serial} has lost its memory of this shoe of cards"
     return None
 
 
 def put_aside(link: ShoeLink) -> ShoeLink:
-    """The link without its shoe, and with a bookmark of how far that one was heard."""
+    """The link without its shoe, and with a bookmark of the last record taken from that shoe."""
     if link.serial is None or link.log is None:
         return link
     others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
-    mark = Bookmark(link.serial, link.log, link.expected)
-    return replace(link, serial=None, log=None, expected=1, lid_open=False, earlier=(*others, mark))
+    mark = Bookmark(link.serial, link.log, link.taken)
+    return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=(*others, mark))
 
 
 def hear(turn: Turn, hello: ShoeHello) -> None:
-    """Take another shoe's records: from where it was heard before, else from the first that it keeps.
+    """Take another shoe's records: after the last one taken from it before, or else from the first that it keeps.
 
-    Houses change between two shoes, and the one that comes back may not know that its last records arrived.
+    Houses change between two shoes, and the one that returns may not know that its last records arrived.
     """
     link = put_aside(turn.state.link)
     heard = (
-        mark.expected
+        mark.taken
         for mark in link.earlier
-        if (mark.serial, mark.log) == (hello.serial, hello.log) and mark.expected <= hello.next_record
+        if (mark.serial, mark.log) == (hello.serial, hello.log) and mark.taken < hello.next_record
     )
-    turn.change(
-        link=replace(link, serial=hello.serial, log=hello.log, expected=max([hello.first_kept, *heard])),
-        # Where to go on counts in the records of the shoe before.
-        stops=tuple(replace(stop, resume_at=None) for stop in turn.state.stops),
-    )
+    taken = max([hello.first_kept - 1, *heard])
+    turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken))
 
 
 def let_in(turn: Turn, hello: ShoeHello, reason: str) -> None:
-    """Play with the shoe that said this hello: nothing stands against it, or a supervisor has accepted it."""
-    if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: it is empty, or does not know
+    """Play with the shoe that sent this hello: there is no objection to it, or a supervisor has accepted it."""
+    if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: the shoe is empty, or does not know
         turn.alarm(
             "decks_differ",
-            f"the shoe says {hello.decks} decks and the game has {turn.state.settings.game.decks}",
+            f"the shoe reports {hello.decks} decks, but the game has {turn.state.settings.game.decks}",
         )
     turn.change_link(components=hello.components, offered=None)
     if turn.state.link.late_before <= turn.state.link.expected:
-        turn.change(keyed_away=())  # it has nothing to tell of the time that it was away
+        turn.change(keyed_away=())  # this shoe has no records of the time that the other was offline
     _end_refusal(turn)
     turn.say(ShoeLinkChanged(online=turn.state.link.online, reason=reason))
     take_backlog(turn)
@@ -135,20 +132,18 @@ def _on_lost(turn: Turn, reason: str) -> None:
 
 
 def _on_records_lost(turn: Turn, first: int, last: int) -> None:
-    link = turn.state.link
-    if last < link.expected or any(stop.resume_at == last + 1 for stop in turn.state.stops):
+    if last <= turn.state.link.taken:
         return
+    turn.change_link(taken=last)  # later records wait until play is resumed
     if turn.state.settings.cards == "keyed":
-        turn.change_link(expected=last + 1)
         return
     turn.stop(
         Stop(
             code="records_lost",
             text=(
-                f"the shoe no longer has its records {first} to {last}, which never arrived: a supervisor must see "
-                "which cards are on the table, void the coup if they do not agree, and resume play"
+                f"the shoe no longer has its records {first} to {last}, which never arrived: a supervisor "
+                "must check which cards are on the table, void the coup if they do not agree, and resume play"
             ),
-            resume_at=last + 1,
         )
     )
 
@@ -162,17 +157,17 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
         turn.alarm(OFFERED, f"record {event.record} came from a shoe that is not accepted; it was not taken")
         return
     if event.record < expected:
-        return  # re-sent: the same record was handled before
+        return  # sent again: the same record was handled before
     if event.record > expected:
         turn.alarm(
             "record_gap", f"record {event.record} came where {expected} was expected; it was not taken"
         )
         return
-    turn.change_link(expected=expected + 1)
+    turn.change_link(taken=event.record)
     if event.record >= turn.state.link.late_before:
         turn.change(keyed_away=())
     if turn.state.settings.cards == "keyed":
-        turn.alarm("shoe_not_in_use", "the shoe reports something, and at this table the cards are keyed")
+        turn.alarm("shoe_not_in_use", "the shoe sends reports, but at this table the cards are keyed")
         return
     match event:
         case CardDrawn() | CardUnread() | CardOverdrawn() if turn.state.keyed_away:
@@ -188,9 +183,9 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
 
 
 def _compare_with_keyed(turn: Turn, read: CardDrawn | CardUnread | CardOverdrawn) -> None:
-    """The late record of a card that was keyed while the shoe was away: it is on the table, and is not dealt again.
+    """Compare the late record of a card that was keyed while the shoe was offline; the card is not dealt again.
 
-    What the shoe did not read for certain was to be keyed anyway.
+    A card that the shoe did not read for certain had to be keyed anyway.
     """
     keyed, *others = turn.state.keyed_away
     turn.change(keyed_away=tuple(others))
@@ -204,9 +199,9 @@ def _compare_with_keyed(turn: Turn, read: CardDrawn | CardUnread | CardOverdrawn
         Stop(
             code="keyed_otherwise",
             text=(
-                f"card {keyed.position} of round {keyed.round} was keyed while the shoe was away, and the shoe has read "
-                f"another{'' if hidden else f': keyed {keyed.card}, read {card}'}. A supervisor must see the cards, correct the "
-                "hand or void it if it is wrong, and resume play"
+                f"card {keyed.position} of round {keyed.round} was keyed while the shoe was offline, but the "
+                f"shoe has read another{'' if hidden else f': keyed {keyed.card}, read {card}'}. A "
+                "supervisor must check the cards, correct the hand or void it if it is wrong, and resume play"
             ),
         )
     )
@@ -225,7 +220,7 @@ def _on_lid(turn: Turn, *, is_open: bool) -> None:
 
 
 def _on_trouble(turn: Turn, code: str, text: str) -> None:
-    """Stop play where a shoe is in play; elsewhere the lid, a card and an error harm nobody's coup."""
+    """Stop play if a shoe is in play; otherwise the lid, a card or an error does not affect a coup."""
     if turn.state.phase in AT_PLAY and not turn.state.shoe_over:
         turn.stop(Stop(code=code, text=f"{text} in play: a supervisor must see to it and resume play"))
     elif code != "lid_open":

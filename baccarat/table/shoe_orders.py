@@ -1,4 +1,4 @@
-"""What the table wants of the shoe: a pure function of the table's state, carried out by the shoe's driver."""
+"""The table's orders to the shoe: a pure function of the table's state, carried out by the shoe's driver."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -9,10 +9,10 @@ from punto.baccarat.table.state import Phase, TableState
 
 @dataclass(frozen=True, slots=True)
 class Lamps:
-    """The lamps on the shoe: the result, and what the dealer must do with the next card.
+    """The lamps on the shoe: the result, and the dealer's next action.
 
-    `next` is the hand that the next card belongs to; `burn` asks the dealer for a shoe change: load the new cards,
-    turn the first and burn; `none` calls for no card.
+    `next` is the hand that receives the next card; `burn` asks the dealer for a shoe change: load the new
+    cards, turn the first and burn; `none` calls for no card.
     """
 
     player: bool = False
@@ -23,26 +23,26 @@ class Lamps:
 
 @dataclass(frozen=True, slots=True)
 class ShoeOrders:
-    """The state that the driver brings the shoe to and keeps it in.
+    """The state that the driver must bring the shoe to and keep it in.
 
-    `accept` is the serial number of the shoe that may deal here (None: none may) and `log` its run of record numbers
-    (None: whichever it introduces itself with). `expected` is the next record that the table wants; it moves on
-    with every record, and by decision when a supervisor accepts a loss or an exchange.
+    `accept` is the serial number of the shoe that may deal here (None: no shoe) and `log` its run of record
+    numbers (None: the one it introduces itself with). `taken` is the last record that the table has taken; it
+    advances with every record, and by decision when a supervisor accepts another shoe or memory.
     """
 
     accept: str | None = None
     log: int | None = None
-    expected: int = 1
+    taken: int = 0
     locked: bool = True
     lamps: Lamps = Lamps()
 
 
 def shoe_orders(state: TableState) -> ShoeOrders:
-    """What the shoe is to do while the table is so."""
+    """The orders to the shoe for this state of the table."""
     return ShoeOrders(
         accept=state.link.serial,
         log=state.link.log,
-        expected=state.link.expected,
+        taken=state.link.taken,
         locked=state.waiting or not _card_wanted(state),
         lamps=_lamps(state),
     )
@@ -71,7 +71,8 @@ def _lamps(state: TableState) -> Lamps:
 
 
 def _next(state: TableState) -> Literal["none", "player", "banker", "burn"]:
-    # The prompt stays on `burn` while a person sees to something: a change to `burn` means that new cards are wanted.
+    # The prompt stays on `burn` while a person resolves a stop: a change to `burn` means that new cards are
+    # needed.
     if state.phase is Phase.SHOE_CHANGE:
         return "burn"
     if state.waiting or not _card_wanted(state):

@@ -1,4 +1,4 @@
-"""What a table is at one moment, as a value: everything that an event can change, and nothing else."""
+"""The state of a table as a value: everything that an event can change, and nothing else."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,7 +25,7 @@ from punto.baccarat.wagers.settlement import PlacedWager, Settlement
 
 
 class Phase(StrEnum):
-    """Where a table is in its day."""
+    """The phase of a table in its day."""
 
     LOCKED = "locked"
     CLOSED = "closed"
@@ -37,42 +37,48 @@ class Phase(StrEnum):
 
 
 CONFIGURABLE: Final = frozenset({Phase.LOCKED, Phase.CLOSED})
-"""Where no shoe is in use, so that the score display may be configured (approval letter, 5)."""
+"""Phases in which no shoe is in use, so that the score display may be configured (approval letter, 5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """How far a shoe was heard before another took its place: `expected` is the next record of its log `log`."""
+    """The last record of a replaced shoe: `taken` is the last record taken, of its log `log`."""
 
     serial: str
     log: int
-    expected: int
+    taken: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShoeLink:
-    """What is known of the shoe at the other end of the line.
+    """The known state of the shoe at the other end of the line.
 
-    `expected` is the number of the record wanted next from the log `log` of the shoe `serial`; `offered` a shoe
-    that waits for a supervisor to accept it; `earlier` where the shoes used before left off. Records before `late_before`
-    were made before it was last heard again.
+    `taken` is the number of the last record that the table has taken, from the log `log` of the shoe
+    `serial`; a start passes it to the driver, which asks the shoe for the following ones. `offered` is a shoe
+    that waits for a supervisor to accept it; `earlier` holds the last records of shoes used before. Records
+    before `late_before` were made before the shoe was last connected again.
     """
 
     online: bool = False
     reason: str = "not seen yet"
     serial: str | None = None
     log: int | None = None
-    expected: int = 1
+    taken: int = 0
     components: tuple[Component, ...] = ()
     lid_open: bool = False
     offered: ShoeHello | None = None
     earlier: tuple[Bookmark, ...] = ()
     late_before: int = 0
 
+    @property
+    def expected(self) -> int:
+        """The number of the shoe's next record."""
+        return self.taken + 1
+
 
 @dataclass(frozen=True, slots=True)
 class KeyedAway:
-    """A card that was keyed while the shoe was away, so that its record may still come: `position` as dealt, from 1."""
+    """A card keyed while the shoe was offline, so that its record may still come: `position` as dealt, from 1."""
 
     round: int
     position: int
@@ -83,7 +89,7 @@ class KeyedAway:
 class Doubt:
     """A card that left the shoe and is not known for certain: the hand waits until it is keyed.
 
-    `read` is what the shoe thought it saw.
+    `read` is the shoe's reading of it.
     """
 
     code: Literal["unread", "low_confidence", "surplus_copy"]
@@ -94,22 +100,21 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Why nothing more leaves the shoe until a supervisor resumes play.
+    """The reason why no more cards leave the shoe until a supervisor resumes play.
 
-    `overdrawn` holds the card too many, to be dealt with by the house's policy; `resume_at` the record from which
-    the shoe can still be heard, when some are lost. `of_the_shoe` says whether something is wrong with the shoe.
+    `overdrawn` holds an overdrawn card, to be handled by the house's policy. `of_the_shoe` says if the shoe
+    has a fault.
     """
 
     code: str
     text: str
     of_the_shoe: bool = True
     overdrawn: CardOverdrawn | CardDrawn | CardUnread | None = None
-    resume_at: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """An alarm that nobody has acknowledged: the number of its last public event, and how often it was raised."""
+    """An unacknowledged alarm: the number of its last public event, and how often it was raised."""
 
     number: int
     code: str
@@ -131,13 +136,13 @@ class Correction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundRecord:
-    """A round as it ended: the coup with its wagers and settlements. `winner` is None of a void coup.
+    """A round as it ended: the coup with its wagers and settlements. `winner` is None for a void coup.
 
-    `round` counts over the table's life, `coup` within the shoe. Totals are of the cards there were.
+    `round` counts over the table's life, `coup` within the shoe. Totals are of the dealt cards.
 
-    A `correction` is an entry of its own, for nothing on the record is changed: it has the cards that the round
-    `corrects` really had, and as settlements the differences, with no stake. So sums over all entries are right.
-    `hidden` cards were never shown to the public: of a hand voided before the reveal.
+    A `correction` is a separate entry, because entries on the record never change: it has the cards that the
+    round `corrects` really had, and the differences as settlements, without a stake. So sums over all entries
+    are right. `hidden` cards were never shown to the public: of a hand voided before the reveal.
     """
 
     round: int
@@ -163,10 +168,10 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class TablesProgressive:
-    """A table's progressive: the meter's books, and how far its game at the table is.
+    """A table's progressive: the meter's books, and the progress of its game at the table.
 
-    `decided` is the round whose cards decided the last game, None where none has yet. `played_on` is what that game won, where
-    a supervisor has let play go on before its award is complete.
+    `decided` is the round whose cards decided the last game, None if no round has yet. `played_on` is that
+    game's award, if a supervisor has resumed play before it is complete.
     """
 
     books: Books
@@ -176,10 +181,10 @@ class TablesProgressive:
 
     @property
     def open_award(self) -> Won | None:
-        """What the last game's hand won of the meter, or can have won, as long as its award is not complete.
+        """The award of the meter that the last game's hand won or can have won, until it is complete.
 
-        It is complete when it is confirmed, taken off the meter, and the key is back: then the game can be ended (sheet 000,
-        7e to 7g; Nexus Command, 7e and 7f).
+        It is complete when it is confirmed, taken off the meter, and the key is back: then the game can be
+        ended (sheet 000, 7e to 7g; Nexus Command, 7e and 7f).
         """
         hand = self.procedure.hand
         match self.procedure.step.value:
@@ -195,7 +200,7 @@ class TablesProgressive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensors:
-    """The progressive's wager sensors: whether they are heard, why not, and the faults that stand."""
+    """The progressive's wager sensors: whether they are connected, why not, and their current faults."""
 
     online: bool = False
     reason: str = "not seen yet"
@@ -206,22 +211,27 @@ class Sensors:
 class TableState(Value):
     """A table.
 
-    - `round`: the number of the coming or current round; `shoe`, `coups`: the shoe's number and its coups so far.
-    - `drawn`: every card known to have left this shoe, in order; `unknown`: how many left it without being known.
+    - `round`: the number of the next or current round; `shoe`, `coups`: the shoe's number and its coups so
+      far.
+    - `drawn`: every card known to have left this shoe, in order; `unknown`: the number of unknown cards that
+      left it.
     - `burn_left`: cards still to burn, None while the burn's first card is awaited.
     - `last_coup`: the number within the shoe of its last coup, None until the cut card.
     - `rounds`: this shoe's rounds, for the roads.
     - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
     - `carried`: cards drawn too soon that begin the next coup.
-    - `keyed_away`: cards keyed while the shoe was away whose records may still come, in the order that they were dealt.
+    - `keyed_away`: cards keyed while the shoe was offline whose records may still come, in the order of the
+      deal.
     - `backlog`: cards that left the shoe, and the cut card, while the table waited for a person.
-    - `alarms`: those that nobody has acknowledged, one of each code.
-    - `last`: the last coup, as corrected since; `correction`: the entry that last corrected or voided a settled coup.
-    - `sensors`: what is known of the progressive's wager sensors, None where there are none.
-    - `configuration_keypad`: where the score display's is plugged in, None while it is not.
-    - `configured`: the settings that the service was last started with; `settings` are those in force, which a
+    - `alarms`: the unacknowledged alarms, one of each code.
+    - `last`: the last coup, as corrected since; `correction`: the entry that last corrected or voided a
+      settled coup.
+    - `sensors`: the state of the progressive's wager sensors, None if there are none.
+    - `configuration_keypad`: the path of the score display's configuration keypad, None while it is not
+      plugged in.
+    - `configured`: the settings of the last start of the service; `settings` are the current ones, which a
       supervisor may have changed.
-    - `happenings`: how many public events there have been, for their numbers.
+    - `happenings`: the number of public events so far, to number them.
     """
 
     settings: Settings
@@ -257,15 +267,15 @@ class TableState(Value):
 
     @property
     def waiting(self) -> bool:
-        """Whether a person must act before a further card counts."""
+        """Whether a person must act before another card counts."""
         return bool(self.stops) or self.doubt is not None
 
     @property
     def award_waits(self) -> bool:
         """Whether the next hand waits for the award of the last game.
 
-        It follows from the game itself, so nothing can be left standing when the game goes on. A hand that is being dealt
-        already is dealt to its end.
+        It is computed from the game itself, so it ends with the game. A hand that is already being dealt is
+        dealt to its end.
         """
         progressive = self.progressive
         if progressive is None or self.phase in {Phase.DEALING, Phase.REVEAL}:
@@ -279,14 +289,14 @@ class TableState(Value):
 
     @property
     def dummy_next(self) -> bool:
-        """Whether the next coup carries no wagers, for its first cards are known and the house plays those so."""
+        """Whether the next coup has no wagers, because its first cards are known and the house plays those so."""
         return bool(self.carried) and self.settings.overdraw == "dummy"
 
     @property
     def next_position(self) -> int | None:
-        """The number that the next card has in its coup as dealt, from 1, or 0 of the shoe's first, turned for the burn.
+        """The number of the next card in its coup as dealt, from 1, or 0 for the shoe's first card, turned for the burn.
 
-        None where the next card that leaves the shoe goes to no hand.
+        None if the next card that leaves the shoe goes to neither hand.
         """
         match self.phase:
             case Phase.SHOE_CHANGE if self.burn_left is None:
@@ -298,7 +308,7 @@ class TableState(Value):
 
     @property
     def keyed_for_shoe(self) -> bool:
-        """Whether the hand on the table is finished by hand, for the shoe that reads its cards does not answer."""
+        """Whether the hand on the table is finished by hand, because the shoe that reads its cards does not answer."""
         return self.settings.cards == "shoe" and self.phase is Phase.DEALING and not self.link.online
 
     @property
@@ -308,5 +318,5 @@ class TableState(Value):
 
     @property
     def on_last_coup(self) -> bool:
-        """Whether the coup being dealt, or else the coming one, is the shoe's last."""
+        """Whether the current coup, or else the next one, is the shoe's last."""
         return self.last_coup is not None and self.coups + (self.coup is None) >= self.last_coup

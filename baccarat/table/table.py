@@ -1,46 +1,48 @@
 """The table machine.
 
-The law: an event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
-listed with it. What is legal everywhere and changes no phase stands once, above. Orders, wagers and starts that are
-not legal are refused and change nothing. What the shoe saw has happened, whatever the phase, so it is never refused;
-what is wrong with it becomes an alarm or a stop. The same events in the same order always give the same table and the
-same effects.
+An event is legal in a phase if `TRANSITIONS` lists it there, and it leaves the table in one of the phases
+listed with it. Events that are legal everywhere and change no phase are listed once, above. Orders, wagers
+and starts that are not legal are refused and change nothing. The shoe's reports are facts, so they are never
+refused in any phase; a problem in them becomes an alarm or a stop. The same events in the same order always
+give the same table and the same effects.
 """
 
 from collections.abc import Callable
 from typing import Any, Final, get_args
 
 from punto.baccarat.progressive.events import PrintWinPage
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table import progressive
 from punto.baccarat.table.approval import refuse_unapproved
 from punto.baccarat.table.dealing import go_on_after_award
 from punto.baccarat.table.definition import DEFINED
 from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.events import (
-    AcceptShoe,
     Access,
     BooksOrder,
-    ChangeGame,
-    ChangeShoe,
-    CloseBetting,
-    CloseTable,
     ConfigurationKeypad,
-    CorrectCard,
-    CorrectRound,
     Event,
     GameOrder,
-    KeyCard,
     OfTheRecord,
-    OpenBetting,
-    Order,
-    ResumePlay,
-    Reveal,
     Sensed,
     SensorFault,
     SensorsLink,
     ServiceStarted,
     SetWager,
+)
+from punto.baccarat.table.order_kinds import (
+    AcceptShoe,
+    ChangeGame,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    CorrectCard,
+    CorrectRound,
+    KeyCard,
+    OpenBetting,
+    Order,
+    ResumePlay,
+    Reveal,
     SignOff,
     SignOn,
     VoidCoup,
@@ -64,18 +66,18 @@ LOCKED, CLOSED, SHOE_CHANGE, BETTING, DEALING, REVEAL, SETTLED = Phase
 
 _SHOE: Final = "shoe"
 _ACCESS: Final = "access"
-# Of the progressive: its procedure and its books have laws of their own, and change no phase.
+# The progressive: its procedure and its books have their own transition tables, and do not change the phase.
 _METER: Final = "meter"
 _GAME: Final = "game"
 # A coup that ends opens betting for the next, or begins the dummy that an overdraw calls for.
 _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
-# What came while play was stopped, or was carried from an overdraw, can end a coup in the event that begins it.
+# Cards that came while play was stopped, or were carried, can end a coup in the event that begins it.
 _INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
 
 _ALWAYS: Final = frozenset({_SHOE, _ACCESS, _METER, ConfigurationKeypad, ServiceStarted})
-"""Legal in every phase, and leaves the table in it where `TRANSITIONS` says nothing else."""
+"""Legal in every phase; the table stays in its phase unless `TRANSITIONS` says otherwise."""
 _UNLOCKED: Final = frozenset({_GAME, *(each.event for each in DEFINED.values() if each.anywhere)})
-"""The same, once the table is unlocked."""
+"""The same, if the table is unlocked."""
 
 TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     LOCKED: {
@@ -91,7 +93,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     },
     SHOE_CHANGE: {
         _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
-        _METER: frozenset({SHOE_CHANGE, BETTING}),  # an award is complete that the burn waited for
+        _METER: frozenset({SHOE_CHANGE, BETTING}),  # the award that the burn waited for is complete
         _GAME: frozenset({SHOE_CHANGE, BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
         CloseTable: frozenset({CLOSED}),
@@ -104,7 +106,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     },
     BETTING: {
         _SHOE: _INTO_A_COUP,
-        _METER: frozenset({BETTING, DEALING}),  # an award is complete that a dummy waited for
+        _METER: frozenset({BETTING, DEALING}),  # the award that a dummy waited for is complete
         _GAME: frozenset({BETTING, DEALING}),
         StartGame: frozenset({BETTING}),
         SetWager: frozenset({BETTING}),
@@ -131,7 +133,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         VoidCoup: _AFTER_A_COUP,
     },
     SETTLED: {
-        _METER: _AFTER_A_COUP,  # an award is complete that the next hand waited for
+        _METER: _AFTER_A_COUP,  # the award that the next hand waited for is complete
         _GAME: _AFTER_A_COUP,
         OpenBetting: frozenset({BETTING}),
         ChangeShoe: frozenset({SHOE_CHANGE}),
@@ -145,7 +147,7 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
 
 
 def leads_to(phase: Phase, listed: type | str) -> frozenset[Phase]:
-    """The phases that an event, by what it is listed under, may lead to; none where it is not legal."""
+    """The phases that an event, by its listing, may lead to; empty if it is not legal."""
     stays = _ALWAYS if phase is LOCKED else _ALWAYS | _UNLOCKED
     return TRANSITIONS[phase].get(listed, frozenset({phase} if listed in stays else ()))
 
@@ -171,7 +173,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     **_each(GameOrder, _GAME, progressive.play),
     StartGame: (StartGame, progressive.play),
 }
-"""Event -> what `TRANSITIONS` lists it under, and who handles it; all others are the shoe's."""
+"""Event -> its listing in `TRANSITIONS`, and its handler; all others are the shoe's."""
 
 _OF_THE_SHOE: Final[tuple[type | str, _Handler]] = (_SHOE, on_shoe_event)
 
@@ -187,29 +189,29 @@ _WHEN: Final = {
 
 
 class Table:
-    """One table. `state` is all that it is."""
+    """One table; `state` holds everything."""
 
     def __init__(self, state: TableState) -> None:
         self.state = state
 
     @classmethod
     def new(cls, settings: Settings) -> "Table":
-        """A table on its first day: locked, with no shoe."""
+        """A table on its first day: locked, without a shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
     def handle(self, event: Event) -> list[Effect]:
-        """Handle one event and return what came of it, in order.
+        """Handle one event and return its effects, in order.
 
         Raises:
-            RefusedError: an order, a wager or a start that may not be carried out now; nothing has changed.
+            RefusedError: an order, a wager or a start that is not allowed now; nothing has changed.
         """
         return self._handle(event, refuse_unapproved)
 
     def try_out(self, event: Event) -> list[Effect]:
-        """Handle an event as if whoever must approve it had: what an order would do, of a table that is thrown away.
+        """Handle an event on a temporary table as if it had the needed approval, to see its effect.
 
         Raises:
-            RefusedError: as of `handle`.
+            RefusedError: as in `handle`.
         """
         return self._handle(event, lambda _, __: None)
 
@@ -221,7 +223,7 @@ class Table:
             raise RefusedError(
                 "betting_closed" if isinstance(event, SetWager) else "not_now", f"not now: {_WHEN[before]}"
             )
-        refuse(self.state, event)  # first: what else the table says of an order can tell of hidden cards
+        refuse(self.state, event)  # first, because other refusals of an order can disclose hidden cards
         turn = Turn(self.state)
         handler(turn, event)
         if self.state.award_waits and not turn.state.award_waits:

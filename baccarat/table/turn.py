@@ -1,7 +1,7 @@
 """One event being handled: the state so far and the effects so far.
 
-The table keeps a turn's state only when its handler comes to the end, so an event that is refused half-way has
-changed nothing.
+The table keeps a turn's state only if its handler completes, so an event that is refused half-way changes
+nothing.
 """
 
 from dataclasses import replace
@@ -33,25 +33,25 @@ class Turn:
 
     @property
     def coup(self) -> Coup:
-        """The coup on the table; asked while dealing and at the reveal, when there always is one."""
+        """The coup on the table; used while dealing and at the reveal, when there always is one."""
         return cast(Coup, self.state.coup)
 
     def change(self, **fields: Any) -> None:
-        """Put these fields of the state."""
+        """Set these fields of the state."""
         self.state = self.state.but(**fields)
 
     def change_link(self, **fields: Any) -> None:
-        """Put these fields of the shoe's link."""
+        """Set these fields of the shoe's link."""
         self.change(link=replace(self.state.link, **fields))
 
     def say(self, happening: Happening) -> None:
-        """Let something be known in public."""
+        """Publish an event."""
         number = self.state.happenings + 1
         self.change(happenings=number)
         self.effects.append(Happened(number, happening))
 
     def hold(self, card: CardHeld) -> None:
-        """Let surveillance know of a card that the public may not see."""
+        """Report a hidden card to surveillance only."""
         self.effects.append(card)
 
     def end_round(self, ended: RoundEnded) -> None:
@@ -59,23 +59,23 @@ class Turn:
         self.effects.append(ended)
 
     def move_meter(self, moved: MeterMoved) -> None:
-        """Put something into the progressive's books."""
+        """Add an entry to the progressive's books."""
         self.effects.append(moved)
 
     def enter(self, phase: Phase) -> None:
-        """Go into a phase, and say so."""
+        """Enter a phase, and publish it."""
         before = self.state
         self.change(phase=phase)
         self.say(PhaseEntered(phase, self.state.round, self.state.shoe))
         self.watch_keypad(before)
 
     def watch_keypad(self, before: TableState) -> None:
-        """Raise an alarm if the configuration keypad has come into play since the state `before`."""
+        """Raise an alarm if the configuration keypad is now in play and was not in the state `before`."""
         if self.state.keypad_in_play and not before.keypad_in_play:
             self.alarm(
                 "configuration_keypad",
-                f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} while a "
-                "shoe is in use: take it away; what is pressed on it is ignored",
+                f"the score display's configuration keypad is plugged in at {self.state.configuration_keypad} "
+                "while a shoe is in use: remove it; its key presses are ignored",
             )
 
     def alarm(self, code: str, text: str) -> None:
@@ -93,5 +93,5 @@ class Turn:
 
 
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:
-    """Whether it is the same alarm again. Each call is about what its text says; of others the latest text is enough."""
+    """Whether it is the same alarm again. Each call is identified by its text; for others the latest text is enough."""
     return alarm.code == code and (alarm.text == text or code != "supervisor_called")

@@ -1,7 +1,7 @@
-"""Whether a wager's rules decide every coup, and whether each of them ever can.
+"""Checks that a wager's rules decide every coup, and that each rule can decide a coup.
 
-Looked at by what the points alone decide, over every way that a coup can come out by points. What depends on ranks
-and suits beyond that is counted by the odds, which `punto check-config` asks as well.
+The check covers every way that a coup can come out by points alone. The odds count what also depends on ranks
+and suits; `punto check-config` runs both.
 """
 
 import json
@@ -21,7 +21,7 @@ _OF_POINTS: Final = "TA23456789"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a wager's rules; `rule` is the place of the one it is about, None for all of them."""
+    """A fault in a wager's rules; `rule` is the index of the faulty rule, None if the fault concerns all rules."""
 
     rule: int | None
     message: str
@@ -56,7 +56,7 @@ def _third_cards(player: int, banker: int) -> Iterator[tuple[int | None, int | N
 
 
 def _coup(player: int, banker: int, third: int | None, fourth: int | None) -> Coup:
-    """Such a coup, in no way remarkable by ranks or suits."""
+    """A coup with these points, in which ranks and suits mean nothing special."""
     codes = [_OF_POINTS[player] + "S", _OF_POINTS[banker] + "H", "KD", "KC"]
     codes += [_OF_POINTS[card] + suit for card, suit in ((third, "C"), (fourth, "D")) if card is not None]
     return Coup.complete(tuple(Card(code) for code in codes))
@@ -67,7 +67,7 @@ def _by_points(condition: Condition, coup: Coup) -> bool:
 
 
 def faults(wager: Wager) -> list[Fault]:
-    """What is wrong with the rules, in their order; empty when nothing is."""
+    """The faults in the rules, in the order of the rules; empty if there are none."""
     found = []
     decided: dict[Coup, str] = {}  # each coup's rule, by name
     for place, rule in enumerate(wager.rules):
@@ -89,16 +89,16 @@ def _any_by_points(condition: Condition) -> bool:
 
 
 def taken(rule: Rule, earlier: Sequence[str]) -> str:
-    """That this rule decides no coup, as these earlier rules decide all that it holds of."""
+    """The fault that this rule decides no coup, because these earlier rules decide all coups that meet it."""
     what_to_do = "move it above them" if rule.when.asked else "narrow them"
     return (
-        f"{rule.name} can never decide: every coup that it holds of is decided before it, by {', '.join(earlier)}: "
+        f"{rule.name} can never decide: earlier rules decide every coup that meets it, {', '.join(earlier)}: "
         f"{what_to_do}, or leave it out"
     )
 
 
 def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
-    """That no coup is like this, with no more of what the rule asks than it takes; `possible`: whether some coup is."""
+    """The fault that no coup meets this rule, with only the conflicting conditions; `possible` tells if a coup does."""
     least = rule.when
     for name in rule.when.asked:
         without: dict[str, Any] = {name: None}
@@ -106,7 +106,7 @@ def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
         if not possible(less):
             least = less
     asked = [f"{name} = {json.dumps(getattr(least, name))}" for name in least.asked]
-    return f"no coup can be what {rule.name} asks for: none has {' and '.join(asked)}"
+    return f"no coup can meet {rule.name}: none has {' and '.join(asked)}"
 
 
 def _undecided(coup: Coup) -> str:

@@ -1,7 +1,7 @@
-"""What a rule asks of a finished coup.
+"""The conditions that a rule puts on a finished coup.
 
-A condition is a set of features of the coup (`Coup.margin`, `Coup.winning_suit` …), each with the values that it may
-have. Whoever decides a rule asks in this one way: settlement of a coup, the odds of all coups at once.
+A condition is a set of features of the coup (`Coup.margin`, `Coup.winning_suit` …), each with its allowed
+values. Settlement applies it to one coup, the odds apply it to all coups.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from punto.baccarat.coup import Coup, Winner
 
 Suit = Literal["S", "H", "D", "C"]
 
-# Settings come from files that people write: a key that nothing reads is a mistake. The file reader honours this.
+# Settings come from files that people write: an unknown key is a mistake. The file reader checks this.
 STRICT: Final[dict[str, Any]] = {"extra": "forbid"}
 
 _NUMBERS: Final = {
@@ -31,10 +31,10 @@ BY_POINTS: Final = frozenset({*_NUMBERS, "winner", "natural"})
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """What must be so of a finished coup; fields left out are not asked. Lists name any of several values.
+    """Conditions on a finished coup; a field left out sets no condition. A list allows any of its values.
 
-    Each field is the feature of the same name of `Coup`, which says what it is. `winning_ranks` lists hands, each
-    written with dashes in any order, such as `2-3-4`.
+    Each field is the feature of the same name in `Coup`, which documents it. `winning_ranks` lists hands,
+    each written with dashes in any order, such as `2-3-4`.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -56,7 +56,7 @@ class Condition:
     coup_suit: tuple[Suit, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values that no coup can have."""
+        """Reject values that no coup can have."""
         for name, (lowest, highest) in _NUMBERS.items():
             _within(name, getattr(self, name), lowest, highest)
         for name, known in (
@@ -72,7 +72,7 @@ class Condition:
 
     @cached_property
     def asked(self) -> dict[str, frozenset[object]]:
-        """The features that are asked, each with the values that it may have."""
+        """The features that have a condition, each with its allowed values."""
         asked: dict[str, frozenset[object]] = {}
         for each in fields(self):
             wanted = getattr(self, each.name)
@@ -83,7 +83,7 @@ class Condition:
         return asked
 
     def holds(self, coup: Coup) -> bool:
-        """Whether this is so of a coup that is over."""
+        """Whether a finished coup meets this condition."""
         return all(getattr(coup, name) in values for name, values in self.asked.items())
 
 
@@ -96,7 +96,7 @@ def _within(name: str, values: Iterable[int] | None, lowest: int, highest: int) 
 
 
 def _in_order(hand: str) -> str:
-    """A hand's ranks as `Coup.winning_ranks` has them."""
+    """A hand's ranks in the order that `Coup.winning_ranks` uses."""
     ranks = hand.split("-")
     if len(ranks) not in {2, 3} or any(len(rank) != 1 or rank not in RANKS for rank in ranks):
         raise ValueError(

@@ -1,7 +1,7 @@
 """A game and its wagers, as data.
 
-A wager is an ordered list of rules; the first whose condition holds of the finished coup decides. The same
-definitions settle, are analysed, and are printed.
+A wager is an ordered list of rules; the first rule whose condition the finished coup meets decides.
+Settlement, analysis and printing use the same definitions.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,11 +15,11 @@ from punto.baccarat.wagers.condition import STRICT, Condition
 from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 
 LAST_RULE: Final = f'[[wagers.rules]], then name = "{LOSE}" and pays = "{LOSE}" on lines of their own'
-"""How a file says that a wager loses otherwise."""
+"""The text for a file that lets a wager lose in all other cases."""
 
 
 class PlaceError(ValueError):
-    """Something is wrong at this place inside what is refused: keys, and places in lists from 0."""
+    """An error at this place of the rejected value: keys, and indexes in lists from 0."""
 
     def __init__(self, message: str, place: tuple[str | int, ...]) -> None:
         super().__init__(message)
@@ -28,9 +28,9 @@ class PlaceError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What a wager pays when a condition holds; `pays` as a sheet prints it, such as "30 to 1", "push" or "lose".
+    """The pay of a wager if a condition holds; `pays` as a sheet prints it, such as "30 to 1", "push" or "lose".
 
-    A rule without `when` decides whatever the rules before it did not.
+    A rule without `when` decides every coup that the rules before it did not.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -40,7 +40,7 @@ class Rule:
     when: Condition = field(default_factory=Condition)
 
     def __post_init__(self) -> None:
-        """Refuse a pay that cannot be read, and a name that would lie."""
+        """Reject a pay that cannot be parsed, and a name that contradicts the pay."""
         try:
             Pay.parse(self.pays)
         except ValueError as error:
@@ -57,15 +57,15 @@ class Rule:
 
     @property
     def wins(self) -> bool:
-        """Whether it pays anything beyond the stake."""
+        """Whether it pays more than the stake."""
         return self.pays not in {LOSE, PUSH}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The amounts a wager may have, in minor units: the multiples of `step` from `minimum` to `maximum`.
+    """The allowed amounts of a wager, in minor units: the multiples of `step` from `minimum` to `maximum`.
 
-    A `maximum` of None is no bound.
+    If `maximum` is None, there is no upper bound.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -75,7 +75,7 @@ class Limits:
     step: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse limits that no amount can meet."""
+        """Reject limits that no amount can meet."""
         if self.minimum < 1 or self.step < 1:
             raise ValueError(
                 f"minimum and step must be at least 1 minor unit, not {self.minimum} and {self.step}"
@@ -85,9 +85,10 @@ class Limits:
 
     @property
     def off_step(self) -> str | None:
-        """What is wrong with a bound that no wager can meet, None where both can be met.
+        """The error in a bound that no wager can meet; None if wagers can meet both bounds.
 
-        Files are held to it, and records are not: what was written before this was asked must be read.
+        Files are checked for this, records are not: records written before this check existed must stay
+        readable.
         """
         for name, amount, near in (
             ("minimum", self.minimum, -(-self.minimum // self.step) * self.step),
@@ -100,7 +101,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progressive:
-    """What a meter starts with and takes in: `seed` in minor units, `contribution` the share of each wager, "20%"."""
+    """A meter's seed and intake: `seed` in minor units, `contribution` the share of each wager, such as "20%"."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
@@ -108,7 +109,7 @@ class Progressive:
     contribution: str
 
     def __post_init__(self) -> None:
-        """Refuse what no meter can have."""
+        """Reject values that no meter can have."""
         if self.seed < 0:
             raise ValueError(f"seed must be 0 minor units or more, not {self.seed}")
         if not 0 <= self.rate <= 1:
@@ -124,10 +125,10 @@ class Progressive:
 class Wager:
     """A wager that a seat can make.
 
-    `base` marks the wagers of the game itself. A side wager says by `requires_base` whether its seat must also have
-    a base wager: none, any, or the one on the same `side`. With `requires_base_win` it wins only where the hand wins
-    that the seat's base wager is on (sheet 000: "tied to the winning Mini-Baccarat wager"). A wager that pays from
-    a meter has its `progressive`.
+    `base` marks the wagers of the game itself. For a side wager, `requires_base` says if its seat must also
+    have a base wager: none, any, or the one on the same `side`. With `requires_base_win` it wins only if the
+    hand of the seat's base wager wins (sheet 000: "tied to the winning Mini-Baccarat wager"). A wager that
+    pays from a meter has a `progressive`.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -143,7 +144,7 @@ class Wager:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Refuse a wager that could never be made or settled."""
+        """Reject a wager that could never be made or settled."""
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
         _unique(f"rules of {self.name}", "rules", self.rules)
@@ -159,8 +160,8 @@ class Wager:
             )
         if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
             raise ValueError(
-                f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has no "
-                f"`when` and does not win: {LAST_RULE}"
+                f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has "
+                f"no `when` and does not win: {LAST_RULE}"
             )
         metered = [rule.name for rule in self.rules if rule.pay.meter]
         if metered and self.progressive is None:
@@ -176,23 +177,24 @@ class Wager:
     def stake_stays(self) -> bool:
         """Whether the stake stays before its seat until it is settled ("to"), and is not taken at the start ("for").
 
-        "The dealer will remove all $1 progressive bets from bet sensors or, if applicable, leave the $5 progressive wager on
-        the coin spot" (sheet 000, dealing procedure 2); the pay table prints "1000 for 1" of the one and "1000 to 1" of the
-        other. A percentage of the meter is printed without either, and is of the same stake.
+        "The dealer will remove all $1 progressive bets from bet sensors or, if applicable, leave the $5
+        progressive wager on the coin spot" (sheet 000, dealing procedure 2); the pay table prints "1000 for
+        1" for the first and "1000 to 1" for the second. A percentage of the meter is printed without either
+        and follows the same stake.
         """
         return any(rule.wins and not rule.pay.stake_taken for rule in self.rules)
 
     def deciding_rule(self, coup: Coup) -> Rule | None:
-        """The first rule that holds of a coup that is over, None where none does: the wager loses."""
+        """The first rule that a finished coup meets; None if it meets no rule, and the wager loses."""
         return next((rule for rule in self.rules if rule.when.holds(coup)), None)
 
     def beside(self, sides: Collection[Side]) -> "Wager":
-        """This wager of a seat whose base wagers are on these sides: without the wins that it then cannot have."""
+        """This wager for a seat with base wagers on these sides: without the wins that the seat then cannot have."""
         if not self.requires_base_win:
             return self
         winners = [Winner(side.value) for side in Side if side in sides]
         rules = tuple(_only_won_by(self.rules, winners))
-        # What can win nothing of the meter has none.
+        # A wager that cannot win a share of the meter has no progressive.
         progressive = self.progressive if any(rule.pay.meter for rule in rules) else None
         return replace(self, rules=rules, requires_base_win=False, progressive=progressive)
 
@@ -208,11 +210,11 @@ def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable
 
 @dataclass(frozen=True, kw_only=True)
 class Game:
-    """A game file: how it is dealt and which wagers it offers.
+    """A game file: the deal and the wagers of a game.
 
-    `sheet` names its sources, `variation` whether the approval letter counts it as one, `reveal` who shows the
-    cards: the shoe as they are dealt, or the dealer at the end (midi). `maximum_wagers` bounds a seat's wagers on
-    one coup.
+    `sheet` names its sources, `variation` says if the approval letter counts it as a variation, `reveal` says
+    who shows the cards: the shoe as they are dealt, or the dealer at the end (midi). `maximum_wagers` bounds
+    a seat's wagers on one coup.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -229,7 +231,7 @@ class Game:
     rounding: Rounding = field(default_factory=Rounding)
 
     def __post_init__(self) -> None:
-        """Refuse a game that cannot be played as written."""
+        """Reject a game that cannot be played as written."""
         if not 1 <= self.decks <= 12:
             raise ValueError(f"decks must be from 1 to 12, not {self.decks}")
         if self.maximum_wagers is not None and self.maximum_wagers < 1:
@@ -240,13 +242,15 @@ class Game:
         for wager in self.wagers:
             if wager.requires_base != "none" and not self.bases_for(wager):
                 side = "the same side" if wager.requires_base == "same_side" else "a hand"
-                raise ValueError(f"{wager.name} requires a base wager on {side}, and there is none")
+                raise ValueError(
+                    f"{wager.name} requires a base wager on {side}, but the game does not have one"
+                )
 
     def wager(self, name: str) -> Wager:
         """The wager of this name.
 
         Raises:
-            KeyError: this game has none.
+            KeyError: this game does not have it.
         """
         return self._wagers_by_name[name]
 
@@ -255,14 +259,15 @@ class Game:
         return {wager.name: wager for wager in self.wagers}
 
     def sides_of(self, names: Iterable[str]) -> frozenset[Side]:
-        """The sides that the base wagers among these are on."""
+        """The sides of the base wagers among these."""
         wagers = (self.wager(name) for name in names)
         return frozenset(wager.side for wager in wagers if wager.base and wager.side is not None)
 
     def bases_for(self, wager: Wager) -> tuple[str, ...]:
-        """The names of the base wagers any one of which lets `wager` be made; empty when it needs none.
+        """The names of the base wagers; `wager` needs any one of them. Empty if it needs none.
 
-        Beside a base wager on no hand, such as Tie, one that requires its base wager's win could never win.
+        A wager that requires its base wager's win could never win beside a base wager on neither hand, such
+        as Tie.
         """
         if wager.requires_base == "none":
             return ()
@@ -279,6 +284,6 @@ def _unique(what: str, key: str, named: Iterable[Rule | Wager]) -> None:
     seen: set[str] = set()
     for number, name in enumerate(each.name for each in named):
         if name in seen:
-            message = f"two {what} are called {name!r}: each needs a name of its own"
+            message = f"two {what} have the name {name!r}: give each its own name"
             raise PlaceError(message, (key, number, "name"))
         seen.add(name)

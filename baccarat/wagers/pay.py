@@ -1,7 +1,7 @@
-"""What a rule pays, as the sheets print it, and the rounding of what does not come out even.
+"""The pay of a rule, as the sheets print it, and the rounding of pays that are not whole amounts.
 
-*30 to 1* returns the stake and thirty more. *1000 for 1* returns a thousand in all: the stake was taken at the
-start. Amounts are whole minor units (cents); what is exact but not whole is a `Fraction` of one.
+*30 to 1* returns the stake and thirty more. *1000 for 1* returns a thousand in total: the stake was taken at
+the start. Amounts are whole minor units (cents); an exact amount that is not whole is a `Fraction` of one.
 """
 
 import re
@@ -15,7 +15,7 @@ _OF_THE_METER: Final = " of the meter"
 _FORM: Final = re.compile(
     r"(?P<won>[1-9]\d{0,8}) (?P<kind>to|for) (?P<per>[1-9]\d{0,8})(?: less (?P<commission>\d{1,3}(?:\.\d{1,9})?)%)?"
 )
-# Such as "5.5 to 1": a pay but for its point.
+# Such as "5.5 to 1": a valid pay except for its decimal point.
 _NOT_WHOLE: Final = re.compile(
     r"(?P<won>(?=[\d.]*[1-9])\d+\.\d+) (?P<kind>to|for) (?P<per>[1-9]\d{0,8})(?P<rest>| less .*)"
 )
@@ -24,10 +24,10 @@ LOSE: Final = "lose"
 
 
 def percentage(text: str) -> Fraction:
-    """Read "26%" as the share that it is.
+    """Read a percentage such as "26%" as a fraction.
 
     Raises:
-        ValueError: it is not written like this.
+        ValueError: the text does not have this form.
     """
     if _PERCENTAGE.fullmatch(text) is None:
         raise ValueError(f'{text!r} is not a percentage: write it as "26%"')
@@ -38,9 +38,10 @@ def percentage(text: str) -> Fraction:
 class Pay:
     """A parsed pay.
 
-    `odds` is what a unit staked wins ("to") or gets back in all ("for"); `commission` is the share of the win that
-    the house keeps. A push has odds of 0 "to", a loss of 0 "for". `meter` is the share of a progressive's meter that
-    is won; what that comes to, and who shares it, is not the wager's to say, so nothing is returned by the pay itself.
+    `odds` is the win per unit staked ("to") or the total returned per unit ("for"); `commission` is the share
+    of the win that the house keeps. A push has odds of 0 "to", a loss of 0 "for". `meter` is the share that
+    it wins of a progressive's meter; the progressive decides the amount and who shares it, so the pay itself
+    returns nothing.
     """
 
     odds: Fraction
@@ -54,7 +55,7 @@ class Pay:
         """Read "30 to 1", "1000 for 1", "1 to 1 less 5%", "10% of the meter", "push" or "lose".
 
         Raises:
-            ValueError: the text has none of these forms.
+            ValueError: the text does not have one of these forms.
         """
         if text == PUSH:
             return cls(Fraction(0))
@@ -63,7 +64,7 @@ class Pay:
         if text.endswith(_OF_THE_METER):
             share = percentage(text.removesuffix(_OF_THE_METER))
             if not 0 < share <= 1:
-                raise ValueError(f"{text!r} is no share of a meter: write more than 0% and at most 100%")
+                raise ValueError(f"{text!r} is not a share of a meter: write more than 0% and at most 100%")
             return cls(Fraction(0), stake_taken=True, meter=share)
         form = _FORM.fullmatch(text)
         if form is None and (point := _NOT_WHOLE.fullmatch(text)) is not None:
@@ -88,16 +89,17 @@ class Pay:
         return cls(Fraction(int(form["won"]), int(form["per"])), stake_taken, commission)
 
     def returned(self, stake: int) -> Fraction:
-        """The exact amount that goes back to the player for this stake, the stake included; nothing of a meter."""
+        """The exact amount that this stake returns to the player, with the stake, without a share of a meter."""
         won = stake * self.odds * (1 - self.commission)
         return won if self.stake_taken else stake + won
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounding:
-    """How a pay that is not a whole number of `unit` minor units is paid.
+    """How to pay an amount that is not a multiple of `unit` minor units.
 
-    No sheet says; houses commonly round to the quarter. The default pays exact cents and keeps what is less than one.
+    The sheets do not say; houses commonly round to the quarter. The default pays exact cents and keeps
+    fractions.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
@@ -106,12 +108,12 @@ class Rounding:
     mode: Literal["down", "up", "nearest"] = "down"
 
     def __post_init__(self) -> None:
-        """Refuse a unit that nothing can be rounded to."""
+        """Reject a unit to which no amount can be rounded."""
         if self.unit < 1:
             raise ValueError(f"the rounding unit must be at least 1 minor unit, not {self.unit}")
 
     def __call__(self, exact: Fraction) -> int:
-        """The whole amount paid for this exact one; a half rounds up under "nearest"."""
+        """The whole amount to pay for this exact amount; a half rounds up under "nearest"."""
         units, rest = divmod(exact, self.unit)
         if self.mode == "up":
             return self.unit * (units + (rest > 0))

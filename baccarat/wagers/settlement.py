@@ -1,7 +1,8 @@
-"""Taking wagers and settling them.
+"""Takes wagers and settles them.
 
-One function says whether a seat's wagers may stand together; the table asks it of what a seat would have after a
-change, so order does not matter and a base wager cannot be taken back from under a side wager.
+One function checks if a seat's wagers may stand together. The table applies it to the wagers that a seat
+would have after a change, so order does not matter and a base wager cannot be removed from under a side
+wager.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from punto.baccarat.wagers.pay import LOSE, PUSH
 
 @dataclass(frozen=True, slots=True)
 class PlacedWager:
-    """A wager that stands: seat (counted from 1), the wager's name, amount in minor units."""
+    """A wager that stands: seat (counted from 1), name of the wager, amount in minor units."""
 
     seat: int
     wager: str
@@ -24,10 +25,10 @@ class PlacedWager:
 
 
 class Outcome(StrEnum):
-    """How a wager came out.
+    """The outcome of a wager.
 
-    An award is a win that a progressive's meter pays. What it comes to is fixed when it is locked, and the settlement returns
-    nothing for it but a stake that was not taken at the start.
+    An award is a win that a progressive's meter pays. Its amount is fixed when it is locked, so the
+    settlement returns only the stake, if it was not taken at the start.
     """
 
     WIN = "win"
@@ -42,11 +43,11 @@ VOIDED: Final = "void"
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What became of one wager, in minor units.
+    """The settlement of one wager, in minor units.
 
-    `returned` is what the player gets back in all and `net` is `returned - stake`. `rule` is the rule that decided.
-    `remainder` is the exact pay less the paid one, as a fraction of a minor unit such as "7/20" (negative when
-    rounding favoured the player).
+    `returned` is the total that goes back to the player and `net` is `returned - stake`. `rule` is the rule
+    that decided. `remainder` is the exact pay less the paid one, as a fraction of a minor unit such as "7/20"
+    (negative if rounding favoured the player).
     """
 
     seat: int
@@ -60,7 +61,7 @@ class Settlement:
 
 
 class WagerRefusedError(ValueError):
-    """A wager that may not stand; `code` is for programs, the message for people."""
+    """A wager that is not allowed; `code` is for programs, the message for people."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -86,8 +87,8 @@ def check_wagers(game: Game, wagers: Sequence[PlacedWager]) -> None:
     """Check that one seat's wagers may stand together on a coup.
 
     Raises:
-        WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step, too_many_wagers or
-            needs_base, for the first wager that may not.
+        WagerRefusedError: unknown_wager, doubled_wager, below_minimum, above_maximum, off_step,
+            too_many_wagers or needs_base, for the first wager that is not allowed.
     """
     names = [placed.wager for placed in wagers]
     for placed in wagers:
@@ -125,24 +126,24 @@ def _check_base(game: Game, wager: Wager, names: Sequence[str]) -> None:
     bases = game.bases_for(wager)
     if bases and not any(base in names for base in bases):
         raise WagerRefusedError(
-            "needs_base", f"{wager.name} needs a wager of the same seat on {' or '.join(bases)} beside it"
+            "needs_base", f"{wager.name} also needs a wager of the same seat on {' or '.join(bases)}"
         )
 
 
 def check_one_side(game: Game, wager: Wager, wagers: Sequence[PlacedWager]) -> None:
-    """Check that a seat's wagers are not on both Player and Banker, for a `wager` that the house takes beside one alone.
+    """Check that a seat does not have wagers on both Player and Banker, for a `wager` that requires this.
 
     Raises:
         WagerRefusedError: both_sides.
     """
     if len(game.sides_of(placed.wager for placed in wagers)) > 1:
         raise WagerRefusedError(
-            "both_sides", f"{wager.name} is made beside a wager on Player or on Banker, not on both"
+            "both_sides", f"{wager.name} needs a wager on Player or on Banker, not on both"
         )
 
 
 def settle(game: Game, coup: Coup, wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
-    """Settle every wager by a coup that is over, in the order given."""
+    """Settle every wager by a finished coup, in the order given."""
     placed = tuple(wagers)
     names: dict[int, list[str]] = {}
     for each in placed:
@@ -163,7 +164,7 @@ def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Se
     if pay.meter:
         return _award(game, placed, rule.name)
     exact = pay.returned(placed.amount)
-    # The stake goes back whole: it is what is won beyond it, or a "for" pay as a whole, that may need rounding.
+    # The stake is returned whole; only the win above it, or a "for" pay as a whole, may need rounding.
     own = 0 if pay.stake_taken else placed.amount
     returned = own + game.rounding(exact - own)
     return Settlement(
@@ -192,7 +193,7 @@ def _award(game: Game, placed: PlacedWager, rule: str) -> Settlement:
 
 
 def as_award(game: Game, won: Settlement) -> Settlement:
-    """A win of fixed odds at a table with a progressive: an award like a percentage of the meter, whoever pays it."""
+    """A fixed-odds win at a table with a progressive, as an award like a percentage of the meter, whatever pays it."""
     return _award(game, PlacedWager(won.seat, won.wager, won.stake), won.rule)
 
 

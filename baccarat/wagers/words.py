@@ -1,6 +1,6 @@
 """A condition in words, as people at the table say it: "Banker wins with a three-card 7".
 
-Two conditions have the same words only where the same coups meet them.
+Two conditions have the same words only if the same coups meet them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -17,13 +17,13 @@ _A_HAND: Final = frozenset({Winner.PLAYER, Winner.BANKER})
 
 
 def words(condition: Condition) -> str:
-    """What must be so of a coup, with a capital and no full stop; empty where nothing is asked."""
+    """The condition on a coup, with a capital and no full stop; empty if there is no condition."""
     said = "; ".join([*_result(condition), *_all_cards(condition), *_first_cards(condition)])
     return said[:1].upper() + said[1:]
 
 
 def _result(condition: Condition) -> Iterator[str]:
-    """Who wins, by how much and with what."""
+    """The winner, the margin and the winning cards."""
     winners, score, margin = _winners(condition), _score(condition), condition.margin
     hands = {side: hand for side in Side if (hand := _hand(condition, side, totals=not score))}
     subject = _subject(winners, hands)
@@ -48,7 +48,7 @@ def _result(condition: Condition) -> Iterator[str]:
 
 
 def _winners(condition: Condition) -> frozenset[Winner]:
-    """Who can have won a coup such as is asked for; where nobody can, who is asked to have."""
+    """The possible winners of a coup that meets the condition; if there are none, the winners it names."""
     asked = able = frozenset(condition.winner or Winner)
     if condition.margin is not None:
         able &= {_winner(*totals) for totals in _totals(condition)}
@@ -62,7 +62,7 @@ def _winner(player: int, banker: int) -> Winner:
 
 
 def _totals(condition: Condition) -> list[tuple[int, int]]:
-    """The totals of Player and Banker that are allowed."""
+    """The allowed totals of Player and Banker."""
     return [
         (player, banker)
         for player, banker in product(range(10), repeat=2)
@@ -74,7 +74,7 @@ def _totals(condition: Condition) -> list[tuple[int, int]]:
 
 
 def _score(condition: Condition) -> str:
-    """The score where the totals that are asked, and how far apart they are, leave only one: " 8 over 0"."""
+    """The score, if the allowed totals and margins leave only one: " 8 over 0"."""
     if condition.margin is None or (condition.player_total is None and condition.banker_total is None):
         return ""
     scores = {(max(totals), min(totals)) for totals in _totals(condition)}
@@ -85,7 +85,7 @@ def _score(condition: Condition) -> str:
 
 
 def _hand(condition: Condition, side: Side, *, totals: bool) -> str:
-    """What is asked of one hand's number of cards and, unless the score has said it, its total."""
+    """The condition on one hand's number of cards and, unless the score gives it, its total."""
     player = side is Side.PLAYER
     cards = condition.player_cards if player else condition.banker_cards
     total = (condition.player_total if player else condition.banker_total) if totals else None
@@ -97,7 +97,7 @@ def _hand(condition: Condition, side: Side, *, totals: bool) -> str:
 
 
 def _subject(winners: frozenset[Winner], hands: Collection[Side]) -> Side | None:
-    """The hand to speak of: the only one that more is asked of, or else the one that wins; None for any hand."""
+    """The hand to describe: the only one with further conditions, or else the winner; None for any hand."""
     if winners >= _A_HAND:
         return None
     if len(hands) == 1:
@@ -108,7 +108,7 @@ def _subject(winners: frozenset[Winner], hands: Collection[Side]) -> Side | None
 
 
 def _held(hands: Mapping[Side, str]) -> Iterator[str]:
-    """What is asked of hands that need not win."""
+    """The conditions on hands that need not win."""
     if len(hands) == 2 and len(set(hands.values())) == 1:
         yield f"Player and Banker each have {hands[Side.PLAYER]}"
     else:
@@ -116,14 +116,14 @@ def _held(hands: Mapping[Side, str]) -> Iterator[str]:
 
 
 def _verbs(winners: frozenset[Winner], subject: Side) -> str:
-    """What the subject does: "wins", "loses or ties"."""
+    """The verb of the subject: "wins", "loses or ties"."""
     other = next(iter(_A_HAND - {Winner(subject.value)}))
     verbs = {Winner(subject.value): "wins", other: "loses", Winner.TIE: "ties"}
     return _or(verb for winner, verb in verbs.items() if winner in winners)
 
 
 def _won(condition: Condition, subject: Side | None, by: str, hands: Mapping[Side, str]) -> str:
-    """The hand that won, None for any, and with what."""
+    """The hand that won, None for any, and its cards."""
     cards = _winning_cards(condition)
     if cards and condition.winning_ranks is None:
         cards = f"cards that are {cards}"
@@ -135,7 +135,7 @@ def _won(condition: Condition, subject: Side | None, by: str, hands: Mapping[Sid
 
 
 def _with(subject: Side | None, hands: Mapping[Side, str], natural: str = "", cards: str = "") -> str:
-    """With what the subject does what it does, and against what; what is asked of hands is not of any hand."""
+    """The subject's cards after "with", the other hand's after "against"; conditions on hands need a subject."""
     own = hands.get(subject, "") if subject else ""
     against = [hand for side, hand in hands.items() if subject and side is not subject]
     held = [each for each in (natural, own, cards) if each]
@@ -153,13 +153,13 @@ def _winning_cards(condition: Condition) -> str:
 
 
 def _cards_of_the_winner(condition: Condition) -> Iterator[str]:
-    """The same, where no hand is said to win."""
+    """The same, if the condition names no winner."""
     if cards := _winning_cards(condition):
         yield f"the winning hand is {cards}"
 
 
 def _suit(suits: Collection[str]) -> str:
-    """What suit cards have: "all diamonds", "all of one suit but not diamonds"."""
+    """The allowed suits: "all diamonds", "all of one suit but not diamonds"."""
     others = [name for suit, name in _SUITS.items() if suit not in suits]
     if not others:
         return "all of one suit"

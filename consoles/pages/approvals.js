@@ -1,7 +1,7 @@
 // Orders of others that wait for a second person: approved or declined here, at one's own session.
 
 import { say } from "./dialogs.js";
-import { button, element, refresh } from "./elements.js";
+import { button, element, facts, refresh } from "./elements.js";
 import { ask, live, reasonOf } from "./service.js";
 import { plain, sentence } from "./words.js";
 
@@ -16,7 +16,7 @@ export function showWaiting({ waiting }) {
     "div",
     { class: "waits", "data-waiting": number },
     element("p", {}, element("strong", {}, `${giver}: ${label}`), ` ${sentence(why)}.`),
-    element("dl", {}, ...Object.entries(fields).map(([name, value]) => element("div", {}, element("dt", {}, plain(name)), element("dd", {}, value)))),
+    facts(Object.entries(fields).map(([name, value]) => [plain(name), value])),
     element("div", { class: "decide" },
       button("Decline", () => decide("DELETE", number), { disabled: !live() }),
       button("Approve", () => decide("POST", number), { class: "go", disabled: !live() })),

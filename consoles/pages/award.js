@@ -2,7 +2,7 @@
 
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
-import { byId, button, element, put, refresh } from "./elements.js";
+import { byId, button, element, labelled, put, refresh } from "./elements.js";
 import { live } from "./service.js";
 import { moneyIn, sentence } from "./words.js";
 
@@ -29,25 +29,19 @@ export function showProgressive({ progressive, state }) {
   byId("progressive").hidden = progressive === null;
   if (progressive === null) return null;
   put("progressive-title", progressive.title);
-  if (byId("todo").textContent !== sentence(progressive.todo.text)) put("todo", sentence(progressive.todo.text));
+  put("todo", sentence(progressive.todo.text));
   refresh(byId("award"), [progressive.award, state.currency], () => (progressive.award === null ? [] : awardShown(progressive, state.currency)));
   return moneyIn(state.currency, { whole: false });
 }
 
 /** Buttons for a supervisor's orders about the award, those that a device of the table gives left out; `show` puts them in order. */
 export function awardOrders(current) {
-  const box = element("div", { class: "award-orders", role: "group", "aria-label": "A supervisor's orders" });
-  const made = new Map();
+  const keys = new Map(groupOf("award").map(({ order, label }) => [order, button(label, () => press(order), { "data-order": order })]));
 
   function show() {
     const { progressive } = current();
-    const orders = groupOf("award").map(({ order }) => order).filter((order) => shown(progressive, order));
-    if ([...made.keys()].join() !== orders.join()) {
-      made.clear();
-      for (const order of orders) made.set(order, button(labelOf(order), () => press(order), { "data-order": order }));
-      box.replaceChildren(...made.values());
-    }
-    for (const [order, key] of made) {
+    for (const [order, key] of keys) {
+      key.hidden = !shown(progressive, order);
       key.disabled = !live();
       key.setAttribute("aria-disabled", String(progressive.orders[order] !== null));
       key.classList.toggle("go", progressive.todo.order === order && progressive.orders[order] === null);
@@ -56,13 +50,12 @@ export function awardOrders(current) {
   }
 
   function press(order) {
-    const view = current();
-    const refused = view.progressive.orders[order];
+    const refused = current().progressive.orders[order];
     if (refused !== null) say(`${labelOf(order)}: ${refused}`, true);
-    else askAbout(view, order);
+    else askAbout(current(), order);
   }
 
-  return { node: box, show };
+  return { node: element("div", { class: "award-orders", role: "group", "aria-label": "A supervisor's orders" }, ...keys.values()), show };
 }
 
 /** Whether an order has a button: to open a game again, only while there is one to open. */
@@ -82,13 +75,13 @@ const TEXTS = {
 /** The password of whoever swiped an Executive card, where the house asks for both. */
 export function askPassword(view) {
   const owner = view.progressive.password_of;
-  const password = element("input", { name: "card-password", type: "password", autocomplete: "off" });
+  const [password, field] = labelled("Password", { name: "card-password", type: "password" });
   askOrder({
     order: "swipe_card",
     view,
     title: `Password of ${owner}`,
     text: "An award of this amount needs the card and its owner's password. It is then logged and taken off the meter at once.",
-    parts: [awardShown(view.progressive, view.state.currency), element("label", {}, "Password", password)],
+    parts: [awardShown(view.progressive, view.state.currency), field],
     read: () => {
       if (!password.value) throw new Error(`${owner} writes the password here.`);
       return { password: password.value };

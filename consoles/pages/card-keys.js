@@ -3,8 +3,11 @@
 import { RANKS, SUITS, cardWords, rankSign, rankWord, suitSign, suitWord } from "./cards.js";
 import { button, element } from "./elements.js";
 
-/** Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not. */
-export function cardKeys(changed) {
+/**
+ * Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not; `entered`, if
+ * there is one, when Enter is pressed and the card is whole.
+ */
+export function cardKeys(changed, entered = null) {
   let rank = null;
   let suit = null;
   const keys = new Map();
@@ -22,6 +25,7 @@ export function cardKeys(changed) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const name = event.key === "0" ? "T" : event.key.toUpperCase();
     if (event.key === "Backspace") clear();
+    else if (event.key === "Enter" && entered !== null && rank !== null && suit !== null) entered();
     else if (keys.has(name)) choose(name);
     else return;
     event.preventDefault();

@@ -7,7 +7,7 @@ import { byId, button, element, put, refresh } from "./elements.js";
 import { gameSection } from "./game.js";
 import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
-import { byWhom, showHands, titlesOf, wholeRound } from "./rounds.js";
+import { byWhom, showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
@@ -57,15 +57,10 @@ const keys = cardKeys((whole, rank) => {
   position = view === keyedIn ? null : view.prompt.position;
   chosen = chosenWords(whole, rank);
   showKeyOrder();
-});
+}, keyCard);
 keys.node.append(keyOrder);
 byId("keying").append(keys.node);
 keys.clear();
-keys.node.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || code === null) return; // with no card yet, Enter presses the key that has the focus
-  event.preventDefault();
-  keyCard();
-});
 
 function showKeyOrder() {
   keyOrder.firstChild.textContent = code ? `Key ${chosen}` : chosen;
@@ -132,9 +127,8 @@ function showSeats() {
   const { seats, last, prompt, state } = view;
   const dealing = state.hands !== null;
   const over = dealing ? null : last;
-  refresh(byId("seat-list"), [seats, over, dealing, prompt.code, state.seats, state.limits], () => {
+  refresh(byId("seat-list"), [seats, over, dealing, prompt.code, state.seats], () => {
     const money = moneyIn(state.currency);
-    const title = titlesOf(state);
     const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
     const due = new Map((over?.seats ?? []).map((each) => [each.seat, owedTo(each, over)]));
     return Array.from({ length: state.seats }, (_, at) => at + 1)
@@ -144,7 +138,7 @@ function showSeats() {
         { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
         element("h3", {}, String(seat)),
         element("ul", { class: "wagers", "aria-label": "Wagers" }, ...(standing.get(seat) ?? []).map((each) =>
-          element("li", {}, element("span", {}, each.title ?? title(each.wager)), " ", element("b", {}, money(each.amount))))),
+          element("li", {}, element("span", {}, each.title), " ", element("b", {}, money(each.amount))))),
         due.get(seat) ?? element("div", { class: "owed" }),
       ));
   });

@@ -1,6 +1,6 @@
 // Dialogs: what an order will do before it is given, the second person's approval, and why an order was refused.
 
-import { byId, button, changed, element } from "./elements.js";
+import { byId, button, changed, element, labelled } from "./elements.js";
 import { labelOf, orderOf } from "./catalogue.js";
 import { addKey, approveByKey, keysHere } from "./security-keys.js";
 import { sentence } from "./words.js";
@@ -31,6 +31,7 @@ export function say(text, refused = false) {
   if (!refused) hush = setTimeout(() => { line.hidden = true; }, 4000);
 }
 
+const A_NAME = { autocapitalize: "none", spellcheck: "false" };
 const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again.";
 
 /**
@@ -68,9 +69,12 @@ export function askOrder({ order, view, title = labelOf(order), text = `${senten
   );
   const dialog = open(title, form, () => unfollow(watch));
   if (form.querySelector(".picks") !== null) dialog.classList.add("wide");
-  let previewed = null;
+  let previewed = null; // the fields of which the service has said what they would do, as JSON
+  let asking = Promise.resolve();
   let turn = 0;
   let busy = false;
+  let off = false;
+  let { seq } = view;
 
   const fields = () => {
     try {
@@ -79,8 +83,8 @@ export function askOrder({ order, view, title = labelOf(order), text = `${senten
       return missing.message;
     }
   };
-
-  let asking = Promise.resolve();
+  const stands = (now) => typeof now !== "string" && (!previews || previewed === JSON.stringify(now));
+  const settle = () => { go.disabled = busy || off || !live() || !stands(fields()); };
   const check = () => (asking = look());
 
   async function look() {
@@ -89,38 +93,23 @@ export function askOrder({ order, view, title = labelOf(order), text = `${senten
     // What was said of just these fields stands until it is said anew, so that a press in between, which waits, is not lost.
     if (previewed !== JSON.stringify(now)) previewed = null;
     settle();
-    if (typeof now === "string") {
-      shown.replaceChildren(element("p", { class: "hint" }, now));
-      return;
-    }
-    if (!previews) {
-      shown.replaceChildren();
+    if (typeof now === "string" || !previews) {
+      shown.replaceChildren(...(typeof now === "string" ? [element("p", { class: "hint" }, now)] : []));
       return;
     }
     const answer = await ask("POST", "/api/preview", { order, ...now });
     if (asked !== turn) return;
-    const { accepted, code } = answer.body;
-    second.textContent = answer.body.second ? `${sentence(answer.body.second)}. ${answer.body.at_page ? AT_PAGE : AT_SESSION}` : "";
-    if (!answer.body.second || !answer.body.at_page) approval.node.remove();
+    const { accepted, code, second: needed, at_page: atPage } = answer.body;
+    second.textContent = needed ? `${sentence(needed)}. ${atPage ? AT_PAGE : AT_SESSION}` : "";
+    if (!needed || !atPage) approval.node.remove();
     else if (!approval.node.isConnected) form.querySelector(".told").append(approval.node);
-    if (answer.status === 200 && (accepted || code === "not_revealed")) {
-      previewed = JSON.stringify(now); // of cards that lie face down nothing is said beforehand, whatever the order
-      shown.replaceChildren(...(accepted ? preview(answer.body) : [element("p", { class: "hint" }, reasonOf(answer))]));
-    } else {
-      previewed = null;
-      shown.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
-    }
+    // Of cards that lie face down nothing is said beforehand, whatever the order.
+    const possible = answer.status === 200 && (accepted || code === "not_revealed");
+    previewed = possible ? JSON.stringify(now) : null;
+    shown.replaceChildren(...(possible && accepted ? preview(answer.body) : [element("p", { class: possible ? "hint" : "fault" }, reasonOf(answer))]));
     settle();
   }
 
-  function settle() {
-    const now = fields();
-    const ready = !previews ? typeof now !== "string" : previewed !== null && previewed === JSON.stringify(now);
-    go.disabled = busy || off || !live() || !ready;
-  }
-
-  let off = false;
-  let seq = view.seq;
   function watch(latest) {
     const same = latest.state.round === view.state.round && latest.state.shoe.number === view.state.shoe.number;
     const another = about !== null && JSON.stringify(about(latest)) !== JSON.stringify(about(view));
@@ -143,10 +132,9 @@ export function askOrder({ order, view, title = labelOf(order), text = `${senten
     settle();
     const told = shown.textContent;
     for (let waited; waited !== asking; await waited) waited = asking;
-    const stands = !previews || previewed === JSON.stringify(now);
-    if (off || !stands || shown.textContent !== told) {
+    if (off || !stands(now) || shown.textContent !== told) {
       busy = false;
-      if (!off && stands) fault.textContent = "What this would do has changed. Look at it, and confirm it again.";
+      if (!off && stands(now)) fault.textContent = "What this would do has changed. Look at it, and confirm it again.";
       settle();
       return;
     }
@@ -209,10 +197,10 @@ async function waitForApproval(order, number) {
 
 /** Where a second person approves an order with their security key. */
 function approvalByKey(number) {
-  const name = element("input", { name: "key-name", autocomplete: "off", autocapitalize: "none", spellcheck: "false", required: true });
+  const [name, field] = labelled("Name", { name: "key-name", ...A_NAME, required: true });
   return keyForm({
     title: "Second person's security key",
-    field: element("label", {}, "Name", name),
+    field,
     label: "Approve with a security key",
     act: () => approveByKey(number, name.value.trim()),
   });
@@ -220,10 +208,10 @@ function approvalByKey(number) {
 
 /** Add a security key of whoever is signed on. */
 export function askForKey() {
-  const password = element("input", { name: "key-password", type: "password", autocomplete: "off", required: true });
+  const [password, field] = labelled("Password", { name: "key-password", type: "password", required: true });
   const form = keyForm({
     title: "Your new key",
-    field: element("label", {}, "Password", password),
+    field,
     label: "Add the key",
     act: () => addKey(password.value),
     done: () => {
@@ -252,16 +240,9 @@ function keyForm({ title, field, label, act, done = () => {} }) {
 
 function person({ field, title, hint }) {
   const required = field === "by"; // a second person need not sign here
-  const name = element("input", { name: `${field}-name`, autocomplete: "off", autocapitalize: "none", spellcheck: "false", required });
-  const password = element("input", { name: `${field}-password`, type: "password", autocomplete: "off", required });
-  const node = element(
-    "fieldset",
-    { class: "second" },
-    element("legend", {}, title),
-    element("p", { class: "hint" }, hint),
-    element("label", {}, "Name", name),
-    element("label", {}, "Password", password),
-  );
+  const [name, itsName] = labelled("Name", { name: `${field}-name`, ...A_NAME, required });
+  const [password, itsPassword] = labelled("Password", { name: `${field}-password`, type: "password", required });
+  const node = element("fieldset", { class: "second" }, element("legend", {}, title), element("p", { class: "hint" }, hint), itsName, itsPassword);
   node.addEventListener("input", (event) => event.stopPropagation()); // a signature changes nothing of the order
   const given = () => node.isConnected && name.value.trim() !== "";
   return { node, field, given, read: () => ({ name: name.value.trim(), password: password.value }) };
@@ -269,14 +250,14 @@ function person({ field, title, hint }) {
 
 /** An order's usual reasons to touch, and words of one's own; every one is on the record. */
 function reasonField(order) {
-  const words = element("input", { name: "reason", maxlength: 200, autocomplete: "off" });
+  const [words, field] = labelled("Reason", { name: "reason", maxlength: 200 });
   const keys = orderOf(order).usual.map((text) =>
     button(text, () => {
       words.value = text;
       changed(words);
     }, { class: "usual" }),
   );
-  const node = element("div", { class: "reason" }, element("label", {}, "Reason", words), element("div", { class: "usuals" }, ...keys));
+  const node = element("div", { class: "reason" }, field, element("div", { class: "usuals" }, ...keys));
   const read = () => {
     if (!words.value.trim()) throw new Error("Say why: the reason goes on the record.");
     return words.value.trim();

@@ -2,8 +2,9 @@
 
 export const byId = (id) => document.getElementById(id);
 
+/** Write this text, if it is another: what is written anew is read out anew. */
 export function put(id, text) {
-  byId(id).textContent = text;
+  if (byId(id).textContent !== String(text)) byId(id).textContent = text;
 }
 
 /** An element with attributes (null ones left out) and children, of which strings become text. */
@@ -35,6 +36,20 @@ export function button(label, act, { key = null, ...attributes } = {}) {
 /** Say that what is filled in here has changed, as the browser does of its own fields. */
 export const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
 
+/** Do this when the form is submitted; an Error says in the form's line for faults what is missing. */
+export function submitted(form, act) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fault = form.querySelector(".fault");
+    fault.textContent = "";
+    try {
+      act(form);
+    } catch (missing) {
+      fault.textContent = missing.message;
+    }
+  });
+}
+
 /** A table with a heading for each column; rows are arrays of text or elements. A column named ">…" has numbers. */
 export function table(caption, columns, rows) {
   const numbers = columns.map((column) => column.startsWith(">"));
@@ -50,6 +65,16 @@ export function table(caption, columns, rows) {
     }))),
     element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row.map((content, at) => cell("td", content, at))))),
   );
+}
+
+/** Facts with their names: pairs of text or elements. */
+export const facts = (pairs, attributes = {}) =>
+  element("dl", attributes, ...pairs.map(([name, fact]) => element("div", {}, element("dt", {}, name), element("dd", {}, fact))));
+
+/** An input, and the label around it. */
+export function labelled(label, attributes) {
+  const input = element("input", { autocomplete: "off", ...attributes });
+  return [input, element("label", {}, label, input)];
 }
 
 /** A box that scrolls by itself where the screen is narrow. */

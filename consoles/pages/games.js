@@ -1,8 +1,8 @@
 // Another game, or other limits: between shoes only.
 
 import { askOrder } from "./dialogs.js";
-import { byId, element, table } from "./elements.js";
-import { ask, live, reasonOf } from "./service.js";
+import { byId, element, submitted, table } from "./elements.js";
+import { live, read } from "./service.js";
 import { moneyIn } from "./words.js";
 
 const LIMITS = { minimum: "Minimum", maximum: "Maximum", step: "Step" };
@@ -19,19 +19,12 @@ export async function showGames(latest, { opened }) {
   byId("change-game").disabled = !may || !live() || games === null;
 }
 
-byId("game-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  change();
-});
+submitted(byId("game-form"), change);
 byId("game-choice").addEventListener("change", showLimits);
 
 async function fetchGames() {
-  const answer = await ask("GET", "/api/games");
-  if (answer.status !== 200) {
-    byId("game-limits").replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
-    return;
-  }
-  games = answer.body;
+  games = await read("/api/games", byId("game-limits"));
+  if (games === null) return;
   byId("game-choice").replaceChildren(...games.map(({ name, title, dealt }) =>
     element("option", { value: name, selected: title === view.state.game }, dealt === "face_down" ? `${title} (face down)` : title),
   ));
@@ -80,14 +73,7 @@ function typed() {
 
 function change() {
   if (byId("change-game").disabled) return;
-  let limits;
-  try {
-    limits = typed();
-  } catch (fault) {
-    byId("game-fault").textContent = fault.message;
-    return;
-  }
-  byId("game-fault").textContent = "";
+  const limits = typed();
   const game = chosen();
   const money = moneyIn(view.state.currency);
   const narrowed = game.wagers.filter(({ wager }) => wager in limits).map(({ wager, title, ...of }) => {

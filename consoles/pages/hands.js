@@ -3,7 +3,7 @@
 import { byId, button, element, scrolling, table } from "./elements.js";
 import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
 import { wholeRound } from "./rounds.js";
-import { ask, reasonOf } from "./service.js";
+import { ask, read, reasonOf } from "./service.js";
 
 const AT_ONCE = 20;
 let view;
@@ -52,14 +52,11 @@ async function addHands(before) {
 
 async function showRound(number) {
   const box = byId("hand-shown");
-  const answer = await ask("GET", `/api/rounds/${number}`);
-  if (answer.status !== 200) {
-    box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
-    return;
-  }
-  const { inputs, earlier, ts, game } = answer.body;
+  const found = await read(`/api/rounds/${number}`, box);
+  if (found === null) return;
+  const { inputs, earlier, ts, game } = found;
   box.replaceChildren(
-    wholeRound(answer.body, view.state),
+    wholeRound(found, view.state),
     element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
     ...(earlier > 0 ? [element("p", { class: "quiet" }, `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`)] : []),
     scrolling("Events", table(

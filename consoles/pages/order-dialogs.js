@@ -3,7 +3,7 @@
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { askOrder } from "./dialogs.js";
-import { button, changed, element } from "./elements.js";
+import { button, changed, element, labelled } from "./elements.js";
 import { differences } from "./rounds.js";
 import { SIDES, headline, sentence } from "./words.js";
 
@@ -62,12 +62,7 @@ function keyCard({ prompt }) {
     chosen = code;
     hint.textContent = chosenWords(code, rank);
     changed(hint);
-  });
-  keys.node.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return;
-    event.preventDefault();
-    keys.node.closest("form").requestSubmit();
-  });
+  }, () => keys.node.closest("form").requestSubmit());
   return {
     text: prompt.text,
     parts: [element("div", { class: "picking" }, hint, keys.node)],
@@ -81,10 +76,10 @@ function keyCard({ prompt }) {
 }
 
 function acceptShoe(view) {
-  const serial = element("input", { name: "serial", autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
+  const [serial, field] = labelled("Serial number, as the plate on the shoe has it", { name: "serial", autocapitalize: "characters", spellcheck: "false" });
   return {
     text: `${stopWords(view)} The shoe that is on the line may deal here once you accept it.`,
-    parts: [element("label", {}, "Serial number, as the plate on the shoe has it", serial)],
+    parts: [field],
     read: () => {
       if (!serial.value.trim()) throw new Error("Read the serial number from the shoe's plate.");
       return { serial: serial.value.trim() };

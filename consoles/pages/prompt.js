@@ -1,5 +1,6 @@
 // What is to be done now, in large words.
 
+import { put } from "./elements.js";
 import { PHASES, SIDES, headline, moneyIn, sentence } from "./words.js";
 
 const ORDINALS = ["First", "Second", "Third"];
@@ -44,11 +45,7 @@ export function showPrompt(now, view) {
   now.className = OF_A_SIDE.has(prompt.code) ? (prompt.side ?? "") : prompt.code.startsWith("pay") ? (view.last?.round.winner ?? "") : "";
   now.dataset.code = prompt.code;
   now.classList.toggle("trouble", TROUBLE.has(prompt.code));
-  const put = (id, text) => {
-    const box = now.querySelector(id);
-    if (box.textContent !== text) box.textContent = text;
-  };
-  put("#phase", [PHASES[state.phase], state.overlays.includes("last_hand") && "Last hand", state.overlays.includes("dummy") && "Dummy hand: no wagers", prompt.code === "award" && "Award of the progressive"].filter(Boolean).join(" · "));
-  put("#headline", line);
-  put("#detail", prompt.code === "draw" ? "" : rest(prompt.text, line));
+  put("phase", [PHASES[state.phase], state.overlays.includes("last_hand") && "Last hand", state.overlays.includes("dummy") && "Dummy hand: no wagers", prompt.code === "award" && "Award of the progressive"].filter(Boolean).join(" · "));
+  put("headline", line);
+  put("detail", prompt.code === "draw" ? "" : rest(prompt.text, line));
 }

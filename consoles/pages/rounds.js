@@ -91,11 +91,7 @@ function corrected({ position, side, before, after, who, reason }) {
 export function differences(round, state) {
   const money = moneyIn(state.currency, { whole: false });
   const title = titlesOf(state);
-  const seats = new Map();
-  for (const settled of round.settlements) {
-    const { seat } = settled;
-    seats.set(seat, [...(seats.get(seat) ?? []), settled]);
-  }
+  const seats = Map.groupBy(round.settlements, ({ seat }) => seat);
   const due = (all) => all.reduce((sum, each) => sum + each.returned, 0);
   const words = (amount) => (amount < 0 ? `Take back ${money(-amount)}` : round.status === "correction" ? `Pay ${money(amount)}` : `Return ${money(amount)}`);
   if (seats.size === 0) return element("p", { class: "nothing" }, "No seat's pay changes.");

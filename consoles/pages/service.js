@@ -1,6 +1,6 @@
 // The console's service: the session, requests and their answers, and the stream that keeps the page up to date.
 
-import { byId, put } from "./elements.js";
+import { byId, element, put } from "./elements.js";
 import { sentence } from "./words.js";
 
 const STALE_MILLISECONDS = 2500; // a view comes every second, and a page says NOT LIVE within three
@@ -40,6 +40,14 @@ export async function ask(method, path, body, token = csrf) {
   } catch {
     return { status: 0, body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` } };
   }
+}
+
+/** Read something; what was refused is shown in the box, and null comes back. */
+export async function read(path, box) {
+  const answer = await ask("GET", path);
+  if (answer.status === 200) return answer.body;
+  box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
+  return null;
 }
 
 /** What a refusal says of itself, as a sentence. */

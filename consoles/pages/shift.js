@@ -1,8 +1,8 @@
 // The report of the shift: the last hours in figures, and everything out of the ordinary with who and why.
 
-import { byId, button, element, scrolling, table } from "./elements.js";
+import { byId, button, element, facts, scrolling, table } from "./elements.js";
 import { titlesOf } from "./rounds.js";
-import { ask, reasonOf } from "./service.js";
+import { read } from "./service.js";
 import { dayAndClock, moneyIn, plain } from "./words.js";
 
 const HOURS = [4, 8, 12, 24];
@@ -29,9 +29,8 @@ export function showShift(latest, { opened }) {
 async function report() {
   fetched = view.state.round;
   const wanted = hours;
-  const answer = await ask("GET", `/api/shift?hours=${wanted}`);
-  if (wanted !== hours) return;
-  byId("shift-report").replaceChildren(...(answer.status === 200 ? drawn(answer.body) : [element("p", { class: "fault" }, reasonOf(answer))]));
+  const found = await read(`/api/shift?hours=${wanted}`, byId("shift-report"));
+  if (found !== null && wanted === hours) byId("shift-report").replaceChildren(...drawn(found));
 }
 
 function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections, alarms, access, more }) {
@@ -43,18 +42,14 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
   return [
     element("p", { class: "quiet" }, `From ${dayAndClock(since)} to ${dayAndClock(until)}`),
     ...more.map((name) => element("p", { class: "quiet" }, `Of the ${LISTS[name]} only the last are listed.`)),
-    element(
-      "dl",
-      { class: "figures" },
-      ...[
-        ["Hands played", rounds.played ?? 0],
-        ["Hands an hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour)],
-        ["Void", rounds.void ?? 0],
-        ["Corrections", rounds.correction ?? 0],
-        ["Dummy hands", rounds.dummy ?? 0],
-        ["Alarms and calls", alarms.length],
-      ].map(([word, figure]) => element("div", {}, element("dt", {}, word), element("dd", {}, String(figure)))),
-    ),
+    facts([
+      ["Hands played", rounds.played ?? 0],
+      ["Hands an hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour)],
+      ["Void", rounds.void ?? 0],
+      ["Corrections", rounds.correction ?? 0],
+      ["Dummy hands", rounds.dummy ?? 0],
+      ["Alarms and calls", alarms.length],
+    ], { class: "figures" }),
     listed("Wagers", ["Wager", ">Made", ">Staked", ">Returned", ">Players' net"], [
       ...wagers.map((each) => [title(each.wager), String(each.wagers), money(each.staked), money(each.returned), signed(each.net)]),
       ...(wagers.length ? [[element("b", {}, "All"), ...[String(sum("wagers")), money(sum("staked")), money(sum("returned")), signed(sum("net"))].map((text) => element("b", {}, text))]] : []),

@@ -7,7 +7,7 @@ import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { acknowledge, askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
-import { showHands, titlesOf } from "./rounds.js";
+import { showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, pageLink, showTop } from "./top.js";
@@ -81,10 +81,9 @@ const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && `called by ${wh
 function showSeats() {
   const { seats, last, state } = view;
   const settled = state.hands === null && last !== null ? last.seats : [];
-  refresh(byId("seat-list"), [seats, settled, state.limits], () => {
+  refresh(byId("seat-list"), [seats, settled], () => {
     const money = moneyIn(state.currency);
     const signed = moneyIn(state.currency, { sign: true });
-    const title = titlesOf(state);
     const all = [...new Set([...seats, ...settled].map(({ seat }) => seat))].sort((one, other) => one - other);
     if (all.length === 0) return element("p", { class: "quiet" }, "No wagers.");
     return all.map((seat) => {
@@ -94,7 +93,7 @@ function showSeats() {
         "div",
         { class: "seat", "data-seat": seat },
         element("b", {}, `Seat ${seat}`),
-        element("span", {}, standing.map((each) => `${each.title ?? title(each.wager)} ${money(each.amount)}`).join(" · ")),
+        element("span", {}, standing.map((each) => `${each.title} ${money(each.amount)}`).join(" · ")),
         element("span", { class: "number" }, net === undefined ? "" : `last ${signed(net)}`),
       );
     });

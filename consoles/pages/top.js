@@ -2,7 +2,7 @@
 
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
-import { byId, button, element, put, refresh, scrolling, table } from "./elements.js";
+import { byId, button, element, facts, put, refresh, scrolling, table } from "./elements.js";
 import { askForKey, show } from "./dialogs.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
@@ -18,7 +18,7 @@ export async function begin(...links) {
   byId("not-live").after(
     element("header", { class: "bar" },
       element("div", { class: "place" }, element("h1", { id: "table-name" }, "Table"), element("p", { id: "game" })),
-      element("dl", { class: "facts" }, ...Object.entries(FACTS).map(([id, title]) => element("div", {}, element("dt", {}, title), element("dd", { id })))),
+      facts(Object.entries(FACTS).map(([id, title]) => [title, element("span", { id })]), { class: "facts" }),
       element("div", { class: "person" },
         element("p", { id: "you" }),
         button("Devices", showDevices, { id: "devices" }),
@@ -28,6 +28,7 @@ export async function begin(...links) {
       element("p", { id: "said", role: "status", hidden: true },
         element("span", { id: "said-text" }), " ",
         button("OK", () => { byId("said").hidden = true; }, { id: "said-away", "aria-label": "Put this message away" }))),
+    element("p", { id: "notice", hidden: true }),
     element("div", { id: "away", role: "alert" }),
     element("p", { id: "idle", role: "status", hidden: true },
       "You will be signed off in ", element("span", { id: "idle-seconds" }), " s. Touch the screen or press a key to stay."),
@@ -35,6 +36,8 @@ export async function begin(...links) {
   const session = await whoIsThere();
   await fetchOrders();
   put("you", `${session.name}, ${session.roles.join(", ")}`);
+  put("notice", session.notice);
+  byId("notice").hidden = session.notice === "";
   return session;
 }
 

@@ -15,33 +15,29 @@ const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap 
  * Returns what presses it, and what shows it anew.
  */
 export function pressedTwice(made, order, act) {
-  let armed = null;
+  let armed = null; // the order that the next press gives
   let armedAt = 0;
   let disarm;
+
+  function arm(which) {
+    armed = which;
+    armedAt = Date.now();
+    clearTimeout(disarm);
+    if (which !== null) disarm = setTimeout(() => arm(null), SECOND_PRESS_MILLISECONDS);
+    show();
+  }
 
   function press() {
     const now = order();
     if (now === null || !live()) return;
     if (now.refused) {
       say(`${now.label}: ${now.refused}`, true);
-      return;
+    } else if (armed !== now.order) {
+      arm(now.order);
+    } else if (Date.now() - armedAt >= DOUBLE_TAP_MILLISECONDS) {
+      arm(null);
+      act(now.order);
     }
-    if (armed !== now.order) {
-      armed = now.order;
-      armedAt = Date.now();
-      clearTimeout(disarm);
-      disarm = setTimeout(rest, SECOND_PRESS_MILLISECONDS);
-      show();
-      return;
-    }
-    if (Date.now() - armedAt < DOUBLE_TAP_MILLISECONDS) return;
-    rest();
-    act(now.order);
-  }
-
-  function rest() {
-    armed = null;
-    show();
   }
 
   function show() {

@@ -20,20 +20,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from punto.baccarat.table.events import Access, AccessRefused, SessionBegun, SessionEnded, SignOn
+from punto.baccarat.table.events import Access, AccessRefused, SessionBegun, SessionEnded
+from punto.baccarat.table.order_kinds import SignOn
 from punto.baccarat.table.state import Phase
 from punto.controller.accounts import security_keys
-from punto.controller.accounts.accounts import (
-    Account,
-    Accounts,
-    folded,
-    hash_of_token,
-    nobodys_hash,
-    verified,
-)
+from punto.controller.accounts.accounts import Account, Accounts
+from punto.controller.accounts.passwords import folded, hash_of_token, nobodys_hash, verified
 from punto.controller.accounts.refusals import NotLetInError, RefusalError
 from punto.controller.accounts.roles import AT_THE_TABLE, Role
 from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, WrongKeyError
+from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine
 from punto.controller.messages.building import timestamp
 
@@ -68,21 +64,6 @@ _NOT_NOW: Final = (
     ),
 )
 """Of wrong passwords here, and of those from all others: the record's code, the answer's, and its message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How long a session holds and how often one may guess.
-
-    - `idle_minutes`: a session ends after so long without a request of its own.
-    - `lock_out_after`: so many wrong passwords in a row for a name lock it out where they came from, for `lock_out_minutes`.
-    - `refusals_per_minute`: so many refusals may be collected there.
-    """
-
-    idle_minutes: float
-    lock_out_after: int
-    lock_out_minutes: float
-    refusals_per_minute: int
 
 
 @dataclass(eq=False, slots=True)
@@ -141,17 +122,26 @@ class _Tries:
 
 
 class Gate:
-    """The sessions of one table, and the way into them.
+    """The sessions of one table, and the way into them; a session ends after `idle_minutes` without a request of its own.
 
     A session's cookie is a random token that is given out once; what is kept is its hash.
+
+    Each method raises AccountsError if the accounts cannot be read or written, and RecordError if what it has to put on the
+    record could not be put there.
     """
 
     def __init__(
-        self, accounts: Accounts, engine: Engine, policy: Policy, clock: Callable[[], float] = time.monotonic
+        self,
+        accounts: Accounts,
+        engine: Engine,
+        policy: AccountsConfig,
+        idle_minutes: int,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._accounts = accounts
+        self.accounts = accounts
         self._engine = engine
-        self._policy = policy
+        self.policy = policy
+        self.idle_seconds = 60 * idle_minutes
         self._clock = clock
         self._sessions: dict[str, Session] = {}
         self._tries: OrderedDict[tuple[str, str], _Tries] = OrderedDict()  # by name, and where it was given
@@ -160,12 +150,11 @@ class Gate:
         self._of_all_others = asyncio.Lock()  # so that at most one of them is ahead of a known origin
         self._waiting: Counter[_Origin] = Counter()
         self._coming_in = asyncio.Lock()
-        # What an unknown name's password is held against; it is nobody's.
-        self._nobody = nobodys_hash()
+        self._nobody = nobodys_hash()  # what an unknown name's password is held against
 
     def close(self) -> None:
         """Close the accounts."""
-        self._accounts.close()
+        self.accounts.close()
 
     # --- coming in
 
@@ -178,11 +167,9 @@ class Gate:
 
         Raises:
             NotLetInError: the name and password are not accepted.
-            AccountsError: the accounts cannot be read.
-            RecordError: it could not be put on the record.
         """
-        known_here = frozenset[int]() if browser is None else self._accounts.known_at(browser)
-        found = self._accounts.find(name)
+        known_here = frozenset[int]() if browser is None else self.accounts.known_at(browser)
+        found = self.accounts.find(name)
         origin = _Origin(_place(where), known=False)
         if browser is not None and found is not None and found.number in known_here:
             origin = _Origin(f"browser {hash_of_token(browser)} at {origin.key}", known=True)
@@ -202,7 +189,7 @@ class Gate:
         if Role.DEALER in account.roles or (locked and not AT_THE_TABLE.isdisjoint(account.roles)):
             events.append(SignOn(account.name))
         # In a thread: it waits for the disk, and for whoever is writing to the accounts.
-        await asyncio.to_thread(self._accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
+        await asyncio.to_thread(self.accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
         await self._engine.submit(events, SOURCE)
         token = secrets.token_urlsafe(32)
         session = Session(account.number, account.name, account.roles, where, account.version, self._clock())
@@ -216,8 +203,6 @@ class Gate:
 
         Raises:
             NotLetInError: they are not accepted; the refusal is on the record.
-            AccountsError: the accounts cannot be read.
-            RecordError: the refusal could not be put on the record.
         """
         return await self._let_in(name, self._by_password(password), where, what)
 
@@ -226,8 +211,6 @@ class Gate:
 
         Raises:
             NotLetInError: it is not accepted; the refusal is on the record.
-            AccountsError: the accounts cannot be read or written.
-            RecordError: the refusal could not be put on the record.
         """
 
         async def fault(account: Account | None) -> str | None:
@@ -237,13 +220,13 @@ class Gate:
                 count = await asyncio.to_thread(security_keys.sign_count, account.security_key, given)
             except WrongKeyError:
                 return "wrong_key"
-            return None if await asyncio.to_thread(self._accounts.counts_up, account, count) else "cloned_key"
+            return None if await asyncio.to_thread(self.accounts.counts_up, account, count) else "cloned_key"
 
         return await self._let_in(name, _Proof("security key", fault), where, what)
 
     def _by_password(self, password: str) -> _Proof:
         async def fault(account: Account | None) -> str | None:
-            hash_ = self._nobody if account is None else self._accounts.hash_of(account)
+            hash_ = self._nobody if account is None else self.accounts.hash_of(account)
             return None if await asyncio.to_thread(verified, hash_, password) else "wrong_password"
 
         return _Proof("password", fault)
@@ -271,8 +254,6 @@ class Gate:
 
         Raises:
             NotLetInError: it is not accepted, or the account was changed since the swipe: its card may have been taken away.
-            AccountsError: the accounts cannot be read.
-            RecordError: the refusal could not be put on the record.
         """
         account = await self.check(owner.name, password, where, what)
         if account.version != owner.version:
@@ -291,7 +272,7 @@ class Gate:
             self._refusals.popitem(last=False)
         while refusals and refusals[0] <= now - _MINUTE:
             refusals.popleft()
-        most = self._policy.refusals_per_minute
+        most = self.policy.refusals_per_minute
         if len(refusals) >= most:
             wait = math.ceil(refusals[0] + _MINUTE - now)
             if len(refusals) == most:  # once a minute is on the record: more would let anybody fill the disk
@@ -304,7 +285,7 @@ class Gate:
     async def _check(
         self, name: str, proof: _Proof, where: str, what: str, origin: _Origin, attempt: float
     ) -> Account:
-        account = self._accounts.find(name)
+        account = self.accounts.find(name)
         here = self._tries_of(account, name, origin.key)
         tries = [here] if origin.known else [here, self._tries_of(account, name, "all others")]
         await self._refuse_for_now(account, tries, what, where)
@@ -318,17 +299,17 @@ class Gate:
             return account
         now = self._clock()
         for each in tries:
-            if now > each.last + _MINUTE * self._policy.lock_out_minutes:
+            if now > each.last + _MINUTE * self.policy.lock_out_minutes:
                 each.failures = 0
             each.failures += 1
             each.last = now
         for everywhere in tries[1:]:
-            beyond = everywhere.failures - self._policy.lock_out_after
+            beyond = everywhere.failures - self.policy.lock_out_after
             if beyond > 0:
                 everywhere.locked_until = now + min(2 ** min(beyond, 10), _LONGEST_PAUSE)
-        if here.failures >= self._policy.lock_out_after:
+        if here.failures >= self.policy.lock_out_after:
             here.failures = 0
-            here.locked_until = now + _MINUTE * self._policy.lock_out_minutes
+            here.locked_until = now + _MINUTE * self.policy.lock_out_minutes
             await self._refuse_for_now(account, [here], what, where)
         disabled = "altered" if account is not None and account.altered else "disabled"
         await self._refuse_name(account, what, fault or disabled, where)
@@ -364,12 +345,7 @@ class Gate:
     # --- while somebody is in
 
     async def session_of(self, token: str, *, active: bool) -> Session | None:
-        """The session of a cookie's token, None if it is none or has ended; `active` unless a page asks by itself.
-
-        Raises:
-            AccountsError: the accounts cannot be read.
-            RecordError: its end could not be put on the record.
-        """
+        """The session of a cookie's token, None if it is none or has ended; `active` unless a page asks by itself."""
         session = self._sessions.get(hash_of_token(token))
         if session is None or not await self.holds(session):
             return None
@@ -378,16 +354,11 @@ class Gate:
         return session
 
     async def holds(self, session: Session) -> bool:
-        """Whether a session still is one, and is not to end now.
-
-        Raises:
-            AccountsError: the accounts cannot be read.
-            RecordError: its end could not be put on the record.
-        """
-        account = self._accounts.find(session.name)
+        """Whether a session still is one, and is not to end now."""
+        account = self.accounts.find(session.name)
         if account is None or account.version != session.version or account.altered:
             await self.end(session, "the account was changed")
-        elif self._clock() - session.seen >= _MINUTE * self._policy.idle_minutes:
+        elif self._clock() - session.seen >= self.idle_seconds:
             await self.end(session, "inactive")
         return not session.over
 
@@ -398,7 +369,6 @@ class Gate:
 
         Raises:
             NotLetInError: they have had as many refusals as they may: more would let anybody fill the disk.
-            RecordError: it could not be put there.
         """
         await self._count(f"role of {folded(who)}", where, what)
         await self._refuse(who, what, "not_of_role", where)
@@ -412,7 +382,6 @@ class Gate:
         Raises:
             NotLetInError: the password is not accepted.
             RefusalError: they have a key already.
-            RecordError: a refusal could not be put on the record.
         """
         account = await self.check(session.name, password, session.where, "add_key")
         _refuse_another_key(account)
@@ -430,7 +399,7 @@ class Gate:
         adding, session.adding = session.adding, None
         if adding is None or self._clock() >= adding[1]:
             raise RefusalError(409, "not_adding", "give your password first, then touch the key within 2 min")
-        _refuse_another_key(self._accounts.find(session.name))
+        _refuse_another_key(self.accounts.find(session.name))
         now, given = timestamp(datetime.now(UTC)), Signed(credential, adding[0], origin)
         try:
             key, count = await asyncio.to_thread(security_keys.added, given, now)
@@ -438,7 +407,7 @@ class Gate:
             raise RefusalError(422, "wrong_key", f"the key was not added: {error}") from error
 
         def add() -> None:
-            with closing(self._accounts.again()) as accounts:
+            with closing(self.accounts.again()) as accounts:
                 accounts.add_key(session.name, key, count, f"{session.name} at {session.where}")
 
         await asyncio.to_thread(add)
@@ -446,21 +415,12 @@ class Gate:
     # --- going out
 
     async def sweep(self) -> None:
-        """End the sessions that have been inactive for too long or whose account has changed.
-
-        Raises:
-            AccountsError: the accounts cannot be read.
-            RecordError: an end could not be put on the record.
-        """
+        """End the sessions that have been inactive for too long or whose account has changed."""
         for session in list(self._sessions.values()):
             await self.holds(session)
 
     async def end(self, session: Session, why: str) -> None:
-        """End a session.
-
-        Raises:
-            RecordError: it could not be put on the record; it is over all the same.
-        """
+        """End a session; it is over also if that could not be put on the record."""
         if session.over:
             return
         session.over = True

@@ -14,6 +14,13 @@ class RefusalError(Exception):
         self.retry_after = retry_after
 
 
+class AccountsError(RefusalError):
+    """The accounts cannot be read or changed so; the message says what to do."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(503, "no_accounts", reason)
+
+
 class NotLetInError(RefusalError):
     """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
 

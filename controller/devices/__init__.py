@@ -1,1 +1,1 @@
-"""The doors of the devices that stand at a table beside its shoe: keypad, card reader and wager sensors."""
+"""The doors of a table's devices: shoe, keypad, card reader and wager sensors."""

@@ -18,7 +18,8 @@ from punto.baccarat.progressive.nexus import SwipeCard
 from punto.baccarat.progressive.procedure import CONFIRMED
 from punto.baccarat.table.events import AccessRefused
 from punto.baccarat.table.possible import refusal
-from punto.controller.accounts.accounts import Account, Accounts, AccountsError
+from punto.controller.accounts.accounts import Account, Accounts
+from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import card_level, orders_of
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
@@ -59,10 +60,7 @@ class Pending:
 
 
 class CardDoor(DeviceDoor[CardReaderDriver]):
-    """Takes the swipes at one table's card reader, and tells how it is: `punto.drivers.base.CardReaderUser`.
-
-    The accounts are its own, and are closed when `run` ends.
-    """
+    """Takes the swipes at one table's card reader, and tells how it is: `punto.drivers.base.CardReaderUser`."""
 
     device = "card_reader"
 
@@ -82,27 +80,12 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         self._clock = clock
         self._pending: Pending | None = None
 
-    async def run(self) -> None:
-        """Serve the reader until cancelled.
-
-        Raises:
-            RecordError: a swipe could not be put on the record.
-        """
-        try:
-            await self._driver.run(self)
-        finally:
-            self._accounts.close()
-
     def awaited(self) -> bool:
         """Whether an award is confirmed and a card is to complete it."""
         return self._award() is not None
 
     async def swipe(self, number: str) -> CardAnswer:
-        """Take one swipe; see `CardReaderUser.swipe`.
-
-        Raises:
-            RecordError: it could not be put on the record.
-        """
+        """Take one swipe; see `CardReaderUser.swipe`."""
         self._pending = None
         try:
             # In a thread: it takes tens of milliseconds.
@@ -155,7 +138,6 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         Raises:
             NotLetInError: it is not accepted; the swipe still waits.
             AccountsError: the accounts cannot be read.
-            RecordError: it could not be put on the record.
         """
         pending = self.pending
         if pending is None:

@@ -12,26 +12,16 @@ from typing import Final
 
 import structlog
 
-from punto.baccarat.progressive import procedure
-from punto.baccarat.progressive.procedure import Hand, StartGame
+from punto.baccarat.progressive import game_events
+from punto.baccarat.progressive.game_events import StartGame
+from punto.baccarat.progressive.procedure import Hand
 from punto.baccarat.table.events import Event, SensorFault, SensorsLink
 from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import TableState
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine, Handled
 from punto.controller.outbox import Outbox
-from punto.drivers.base import (
-    CoinSpotDriver,
-    SensorEvent,
-    SensorFailed,
-    SensorMended,
-    SensorOrders,
-    SensorsFound,
-    StartUnconfirmed,
-    WagerLifted,
-    WagerPlaced,
-    WagersLatched,
-)
+from punto.drivers import base
 
 SOURCE: Final = "coin spot"
 """Where the record says that these inputs came from."""
@@ -53,12 +43,12 @@ class _Start:
     handled: asyncio.Future[Handled | None]
 
 
-class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
+class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
     """Takes what one table's wager sensors tell, and says what is wanted of them: `punto.drivers.base.CoinSpotUser`."""
 
     device = "coin_spot"
 
-    def __init__(self, engine: Engine, outbox: Outbox, driver: CoinSpotDriver) -> None:
+    def __init__(self, engine: Engine, outbox: Outbox, driver: base.CoinSpotDriver) -> None:
         super().__init__(engine, outbox, driver)
         self._news = asyncio.Event()  # the sensors came or went, or a game is over
         self._telling = asyncio.Lock()  # what they see is told in its order
@@ -89,20 +79,17 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
 
     # --- what is wanted of the sensors
 
-    def orders(self) -> SensorOrders:
+    def orders(self) -> base.SensorOrders:
         """What the table wants of its sensors now; see `CoinSpotUser.orders`."""
         if self._start is not None:
-            return SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
+            return base.SensorOrders(self._start.order.round, frozenset(self._hand.sensors))
         in_the_game = self._hand.wagers if self._started else ()
-        return SensorOrders(self._round, frozenset({*in_the_game, *self._hand.sensors}))
+        return base.SensorOrders(self._round, frozenset({*in_the_game, *self._hand.sensors}))
 
     async def start_game(self, order: StartGame, source: str) -> Handled:
         """Start a game with the wagers that the sensors latch; without their latch it is refused.
 
         One that is pressed while another waits, which is then refused, is refused with it: what was lit is dark by now.
-
-        Raises:
-            RecordError: the order could not be put on the record.
         """
         waiting = self._start
         async with self._starting:
@@ -123,41 +110,37 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
 
     # --- what they tell
 
-    async def take(self, events: Sequence[SensorEvent]) -> None:
-        """Put what they tell on the record, in order; see `CoinSpotUser.take`.
-
-        Raises:
-            RecordError: it could not be put there.
-        """
+    async def take(self, events: Sequence[base.SensorEvent]) -> None:
+        """Put what they tell on the record, in order; see `CoinSpotUser.take`."""
         async with self._telling:
             for event in events:
                 await self._take(event)
 
-    async def _take(self, event: SensorEvent) -> None:
+    async def _take(self, event: base.SensorEvent) -> None:
         match event:
-            case WagerPlaced(seat=seat):
+            case base.WagerPlaced(seat=seat):
                 await self._placed(seat)
-            case WagerLifted(seat=seat):
+            case base.WagerLifted(seat=seat):
                 await self._lifted(seat)
-            case WagersLatched():
+            case base.WagersLatched():
                 await self._latched(event)
-            case StartUnconfirmed(round=round_):
+            case base.StartUnconfirmed(round=round_):
                 if self._start is not None and self._start.order.round == round_:
                     await self._unconfirmed(self._start)
-            case SensorFailed(position, seat, fault):
+            case base.SensorFailed(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=True))
                 if seat is not None and seat in {*self._hand.sensors, *self._late}:
                     await self._void(seat)
-            case SensorMended(position, seat, fault):
+            case base.SensorMended(position, seat, fault):
                 await self._tell(SensorFault(position, seat, fault, stands=False))
-            case SensorsFound():
+            case base.SensorsFound():
                 await self._found(event)
 
     async def _placed(self, seat: int) -> None:
         hand = self._hand
         if seat in {*hand.sensors, *hand.spent, *self._late}:
             return  # it is known, or not known to be another than the one that has had its game
-        handled = await self._tell(procedure.WagerPlaced(seat))
+        handled = await self._tell(game_events.WagerPlaced(seat))
         if handled.refusal is not None:
             self._late.add(seat)
             _log.warning("wager after the start", seat=seat, round=hand.round)
@@ -165,9 +148,9 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
     async def _lifted(self, seat: int) -> None:
         self._late.discard(seat)
         if seat in {*self._hand.sensors, *self._hand.spent}:
-            await self._tell(procedure.WagerLifted(seat))
+            await self._tell(game_events.WagerLifted(seat))
 
-    async def _found(self, found: SensorsFound) -> None:
+    async def _found(self, found: base.SensorsFound) -> None:
         """Have the record say no more than the sensors do, which were not heard for a while or lost their power."""
         for seat in found.empty:
             await self._lifted(seat)
@@ -175,7 +158,7 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
         unsaid = {*self._hand.sensors, *found.spent} - {*found.lying, *self._hand.spent}
         await self._void(*sorted(unsaid))
 
-    async def _latched(self, latched: WagersLatched) -> None:
+    async def _latched(self, latched: base.WagersLatched) -> None:
         """Start the game that waits for this; one that nobody waits for any more was refused, and the sensors are told its end."""
         start = self._start
         if start is None or start.order.round != latched.round:
@@ -205,7 +188,7 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
     async def _void(self, *seats: int) -> None:
         for seat in seats:
             self._late.discard(seat)
-            await self._tell(procedure.WagerVoided(seat))
+            await self._tell(game_events.WagerVoided(seat))
 
     async def _tell(self, event: Event) -> Handled:
         return await self._submit(event, SOURCE)
@@ -225,20 +208,13 @@ class CoinSpotDoor(DeviceDoor[CoinSpotDriver]):
         """Put on the record that nothing is heard of them yet, before orders are taken.
 
         Of a seat that has no sensor any more nothing will be heard again: nothing lies there.
-
-        Raises:
-            RecordError: it could not be put on the record.
         """
         await self._tell_link()
         for seat in sorted({*self._hand.sensors, *self._hand.spent} - self._driver.seats):
             await self._lifted(seat)
 
     async def run(self) -> None:
-        """Serve the sensors until cancelled.
-
-        Raises:
-            RecordError: what they told could not be put on the record.
-        """
+        """Serve the sensors until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._driver.run(self))
             tasks.create_task(self._attend())

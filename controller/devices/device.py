@@ -1,24 +1,26 @@
-"""What is published of a device beside the shoe, and what a console shows of all devices, the broker and the record."""
+"""What is published of a device, and what a console shows of all devices, the broker and the record."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import ClassVar, Final, Generic, Literal, TypeVar
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import Engine, Handled
+from punto.controller.messages import topics
 from punto.controller.messages.building import shoe_message, timestamp
-from punto.controller.messages.models import Device, Timestamp
+from punto.controller.messages.models import Device, Part, Timestamp
 from punto.controller.outbox import Outbox
-from punto.drivers.base import CardReaderDriver, CoinSpotDriver, KeypadDriver, LinkHealth
+from punto.drivers.base import Driver, LinkHealth
 
-_Driver = TypeVar("_Driver", CardReaderDriver, CoinSpotDriver, KeypadDriver)
+_Driver = TypeVar("_Driver", bound=Driver[Any])
 
 
 class DeviceDoor(Generic[_Driver]):
-    """The door of a device beside the shoe: what it says goes on the record, and how it is linked is published."""
+    """The door of a device: what it says goes on the record, and how it is linked is published.
+
+    Whatever takes what the device says raises RecordError if that could not be put on the record.
+    """
 
     device: ClassVar[str]
     """Its name, which its topic `devices/...` has too."""
@@ -30,26 +32,39 @@ class DeviceDoor(Generic[_Driver]):
 
     def link_changed(self) -> None:
         """Have the device's state published."""
-        self._outbox.snapshot_due(f"devices/{self.device}")
+        self._outbox.snapshot_due(topics.device(self.device))
 
     def message(self, now: datetime) -> Device:
         """The device: there or not, and which."""
         table, health = self._engine.state.settings.table, self._driver.health()
         return device_message(table, self._engine.seq, self.device, health, now)
 
+    def health(self) -> LinkHealth:
+        """How the device is linked now."""
+        return self._driver.health()
+
+    async def begin(self) -> None:
+        """Put on the record what must be there before orders are taken."""
+
+    async def run(self) -> None:
+        """Serve the device until cancelled.
+
+        Raises:
+            RecordError: what it said could not be put on the record.
+        """
+        await self._driver.run(self)
+
     async def _submit(self, event: Event, source: str) -> Handled:
         (handled,) = await self._engine.submit([event], source)
         return handled
 
 
-class ConsoleDevice(BaseModel):
+class ConsoleDevice(Part):
     """A device of the table, the broker or the record as a console shows it: there or not, since when, why, and which.
 
     `port` is where it is looked for, null where the record does not say. `warning` is for the top of every console: what does
     not work while it is away; null while it is there.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     device: str
     title: str
@@ -63,15 +78,11 @@ class ConsoleDevice(BaseModel):
 
 
 _TITLES: Final = {
-    "ishoe": "Shoe",
-    "keypad": "Keypad",
     "coin_spot": "Wager sensors",
-    "card_reader": "Card reader",
     "broker": "Message broker",
-    "record": "Record",
 }
 _WARNINGS: Final = {
-    "ishoe": "The shoe is offline: no card can be dealt. Check its power and its cable.",
+    "shoe": "The shoe is offline: no card can be dealt. Check its power and its cable.",
     "keypad": "The keypad is offline: give its orders at a console.",
     "coin_spot": "The wager sensors are offline: no progressive game can be started.",
     "card_reader": "The card reader is offline: a supervisor signs with name and password.",
@@ -98,17 +109,19 @@ def console_devices(
     state: TableState, seq: int, shoe_since: datetime, links: Mapping[str, LinkHealth], now: datetime
 ) -> Iterator[ConsoleDevice]:
     """The shoe, where one deals, and what else is linked, by its name."""
-    table, others = state.settings.table, {name: link for name, link in links.items() if name != "ishoe"}
+    table, others = state.settings.table, {name: link for name, link in links.items() if name != "shoe"}
     shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
     for each in [*shoe, *(device_message(table, seq, name, link, now) for name, link in others.items())]:
+        words = each.device.replace("_", " ")
+        warning = _WARNINGS.get(each.device, f"The {words} is offline: check its power and its cable.")
         yield ConsoleDevice(
             device=each.device,
-            title=_TITLES[each.device],
+            title=_TITLES.get(each.device, words.capitalize()),
             state=each.state,
             reason=each.reason,
             since=each.since,
             port=links[each.device].port if each.device in links else None,
             serial=each.serial,
             versions=tuple(f"{part.name} {part.version}" for part in each.components),
-            warning=_WARNINGS[each.device] if each.state == "offline" else None,
+            warning=warning if each.state == "offline" else None,
         )

@@ -10,15 +10,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from punto.baccarat.progressive.aquarius import KEY_SWITCH, Jpot, Key, TurnKey
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import Phase, TableState
+from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine, Handled
 from punto.controller.outbox import Outbox
 from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
-from punto.drivers.keypad.keys import KeyedOrder, Keying, KeyMap
+from punto.drivers.keypad.keys import KeyedOrder, Keying
 
 SOURCE: Final = "keypad"
 """Where the record says that these orders came from."""
@@ -46,38 +47,29 @@ _DONE: Final = {
 class KeypadDoor(DeviceDoor[KeypadDriver]):
     """Takes the presses of one keypad, and tells how it is: `punto.drivers.base.KeypadUser`.
 
-    `seconds` is how long a sequence of keys waits for its next one. `start_game` starts a game where sensors say with which
-    wagers. With a `key_switch` there is no J-POT before it has said where it stands. The key that starts a game is called
-    `start_label`.
+    `start_game` starts a game where sensors say with which wagers. With a key switch there is no J-POT before it has said
+    where it stands.
     """
 
     device = "keypad"
 
-    def __init__(  # noqa: PLR0913 - what a keypad can have
+    def __init__(
         self,
         engine: Engine,
         outbox: Outbox,
         driver: KeypadDriver,
-        keys: KeyMap,
-        seconds: float,
-        *,
+        config: KeypadConfig,
         start_game: Callable[[StartGame, str], Awaitable[Handled]] | None = None,
-        key_switch: bool = False,
-        start_label: str = START_GAME,
     ) -> None:
         super().__init__(engine, outbox, driver)
-        self._keying = Keying(keys, seconds)
+        self._keying = Keying(config.key_map(), config.timeout)
         self._who: str | None = None
         self._start_game = start_game or self._submit
-        self._key_switch = self._key_unknown = key_switch
-        self._start_label = start_label
+        self._key_switch = self._key_unknown = config.key_switch
+        self._start_label = config.start_label
 
     async def press(self, key: str) -> KeyAnswer:
-        """Take one press.
-
-        Raises:
-            RecordError: the order could not be put on the record.
-        """
+        """Take one press."""
         state = self._engine.state
         if state.operator != self._who:  # what one person has begun to key is not finished by another
             self._who = state.operator
@@ -101,11 +93,7 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
 
     async def turned(self, position: KeyPosition) -> None:
-        """Take where the key switch stands; what the record has already is no news.
-
-        Raises:
-            RecordError: it could not be put on the record.
-        """
+        """Take where the key switch stands; what the record has already is no news."""
         self._key_unknown = False
         progressive = self._engine.state.progressive
         if progressive is None or progressive.procedure.kind != "aquarius":

@@ -19,7 +19,7 @@ from punto.controller.edge.left import Left, left_of
 from punto.controller.edge.worker import OddsError, Worker
 from punto.controller.messages import topics
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Edge, PositionEdge
+from punto.controller.messages.restricted import Edge, PositionEdge
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
 from punto.odds.composition import CompositionError

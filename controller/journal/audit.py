@@ -16,7 +16,7 @@ from punto.baccarat.table.effects import MeterMoved
 from punto.controller.journal.books import ACCOUNTS
 from punto.controller.journal.entries import Head
 from punto.controller.journal.recovery import Replayed, Step, replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 
 
 @dataclass(slots=True)

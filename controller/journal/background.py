@@ -20,7 +20,7 @@ import structlog
 from punto.controller.components import own_version
 from punto.controller.journal.journal import Journal, Replayed
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from punto.controller.messages.building import timestamp
 
 FIRST_AFTER_SECONDS: Final = 10

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from punto.baccarat.table.effects import AlarmRaised, CardAwaited, Effect, Happened
-from punto.baccarat.table.events import BooksOrder, Event, GameOrder, Order, Sensed
+from punto.baccarat.table.events import BooksOrder, Event, GameOrder, Sensed
+from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.turn import RefusedError
 
 

@@ -18,12 +18,12 @@ from typing import Any, Final, Self, TypeVar
 
 from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.state import RoundRecord, TableState
-from punto.controller.journal import store
+from punto.controller.journal import schema, store
 from punto.controller.journal.books import rows_of
 from punto.controller.journal.entries import Entry, Head
 from punto.controller.journal.incidents import Incident
+from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.journal.store import RecordError
 
 _T = TypeVar("_T")
 _ROUNDS_SENT: Final = "rounds_sent"
@@ -85,11 +85,11 @@ class Journal:
             # Beside the file that is really meant, so that one record has one lock by whatever name.
             lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
         except OSError as error:
-            raise store.cannot_open(path, error) from error
+            raise schema.cannot_open(path, error) from error
         connection = None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            connection = store.open_for_writing(path)
+            connection = schema.open_for_writing(path)
             return cls(connection, lock)
         except BlockingIOError as error:
             os.close(lock)
@@ -98,7 +98,7 @@ class Journal:
             if connection is not None:
                 connection.close()
             os.close(lock)
-            raise error if isinstance(error, RecordError) else store.cannot_open(path, error) from error
+            raise error if isinstance(error, RecordError) else schema.cannot_open(path, error) from error
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -2,7 +2,6 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -14,13 +13,13 @@ from punto.baccarat.table.effects import Effect, RoundEnded
 from punto.baccarat.table.events import Event, ServiceStarted
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.journal import balances, store
+from punto.controller.journal import balances, schema, store
 from punto.controller.journal.books import LOGGED, Row, rows_of
 from punto.controller.journal.differing import difference, row_of
 from punto.controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
 from punto.controller.journal.incidents import Incident, incidents_of
+from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
-from punto.controller.journal.store import RecordError
 
 FEW_INPUTS: Final = 2000
 """Inputs that a start handles all again, whatever snapshots there are."""
@@ -75,8 +74,8 @@ def recover(connection: sqlite3.Connection) -> Recovered:
     try:
         connection.execute("BEGIN IMMEDIATE")
         _refuse_other_schema(connection)
-        if not store.is_current(connection):
-            store.complete(connection)
+        if not schema.is_current(connection):
+            schema.complete(connection)
         sound = _sound_snapshots(connection, found)
         base = [snapshot for snapshot in sound[:1] if snapshot.seq > FEW_INPUTS]
         seq = _derive(connection, found, base, sound[len(base) :])
@@ -90,7 +89,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         _check_end(connection, seq, 0 if found.table is None else found.table.state.round - 1)
         connection.execute("COMMIT")
     except (sqlite3.Error, OverflowError) as error:  # the latter: a number beyond those that SQLite has
-        raise store.damaged(error) from error
+        raise schema.damaged(error) from error
     return found
 
 
@@ -143,7 +142,7 @@ def _differs(connection: sqlite3.Connection, found: Recovered) -> str | None:
 
 def _refuse_other_schema(connection: sqlite3.Connection) -> None:
     """Refuse a record in which something else than this program's triggers decides what can be written."""
-    difference = store.schema_difference(connection)
+    difference = schema.schema_difference(connection)
     if difference is not None:
         raise RecordError(difference)
 
@@ -200,12 +199,8 @@ def history(path: Path) -> Iterator[Step]:
     Raises:
         RecordError: the file cannot be opened as a record, or is broken where the reading has come to.
     """
-    with closing(store.open_for_reading(path)) as connection:
-        connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
-        try:
-            yield from _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
-        except sqlite3.Error as error:
-            raise store.damaged(error) from error
+    with schema.reading(path) as connection:
+        yield from _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
 
 
 # --- replay
@@ -246,8 +241,7 @@ def replay(
         RecordError: the file cannot be opened as a record.
     """
     found = Replayed()
-    with closing(store.open_for_reading(path)) as connection:
-        connection.execute("BEGIN")  # one view of the record, though a service may be adding to it
+    with schema.reading(path) as connection:
         try:
             _refuse_other_schema(connection)
             found.head = store.last_head(connection)
@@ -256,7 +250,7 @@ def replay(
         except RecordError as difference:
             found.difference = str(difference)
         except sqlite3.Error as error:
-            found.difference = str(store.damaged(error))
+            found.difference = str(schema.damaged(error))
     return found
 
 
@@ -394,7 +388,7 @@ class _Comparison:
         if seq not in self._snapshots:
             return
         snapshot = self._snapshots[seq]
-        if store.is_current(self._connection):
+        if schema.is_current(self._connection):
             difference = snapshot.difference(self._connection)
             if difference is not None:
                 raise RecordError(difference)

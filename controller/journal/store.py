@@ -1,319 +1,14 @@
-"""The SQLite file: its tables, and what is done with them inside one transaction.
+"""The rows of the record, written and read inside one transaction; `schema` has the tables that they are in."""
 
-Entries, rounds, settlements, incidents and a progressive's books can be added and never changed, and added only to an
-input or a round that is there: triggers refuse it even to a person with a shell. All but the entries follow from these;
-they stand in tables of their own so that a person can query them. Snapshots cannot be changed either, and the last ones
-not be deleted; a cursor goes forward, as far as the rounds go. `schema_difference` tells whether all this is in place.
-"""
-
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from functools import cache
-from pathlib import Path
-from typing import Final
 
 from punto.baccarat.table.state import RoundRecord
-from punto.configs.problems import cut
 from punto.controller.journal import books
 from punto.controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
 from punto.controller.journal.incidents import Incident
-
-APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 3
-_EARLIER: Final = frozenset({1, 2})
-"""Formats that recovery completes. 1 has rounds and settlements alone, 2 has snapshots that no input names."""
-_ROUNDS_ALONE: Final = 1
-
-_TABLES: Final = """
-CREATE TABLE inputs (
-    seq INTEGER PRIMARY KEY,
-    ts TEXT NOT NULL,
-    source TEXT NOT NULL,
-    payload TEXT NOT NULL,
-    hash TEXT NOT NULL
-) STRICT;
-CREATE TABLE rounds (
-    round INTEGER PRIMARY KEY,
-    input INTEGER NOT NULL REFERENCES inputs (seq),
-    ts TEXT NOT NULL,
-    game TEXT NOT NULL,
-    shoe INTEGER NOT NULL,
-    coup INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    player TEXT NOT NULL,
-    banker TEXT NOT NULL,
-    player_total INTEGER NOT NULL,
-    banker_total INTEGER NOT NULL,
-    winner TEXT,
-    record TEXT NOT NULL
-) STRICT;
-CREATE TABLE settlements (
-    round INTEGER NOT NULL REFERENCES rounds (round),
-    seat INTEGER NOT NULL,
-    wager TEXT NOT NULL,
-    outcome TEXT NOT NULL,
-    stake INTEGER NOT NULL,
-    returned INTEGER NOT NULL,
-    net INTEGER NOT NULL,
-    rule TEXT NOT NULL,
-    remainder TEXT NOT NULL,
-    PRIMARY KEY (round, seat, wager)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE snapshots (
-    seq INTEGER PRIMARY KEY REFERENCES inputs (seq),
-    hash TEXT NOT NULL,
-    state TEXT NOT NULL
-) STRICT;
-CREATE TABLE cursors (
-    name TEXT PRIMARY KEY,
-    at INTEGER NOT NULL
-) STRICT;
-"""
-_INCIDENTS: Final = """
-CREATE TABLE incidents (
-    input INTEGER NOT NULL REFERENCES inputs (seq),
-    place INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    code TEXT NOT NULL,
-    text TEXT NOT NULL,
-    PRIMARY KEY (input, place)
-) STRICT, WITHOUT ROWID;
-"""
-_LATER_TABLES: Final = _INCIDENTS + books.TABLES
-_FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
-"""The tables whose rows are of an input, by its number and their place in what followed from it."""
-_KEYS: Final = {
-    "inputs": ("seq",),
-    "rounds": ("round",),
-    "settlements": ("round", "seat", "wager"),
-    "snapshots": ("seq",),
-    **dict.fromkeys(_FOLLOWING, ("input", "place")),
-}
-"""What is never edited, by its key."""
-_PARENTS: Final = {
-    "rounds": ("input", "inputs", "seq"),
-    "settlements": ("round", "rounds", "round"),
-    "snapshots": ("seq", "inputs", "seq"),
-    **dict.fromkeys(_FOLLOWING, ("input", "inputs", "seq")),
-}
-"""Which column of a table names a row of which other one, by which of its columns."""
-_SNAPSHOTS_KEPT: Final = 2
-
-
-class RecordError(Exception):
-    """The record cannot be read, written or trusted. Nothing may go on; the message says what to do."""
-
-
-def open_for_writing(path: Path) -> sqlite3.Connection:
-    """Open the record, or begin it where there is none; each commit is on the disk when it returns.
-
-    It has cards that the public has not seen: beside its owner, its group alone may read it.
-
-    Raises:
-        RecordError: the file cannot be opened or is no record of this format.
-    """
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    except (OSError, sqlite3.Error) as error:
-        raise cannot_open(path, error) from error
-    try:
-        # Before anything else, for even the journal mode would be a change to somebody else's file.
-        is_new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if not is_new:
-            _check_format(connection, path)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        if is_new:
-            _begin(connection)
-    except sqlite3.Error as error:
-        connection.close()
-        raise cannot_open(path, error) from error
-    except RecordError:
-        connection.close()
-        raise
-    return connection
-
-
-def cannot_open(path: Path, error: Exception) -> RecordError:
-    """What to say of a record that cannot be opened."""
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    return RecordError(f"cannot open the record {path}: {reason}; check the path, its owner and the disk")
-
-
-def damaged(error: sqlite3.Error | OverflowError) -> RecordError:
-    """What to say of a record that was opened and cannot be read to its end."""
-    return RecordError(f"the record cannot be read: {error}; it is damaged: restore a backup")
-
-
-def open_for_reading(path: Path) -> sqlite3.Connection:
-    """Open a record that may be in use, without changing it.
-
-    Raises:
-        RecordError: the file is not there or is no record of this format.
-    """
-    if not os.path.isfile(path):  # noqa: PTH113 - a path of any length
-        raise RecordError(f"there is no record at {cut(str(path), 200)}")
-    message = f"cannot read {path}: {{}}; it is no record, it is damaged, or it may not be read by this user"
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-    except sqlite3.Error as error:
-        raise RecordError(message.format(error)) from error
-    try:
-        _check_format(connection, path)
-    except sqlite3.Error as error:
-        connection.close()
-        raise RecordError(message.format(error)) from error
-    except RecordError:
-        connection.close()
-        raise
-    return connection
-
-
-def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _LATER_TABLES + "".join(_triggers())
-    connection.executescript(
-        f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
-    )
-
-
-def _triggers() -> list[str]:
-    return [
-        *(
-            _trigger(f"{table}_no_{verb.lower()}", verb, table, "the record is never edited")
-            for table in _KEYS
-            for verb in ("UPDATE", "DELETE")
-            if (table, verb) != ("snapshots", "DELETE")
-        ),
-        _trigger(
-            "snapshots_no_delete",
-            "DELETE",
-            "snapshots",
-            "the last snapshots are kept",
-            f"WHEN OLD.seq IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT {_SNAPSHOTS_KEPT})",  # noqa: S608 - a number
-        ),
-        *(
-            _trigger(f"cursors_no_{verb.lower()}", verb, "cursors", "a cursor is only set")
-            for verb in ("UPDATE", "DELETE")
-        ),
-        _trigger(
-            "cursors_in_bounds",
-            "INSERT",
-            "cursors",
-            "a cursor goes forward, and not beyond the last round",
-            "WHEN NEW.at > (SELECT coalesce(max(round), 0) FROM rounds) "
-            "OR NEW.at < (SELECT at FROM cursors WHERE name = NEW.name)",
-        ),
-        # INSERT OR REPLACE would edit a row and set off neither of those.
-        *(
-            _trigger(
-                f"{table}_no_replace",
-                "INSERT",
-                table,
-                "the record is never edited",
-                f"WHEN EXISTS (SELECT 1 FROM {table} WHERE {_same(key)})",  # noqa: S608 - literals
-            )
-            for table, key in _KEYS.items()
-        ),
-        # A shell does not keep foreign keys unless it is told to.
-        *(
-            _trigger(
-                f"{table}_no_stray",
-                "INSERT",
-                table,
-                f"the record has no such {parent[:-1]}",
-                f"WHEN NOT EXISTS (SELECT 1 FROM {parent} WHERE {key} = NEW.{column})",  # noqa: S608 - literals
-            )
-            for table, (column, parent, key) in _PARENTS.items()
-        ),
-    ]
-
-
-def _trigger(name: str, verb: str, table: str, message: str, when: str = "") -> str:
-    return (
-        f"CREATE TRIGGER IF NOT EXISTS {name} BEFORE {verb} ON {table} {when} "
-        f"BEGIN SELECT RAISE(ABORT, '{message}'); END;\n"
-    )
-
-
-def _same(key: Sequence[str]) -> str:
-    return " AND ".join(f"{column} = NEW.{column}" for column in key)
-
-
-def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the record has all its tables; one that the first version began lacks some."""
-    return _format(connection) != _ROUNDS_ALONE
-
-
-def is_current(connection: sqlite3.Connection) -> bool:
-    """Whether the record is of this format; one of an earlier format is completed by the next start."""
-    return _format(connection) == FORMAT
-
-
-def complete(connection: sqlite3.Connection) -> None:
-    """Give a record of an earlier format what it lacks, inside the transaction that fills it; its snapshots go."""
-    later = [] if is_complete(connection) else [each for each in _LATER_TABLES.split(";") if each.strip()]
-    statements = ("DELETE FROM snapshots", *later, *_triggers(), f"PRAGMA user_version = {FORMAT}")
-    for statement in statements:
-        connection.execute(statement)
-
-
-def schema_difference(connection: sqlite3.Connection) -> str | None:
-    """How the record's tables, indexes, triggers and views differ from this program's, None if they do not.
-
-    A trigger of the right name that does nothing, or one too many, lets a row be changed, or swallows it. A record of an
-    earlier format may lack what that format did not have.
-    """
-    expected, found = _own_schema(), _schema(connection)
-    for kind, name in sorted({*expected, *found}, key=lambda each: (each[0] != "table", each)):
-        what = f"{kind} {cut(name, 100)}"
-        if (kind, name) not in expected:
-            return f"{what} is in the record, and this program did not make it: restore a backup"
-        if (kind, name) not in found:
-            if is_current(connection):
-                return f"{what} is missing from the record: restore a backup"
-        elif found[kind, name] != expected[kind, name]:
-            return f"{what} in the record is not as this program makes it: restore a backup"
-    return None
-
-
-_Schema = dict[tuple[str, str], tuple[str, str | None]]
-
-
-@cache
-def _own_schema() -> _Schema:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _begin(connection)
-        return _schema(connection)
-
-
-def _schema(connection: sqlite3.Connection) -> _Schema:
-    """What there is, by kind and name: the table that it belongs to, and its SQL whatever the spaces and lines."""
-    rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
-    return {
-        (kind, name): (table, None if sql is None else " ".join(sql.split()))
-        for kind, name, table, sql in rows
-    }
-
-
-def _format(connection: sqlite3.Connection) -> int:
-    found: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    return found
-
-
-def _check_format(connection: sqlite3.Connection, path: Path) -> None:
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application != APPLICATION_ID:
-        raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
-    found = _format(connection)
-    if found not in {FORMAT, *_EARLIER}:
-        raise RecordError(
-            f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
-        )
-
+from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, is_complete
 
 # --- writing, inside a transaction
 
@@ -388,8 +83,8 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
         *(("rounds", "round", rounds), ("settlements", "round", rounds), ("cursors", "at", rounds)),
     ]
     if is_complete(connection):
-        places += [(table, "input", inputs) for table in _FOLLOWING]
-    elif (later := _has_table(connection, *_FOLLOWING)) is not None:
+        places += [(table, "input", inputs) for table in FOLLOWING]
+    elif (later := _has_table(connection, *FOLLOWING)) is not None:
         return f"the record has {later}, and its format is said to be one that had none: restore a backup"
     for table, column, last in places:
         for end in ("min", "max"):
@@ -485,7 +180,7 @@ def add_snapshot(connection: sqlite3.Connection, seq: int, link: str, state: str
     connection.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
     connection.execute(
         "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
-        (_SNAPSHOTS_KEPT,),
+        (SNAPSHOTS_KEPT,),
     )
 
 
@@ -562,7 +257,7 @@ def derived_until(connection: sqlite3.Connection) -> int:
     """The number of the last input whose incidents and book rows must be on the record: all go there in the inputs' order."""
     if not is_complete(connection):
         return 0
-    places = [("input", table) for table in _FOLLOWING] + [("seq", "snapshots")]
+    places = [("input", table) for table in FOLLOWING] + [("seq", "snapshots")]
     found = (
         connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]  # noqa: S608
         for column, table in places

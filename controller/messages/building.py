@@ -29,7 +29,6 @@ from punto.controller.messages.models import (
     Notice,
     Overlay,
     Progressive,
-    RestrictedHead,
     Result,
     RoadCell,
     Scoreboard,
@@ -39,6 +38,7 @@ from punto.controller.messages.models import (
     State,
     WagerLimits,
 )
+from punto.controller.messages.restricted import RestrictedHead
 
 _title = cache(words)  # a few conditions, and each is put in words at every change of a meter
 
@@ -299,10 +299,10 @@ def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) ->
     """The shoe as a device: there or not, and which."""
     link = state.link
     return Device(
-        id=f"{state.settings.table}/devices/ishoe/{seq}",
+        id=f"{state.settings.table}/devices/shoe/{seq}",
         seq=seq,
         ts=timestamp(now),
-        device="ishoe",
+        device="shoe",
         state="offline" if not link.online else "online" if link.offered is None else "not_accepted",
         reason=link.reason,
         since=timestamp(since),

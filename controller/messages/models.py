@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Winner
 from punto.baccarat.roads.derived_roads import Color
-from punto.baccarat.table.effects import CardHeld, Happening
+from punto.baccarat.table.effects import Happening
 from punto.baccarat.table.state import Phase, RoundRecord
 
 Timestamp = Annotated[
@@ -37,13 +37,28 @@ Overlay = Literal[
 ]
 
 
-_RULES = ConfigDict(strict=True, frozen=True, extra="forbid", populate_by_name=True)
+_RULES = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=True)
 
 
 class Payload(BaseModel):
-    """The rules of every payload: strict types, no unknown keys, never changed once made."""
+    """The rules of every payload: strict types, never changed once made.
+
+    A consumer ignores keys that it does not know: a later version may send more.
+    """
 
     model_config = _RULES
+
+
+class Request(Payload):
+    """What every incoming payload is; a key that nobody knows is a mistake, and refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Part(BaseModel):
+    """A part of what a console or a report says: never changed once made."""
+
+    model_config = ConfigDict(frozen=True)
 
 
 class Message(Payload):
@@ -124,16 +139,8 @@ class Health(Message):
     events_waiting: int = Field(description="events that the broker has not yet taken")
     events_dropped: int = Field(description="events never sent, because the broker was away or too slow")
     resident_bytes: int
-    shoe_link: dict[str, int] = Field(
-        description="the counters of the shoe's link: frames, bytes thrown away, bad checksums …"
-    )
-    keypad_link: dict[str, int] = Field(description="those of the dealer's keypad; empty where there is none")
-    coin_spot_link: dict[str, int] = Field(
-        default_factory=dict,
-        description="those of the progressive's wager sensors; empty where there are none",
-    )
-    card_reader_link: dict[str, int] = Field(
-        default_factory=dict, description="those of the card reader; empty where there is none"
+    links: dict[str, dict[str, int]] = Field(
+        description="the counters of each device's link, by the device's name: frames, bytes thrown away, bad checksums …"
     )
     replay: Replay | None = Field(
         default=None,
@@ -209,8 +216,16 @@ class State(Message):
     name: str
     game: str = Field(description="the game's title")
     currency: str
-    phase: Phase
-    overlays: tuple[Overlay, ...]
+    phase: Phase = Field(
+        description="locked: nobody is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
+        "wagers are taken. dealing: cards leave the shoe. reveal: the coup is dealt, and the dealer has not shown it. settled: the "
+        "result stands"
+    )
+    overlays: tuple[Overlay, ...] = Field(
+        description="what a display shows over the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped play. "
+        "needs_supervisor: play waits for a supervisor. card_awaited: a card must be keyed. last_hand: the shoe's last coup. dummy: "
+        "the coup is dealt and does not count. configuration_keypad: the display's configuration keypad is plugged in during play"
+    )
     notices: tuple[Notice, ...]
     shoe: ShoeStatus
     round: int = Field(description="the number of the coming or current round, which wagers must name")
@@ -385,64 +400,10 @@ class Round(Message):
     round: RoundRecord
 
 
-class RestrictedCard(Message):
-    """A card that the public may not see, for surveillance alone (`[mqtt] restricted = true`). `seq` is that of its input."""
-
-    schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
-    card: CardHeld
-
-
-class RestrictedHead(Message):
-    """The record's last input with its hash, every 10 s, for surveillance to note (`[mqtt] restricted = true`).
-
-    `seq` is that input's number. The public must not have it: from one hash to the next, cards that nobody has seen could be found by trying them all.
-    """
-
-    schema_: Literal["punto/restricted-head/1"] = Field("punto/restricted-head/1", alias="schema")
-    head: str = Field(
-        pattern=r"^[0-9]+:[0-9a-f]{64}$",
-        description="the input's number and its hash, as `punto replay --head` takes it",
-    )
-
-
-class PositionEdge(Payload):
-    """What a wager is worth in this shoe, per unit staked."""
-
-    wager: str = Field(
-        description=(
-            "its name; with :player or :banker after it where it wins only with the base wager, which is then on that side"
-        )
-    )
-    edge: float = Field(description="the house's edge: below 0 the wager favours the players")
-    favourable: bool = Field(description="whether it favours the players, at all")
-    alarm: bool = Field(description="whether it favours them by more than the configured alarm")
-
-
-class Edge(Message):
-    """The house's edge of every wager on the coming coup, or on the one being dealt, for surveillance alone (`[edge]`).
-
-    `seq` is that of the input after which the shoe was so. It comes after each coup, a little later, and is sent again
-    while nothing changes: whoever has not had one for longer than `valid_until - ts` does not know the edges. A meter is
-    taken at its average top award.
-    """
-
-    schema_: Literal["punto/edge/1"] = Field("punto/edge/1", alias="schema")
-    valid_until: Timestamp
-    shoe: int
-    round: int = Field(description="the last round whose cards are counted, of whichever shoe")
-    cards_left: int = Field(description="cards still in the shoe before the coup")
-    unseen: int = Field(
-        description="cards that left the shoe and were not seen; they count as if they were still in it"
-    )
-    positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; none if unavailable")
-    alarms: tuple[str, ...] = Field(description="the wagers that are an alarm")
-    unavailable: str | None = Field(description="why there are no edges, null when there are")
-
-
 # --- wagers in, and their answers
 
 
-class WagerRequest(Payload):
+class WagerRequest(Request):
     """A seat asks to have an amount on a wager in a round; 0 takes it back. Publish it without the retain flag."""
 
     id: str = Field(min_length=1, max_length=64, description="the asker's own; the answer names it")
@@ -465,13 +426,13 @@ class WagerAnswer(Message):
 # --- read-only requests
 
 
-class SnapshotRequest(Payload):
+class SnapshotRequest(Request):
     """Asks for every retained message to be sent again."""
 
     id: str = Field(min_length=1, max_length=64)
 
 
-class RoundsRequest(Payload):
+class RoundsRequest(Request):
     """Asks for the rounds after the number `after`, at most `limit` of them."""
 
     id: str = Field(min_length=1, max_length=64)

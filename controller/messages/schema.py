@@ -1,17 +1,20 @@
 """The JSON Schemas and the AsyncAPI document, made from the topics and models that the program itself uses.
 
 What the service sends is described as it is always sent, every key present; what
-it takes as it may be written, with what may be left out.
+it takes as it may be written, with what may be left out. A consumer must ignore keys
+that it does not know: none is closed but what the service takes.
 """
 
+import json
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final, Literal
 
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from punto.controller.messages import models
 from punto.controller.messages.models import Message, Payload
-from punto.controller.messages.topics import CHANNELS, DEVICES, Channel
+from punto.controller.messages.topics import CHANNELS, Channel
 from punto.version import __version__
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -23,20 +26,13 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "default": "punto",
     },
     "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
-    "device": {"description": "the device", "enum": [name.rpartition("/")[2] for name in DEVICES]},
+    "device": {"description": "the device", "examples": ["shoe", "keypad", "coin_spot", "card_reader"]},
     "progressive": {"description": "the progressive's id, as configured", "examples": ["dragon"]},
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},
 }
 
-# What people write by hand, to begin with.
-_EXAMPLES: Final[dict[type[Payload], list[dict[str, Any]]]] = {
-    models.WagerRequest: [
-        {"id": "seat-1-000017", "round": 42, "wager": "player", "amount": 2500},
-        {"id": "seat-1-000018", "round": 42, "wager": "player", "amount": 0},
-    ],
-    models.SnapshotRequest: [{"id": "display-3"}],
-    models.RoundsRequest: [{"id": "reports-9", "after": 40}, {"id": "reports-10", "after": 40, "limit": 10}],
-}
+EXAMPLES: Final = "examples.json"
+"""The file with messages of a table that was played: `make examples`."""
 
 MESSAGES: Final = tuple(dict.fromkeys(model for channel in CHANNELS for model in channel.messages))
 """Every payload that is a message of its own."""
@@ -53,16 +49,30 @@ class _Generator(GenerateJsonSchema):
         return self.mode == "serialization" or super().field_is_required(field, total)
 
 
+@cache
+def examples() -> dict[str, list[dict[str, Any]]]:
+    """Examples of each message, by its name, from a table that was really played."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(
+        (files("punto.controller.messages") / EXAMPLES).read_text(encoding="utf-8")
+    )
+    return found
+
+
 def json_schemas() -> dict[str, dict[str, Any]]:
     """File name -> the JSON Schema (draft 2020-12) of one payload, complete in itself."""
     return {
-        f"{_kebab(model.__name__)}.json": {
+        file_of(model): {
             "$schema": DIALECT,
             **_tidy(model.model_json_schema(mode=_mode(model), schema_generator=_Generator)),
-            **({"examples": _EXAMPLES[model]} if model in _EXAMPLES else {}),
+            "examples": examples()[model.__name__],
         }
         for model in MESSAGES
     }
+
+
+def file_of(model: type[Payload]) -> str:
+    """The file name of a payload's schema."""
+    return f"{_kebab(model.__name__)}.json"
 
 
 def asyncapi() -> dict[str, Any]:
@@ -145,15 +155,13 @@ def _messages_of(channel: Channel) -> list[dict[str, str]]:
 
 
 def _message(model: type[Payload]) -> dict[str, Any]:
-    message: dict[str, Any] = {
+    return {
         "name": model.__name__,
         "title": _kebab(model.__name__).replace("-", " ").capitalize(),
         "contentType": "application/json",
         "payload": {"$ref": f"#/components/schemas/{model.__name__}"},
+        "examples": [{"payload": example} for example in examples()[model.__name__]],
     }
-    if model in _EXAMPLES:
-        message["examples"] = [{"payload": example} for example in _EXAMPLES[model]]
-    return message
 
 
 def _tidy(schema: Any) -> Any:

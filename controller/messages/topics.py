@@ -1,6 +1,6 @@
 """The topics of one table, below `<base>/<table>/`: what is on them, which way it goes, and which users it is for.
 
-`CHANNELS` is every topic there is. The AsyncAPI document, the table in docs/topics.md, the broker's access list
+`CHANNELS` is every topic there is. The AsyncAPI document, the table in docs/reference/topics.md, the broker's access list
 (configs/mosquitto.acl) and what displays subscribe to are made from it.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Final, Literal
 
-from punto.controller.messages import models
+from punto.controller.messages import models, restricted
 from punto.controller.messages.models import Message, Payload
 
 
@@ -21,16 +21,11 @@ class Topics:
     table: str
 
     def __call__(self, name: str) -> str:
-        """The full topic of `name`, such as `state` or `devices/ishoe`."""
+        """The full topic of `name`, such as `state` or `devices/shoe`."""
         return f"{self.base}/{self.table}/{name}"
 
 
 AVAILABILITY = "availability"
-DEVICE_SHOE = "devices/ishoe"
-DEVICE_KEYPAD = "devices/keypad"
-DEVICE_COIN_SPOT = "devices/coin_spot"
-DEVICE_CARD_READER = "devices/card_reader"
-DEVICES: Final = (DEVICE_SHOE, DEVICE_KEYPAD, DEVICE_COIN_SPOT, DEVICE_CARD_READER)
 INFO = "info"
 HEALTH = "health"
 STATE = "state"
@@ -40,6 +35,11 @@ ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
 RESTRICTED_EDGE = "restricted/edge"
 RESTRICTED_HEAD = "restricted/head"
+
+
+def device(name: str) -> str:
+    """The topic of a device, by its name, such as `shoe` or `keypad`."""
+    return f"devices/{name}"
 
 
 def progressive(name: str) -> str:
@@ -112,7 +112,7 @@ def _asked(name: str, message: type[Payload], answered_on: str) -> Channel:
 
 CHANNELS: Final = (
     _retained(AVAILABILITY, models.Availability, "display", "terminal"),
-    _retained("devices/{device}", models.Device, "display"),
+    _retained(device("{device}"), models.Device, "display"),
     _retained(INFO, models.Info),
     _retained(HEALTH, models.Health),
     _retained(STATE, models.State, "display", "terminal"),
@@ -120,9 +120,9 @@ CHANNELS: Final = (
     _retained(progressive("{progressive}"), models.Progressive, "display"),
     Channel(EVENT, (models.Event,), ("display",)),
     Channel(ROUND, (models.Round,), ("display",)),
-    Channel(RESTRICTED_CARD, (models.RestrictedCard,)),
-    _retained(RESTRICTED_HEAD, models.RestrictedHead),
-    _retained(RESTRICTED_EDGE, models.Edge),
+    Channel(RESTRICTED_CARD, (restricted.RestrictedCard,)),
+    _retained(RESTRICTED_HEAD, restricted.RestrictedHead),
+    _retained(RESTRICTED_EDGE, restricted.Edge),
     _asked(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
     _asked(request("snapshot"), models.SnapshotRequest, response("snapshot")),

@@ -1,8 +1,9 @@
-"""The table of topics in docs/topics.md, and the broker's access list, configs/mosquitto.acl."""
+"""The table of topics in docs/reference/topics.md, and the broker's access list, configs/mosquitto.acl."""
 
 from collections.abc import Iterator
 from typing import Final, get_args
 
+from punto.controller.messages.schema import file_of
 from punto.controller.messages.topics import CHANNELS, User
 
 _ACCESS_LIST: Final = """\
@@ -29,12 +30,14 @@ topic read punto/#
 
 
 def topics_tables() -> Iterator[list[list[str]]]:
-    """Each topic, whether it is retained, and what it is about."""
-    rows = [["Topic", "Retained", "What"]]
+    """Each topic, whether it is retained, what it is about, and the schemas of its payloads."""
+    rows = [["Topic", "Retained", "What", "Payload"]]
     for each in CHANNELS:
         retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
         answer = f" Answered on {_written(each.answered_on)}." if each.answered_on else ""
-        rows.append([_written(each.name), retained, each.about + answer])
+        schemas = [file_of(model) for model in each.messages]
+        payload = ", ".join(f"[{file.removesuffix('.json')}](schema/{file})" for file in schemas)
+        rows.append([_written(each.name), retained, each.about + answer, payload])
     yield rows
 
 

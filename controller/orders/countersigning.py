@@ -41,6 +41,11 @@ class Waiting:
     being_given: bool = False
     nonce: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
+    @property
+    def waits(self) -> bool:
+        """Whether it still waits to be approved."""
+        return self.outcome is None and not self.being_given
+
     def concerns(self, name: str) -> bool:
         """Whether this person gave it, or it was signed at their page."""
         return name in {self.giver, self.source.name}
@@ -56,9 +61,7 @@ class Countersigning:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._number = 0
-        self._waiting: dict[int, Waiting] = {}
-        self._taken: dict[int, Waiting] = {}
-        self._ended: dict[str, Waiting] = {}
+        self._orders: dict[int, Waiting] = {}
 
     def add(self, order: Any, source: Any, why: str, state: TableState) -> Waiting:
         """Have an order wait. One of the same person and kind takes the place of the one before.
@@ -70,30 +73,33 @@ class Countersigning:
         own = [each for each in self.all(state) if each.giver == giver]
         for each in own:
             if each.kind == kind:
-                del self._waiting[each.number]
-        if len(self._waiting) >= _MOST or sum(each.kind != kind for each in own) >= _MOST_OF_ONE:
+                del self._orders[each.number]
+        others = sum(each.kind != kind for each in own)
+        if len(self.all(state)) >= _MOST or others >= _MOST_OF_ONE:
             raise RefusalError(
                 429, "too_many", "too many orders wait for a second person: have them approved first", 5
             )
         self._number += 1
         hand, until = (state.shoe, state.round), self._clock() + APPROVAL_SECONDS
         waiting = Waiting(self._number, kind, order, giver, source, why, hand, until)
-        self._waiting[self._number] = waiting
+        self._orders[self._number] = waiting
         return waiting
 
     def all(self, state: TableState) -> tuple[Waiting, ...]:
         """Those that still wait: not those of another hand, nor those that waited too long."""
         now, hand = self._clock(), (state.shoe, state.round)
-        self._waiting = {
-            number: each for number, each in self._waiting.items() if each.until > now and each.hand == hand
+        self._orders = {
+            number: each
+            for number, each in self._orders.items()
+            if each.being_given or (each.until > now and (each.outcome is not None or each.hand == hand))
         }
-        return tuple(self._waiting.values())
+        return tuple(each for each in self._orders.values() if each.waits)
 
     def shown(self, name: str, state: TableState) -> tuple[Waiting, ...]:
-        """Those that wait, and of this person's also what is carried out now, and the last that ended, while that is news."""
-        taken = [each for each in self._taken.values() if each.concerns(name)]
-        ended = [last for who, last in self._ended.items() if who == name and last.until > self._clock()]
-        return (*self.all(state), *taken, *ended)
+        """Those that wait, and of this person's also what is carried out now, and what has ended, while that is news."""
+        waiting = self.all(state)
+        own = (each for each in self._orders.values() if not each.waits and each.concerns(name))
+        return (*waiting, *own)
 
     def find(self, number: int, state: TableState) -> Waiting:
         """The order of this number.
@@ -101,30 +107,27 @@ class Countersigning:
         Raises:
             RefusalError: it does not wait any more.
         """
-        self.all(state)
-        if number not in self._waiting:
+        found = next((each for each in self.all(state) if each.number == number), None)
+        if found is None:
             raise RefusalError(
                 404,
                 "not_waiting",
                 "this order does not wait any more: the time was up, the table has gone on, or it is done",
             )
-        return self._waiting[number]
+        return found
 
     def spend(self, waiting: Waiting) -> None:
         """Have what was signed to approve it be good for nothing more."""
-        self._waiting[waiting.number] = replace(waiting, nonce=secrets.token_bytes(32))
+        self._orders[waiting.number] = replace(waiting, nonce=secrets.token_bytes(32))
 
     def take(self, waiting: Waiting) -> None:
         """Take one out, to be given; it is shown until it has `ended`."""
-        self._taken[waiting.number] = replace(self._waiting.pop(waiting.number), being_given=True)
+        self._orders[waiting.number] = replace(waiting, being_given=True)
 
     def ended(self, waiting: Waiting, outcome: str, *, accepted: bool = False) -> None:
         """Have whoever gave it be told what became of it."""
-        self._waiting.pop(waiting.number, None)
-        self._taken.pop(waiting.number, None)
-        until = self._clock() + _TOLD_SECONDS
-        for name in (waiting.giver, waiting.source.name):
-            self._ended[name] = replace(waiting, outcome=outcome, accepted=accepted, until=until)
+        told = replace(waiting, outcome=outcome, accepted=accepted, until=self._clock() + _TOLD_SECONDS)
+        self._orders[waiting.number] = told
 
     def seconds_left(self, waiting: Waiting) -> int:
         """How long it still waits."""

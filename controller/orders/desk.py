@@ -8,47 +8,48 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from punto.baccarat.progressive.events import ChangeSettings
-from punto.baccarat.progressive.nexus import Confirm
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.approval import second_person_needed
 from punto.baccarat.table.catalogue import CATALOGUE, event_of
 from punto.baccarat.table.effects import Happened, Happening, RoundEnded
-from punto.baccarat.table.events import BooksOrder, ChangeGame, VoidCoup
+from punto.baccarat.table.events import BooksOrder
+from punto.baccarat.table.order_kinds import ChangeGame, VoidCoup
 from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
-from punto.configs.problems import ConfigError
+from punto.configs.problems import ConfigError, meant
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
-from punto.controller.config import house_game
+from punto.controller.config.limits import house_game
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
-from punto.controller.messages.models import State
+from punto.controller.messages.models import Part, State
+from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
 from punto.controller.orders.games import game_names
 from punto.controller.orders.one_signature import refusals_at_a_desk, signed_together
-from punto.controller.orders.requests import (
-    Credentials,
-    UnreadableError,
-    nearest,
-    read_fields,
-    read_request,
-    sayable,
-)
+from punto.controller.orders.requests import Credentials, UnreadableError
 from punto.drivers.base import CardAnswer, LinkHealth
 
+if TYPE_CHECKING:
+    from punto.controller.accounts.gate import Gate
 
-class Person(Protocol):
-    """Somebody known by an account, or by the operating system where there are no accounts."""
+
+class Caller(Protocol):
+    """Somebody at a door: known by an account, or by the operating system where there are no accounts.
+
+    At the socket of a table with accounts nobody is known until they sign, and has no roles.
+    """
 
     @property
     def name(self) -> str:
@@ -58,53 +59,34 @@ class Person(Protocol):
     def roles(self) -> tuple[Role, ...]:
         """What they may order."""
 
-
-class Caller(Person, Protocol):
-    """Who stands at a door; at the socket of a table with accounts nobody is known until they sign, and has no roles."""
-
     @property
     def where(self) -> str:
         """The console's address, or the socket."""
 
 
-class Accounts(Protocol):
-    """Who can sign: `Gate`."""
-
-    async def check(self, name: str, password: str, where: str, what: str) -> Person:
-        """The account of this name and password; raises NotLetInError."""
-
-    async def check_key(self, name: str, given: Signed, where: str, what: str) -> Person:
-        """The account of this name, whose security key signed this; raises NotLetInError."""
-
-    async def refuse_role(self, who: str, what: str, where: str) -> None:
-        """Put on the record that somebody's roles do not allow what they wanted."""
-
-
-class Answer(BaseModel):
-    """What became of a request: accepted, or why not; the table's public state where it was asked for.
-
-    `waiting` is the number of an order that waits for a second person.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class OrderAnswer(Part):
+    """What became of an order; `seq` is its number on the record, `waiting` that of one that waits for a second person."""
 
     accepted: bool
-    seq: int = 0
+    seq: int
     code: str | None = None
     reason: str | None = None
-    state: State | None = None
     waiting: int | None = None
 
 
-class Preview(BaseModel):
+class Answer(OrderAnswer):
+    """What became of a request at the socket: the table's public state where it was asked for."""
+
+    state: State | None = None
+
+
+class Preview(Part):
     """What would become of an order now: the round that it would end or enter, and what the public would be told.
 
     - `second`: why a second person must approve it, None where nobody need; `at_page`: whether they may do so with a
       password at the first person's page, and not at a session of their own alone.
     - `meter`: what the progressive's displays would show, in minor units, None where the order does not change it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     accepted: bool
     code: str | None = None
@@ -155,8 +137,10 @@ class Peer(NamedTuple):
 class Desk:
     """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do.
 
-    `accounts` says who can sign; None where the table has no accounts. `at_page` says whether a
-    second person may approve with a password at the first person's page; at a session of their own they always may.
+    `accounts` says who can sign; None where the table has no accounts. By its policy a second person
+    may approve with a password at the first person's page; at a session of their own they always may.
+
+    Each method that gives or refuses an order raises RecordError if that could not be put on the record.
     """
 
     def __init__(
@@ -164,37 +148,34 @@ class Desk:
         engine: Engine,
         folder: Path,
         fitted: Fitted = NOTHING_FITTED,
-        accounts: Accounts | None = None,
-        *,
-        at_page: bool = False,
+        accounts: "Gate | None" = None,
     ) -> None:
-        self._engine = engine
-        self._folder = folder
+        self.engine = engine
+        self.folder = folder
         self.fitted = fitted
         self.accounts = accounts
-        self._at_page = at_page
+        self._at_page = accounts is not None and accounts.policy.approval == "page"
         self.waiting = Countersigning()
-        self._confirmed = (-1, "")  # in which round's game who last pressed CONFIRM here
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 
     async def ask(self, request: bytes, caller: Caller) -> Answer:
-        """Answer one request: JSON with `order` and that order's own fields; `status` asks for the table's public state.
-
-        Raises:
-            RecordError: the order could not be put on the record.
-        """
+        """Answer one request: JSON with `order` and that order's own fields; `status` asks for the table's public state."""
         try:
-            kind, fields = read_request(request)
+            kind, fields = requests.read_request(request)
             if kind == "status" and fields:
-                return bad_request(f"status has no {min(fields)!r}: it takes nothing")
+                raise UnreadableError(f"status has no {min(fields)!r}: it takes nothing")
             if kind == "status":
-                state = state_message(self._engine.state, self._engine.seq, datetime.now(UTC))
-                return Answer(accepted=True, seq=self._engine.seq, state=state)
-            return await self.give(await self.orders(kind, fields, caller), caller)
-        except UnreadableError as error:
-            return bad_request(str(error))
+                state = state_message(self.engine.state, self.engine.seq, datetime.now(UTC))
+                return Answer(accepted=True, seq=self.engine.seq, state=state)
+            answer = await self.give(await self.orders(kind, fields, caller), caller)
+            return Answer(**dict(answer))
         except RefusalError as error:
-            return Answer(accepted=False, seq=self._engine.seq, code=error.code, reason=str(error))
+            return self.refused(error)
+
+    def refused(self, error: RefusalError) -> Answer:
+        """What to say to a request that is refused before it comes to the table."""
+        reason = requests.sayable(str(error))
+        return Answer(accepted=False, seq=self.engine.seq, code=error.code, reason=reason)
 
     # --- who gives it, and what it is
 
@@ -207,14 +188,13 @@ class Desk:
         Raises:
             UnreadableError: it is not an order.
             RefusalError: whoever gives it, or approves it, may not.
-            RecordError: a refusal could not be put on the record.
         """
         read, by, approval = self._read(kind, fields)
-        giver: Person = caller
+        giver = caller
         if by is not None:
             await self._refuse_signature(kind, caller)
             giver = await self._signed(by, caller, kind, "sign")
-        elif kind not in orders_of(caller.roles, self._engine.state):
+        elif kind not in orders_of(caller.roles, self.engine.state):
             await self._refuse_role(caller, kind)
         order = self._built(kind, read, giver)
         if approval is None:
@@ -226,13 +206,13 @@ class Desk:
                 "a second person approves at a session of their own: give the order without `approval`",
             )
         second = await self._signed(approval, caller, kind, "approve")
-        if second.name == giver.name and second_person_needed(self._engine.state, order) is None:
+        if second.name == giver.name and second_person_needed(self.engine.state, order) is None:
             # Where one is needed the table refuses it.
             raise RefusalError(403, "not_approved", "nobody approves their own order: leave the approval out")
         return self._together(replace(order, approved_by=second.name), giver)
 
-    def _together(self, order: Any, giver: Person) -> list[Any]:
-        return signed_together(self._engine.state, order, card_level(giver.roles), self.fitted.gives())
+    def _together(self, order: Any, giver: Caller) -> list[Any]:
+        return signed_together(self.engine.state, order, card_level(giver.roles), self.fitted.gives())
 
     async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
         """What an order would do now, whoever gives it here, and whether a second person must approve it.
@@ -240,7 +220,6 @@ class Desk:
         Raises:
             UnreadableError: it is not an order.
             RefusalError: neither whoever asks nor whoever might sign here may give it.
-            RecordError: the refusal could not be put on the record.
         """
         read, _, _ = self._read(kind, fields)
         if kind not in self.offered(caller):
@@ -249,7 +228,7 @@ class Desk:
 
     def offered(self, caller: Caller) -> frozenset[str]:
         """The kinds of orders that somebody can give here: by their roles, or signed by another at their page."""
-        own = orders_of(caller.roles, self._engine.state)
+        own = orders_of(caller.roles, self.engine.state)
         at_the_table = "sign_on" in own
         return own | {kind for kind, each in CATALOGUE.items() if each.signed and at_the_table}
 
@@ -261,11 +240,11 @@ class Desk:
         if kind not in CATALOGUE:
             known = [each for each, definition in CATALOGUE.items() if not definition.seen]
             raise UnreadableError(
-                f"there is no order {kind!r}{nearest(kind, known)}: {', '.join(known)} or status"
+                f"there is no order {kind!r}{meant(kind, known)}: {', '.join(known)} or status"
             )
         if CATALOGUE[kind].seen or kind in self.fitted.gives():
             raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
-        read = read_fields(kind, fields)
+        read = requests.read_fields(kind, fields)
         if approval is not None and not CATALOGUE[kind].approvable:
             raise UnreadableError(f"{kind} takes no approval: leave it out")
         signature, second = (
@@ -297,21 +276,20 @@ class Desk:
         await self.accounts.refuse_role(caller.name, kind, caller.where)
         raise RefusalError(403, "not_of_role", f"your roles do not let you order {kind}")
 
-    async def _signed(self, given: Credentials, caller: Caller, kind: str, verb: str) -> Person:
+    async def _signed(self, given: Credentials, caller: Caller, kind: str, verb: str) -> Caller:
         """Whoever signs or approves an order at somebody's door, who may give such an order too."""
         refused, noun = ("not_approved", "approval") if verb == "approve" else ("not_signed", "signature")
         if self.accounts is None:
             raise RefusalError(403, refused, f"{noun}: this table has no accounts that could {verb} an order")
         what = f"{verb} {kind}"
-        person = await let_in(
-            self.accounts.check(given.name, given.password, caller.where, what), refused, noun
-        )
-        if kind not in orders_of(person.roles, self._engine.state):
+        checked = self.accounts.check(given.name, given.password, caller.where, what)
+        person = await let_in(checked, refused, noun)
+        if kind not in orders_of(person.roles, self.engine.state):
             await self.accounts.refuse_role(person.name, what, caller.where)
             raise RefusalError(403, refused, f"{noun}: the roles of {person.name} do not allow {kind}")
-        return person
+        return Peer(person.name, person.roles, caller.where)
 
-    def _built(self, kind: str, read: dict[str, Any], giver: Person) -> Any:
+    def _built(self, kind: str, read: dict[str, Any], giver: Caller) -> Any:
         if kind == "change_game":
             return self._change_game(read, giver.name)
         if kind == "change_settings":
@@ -322,7 +300,7 @@ class Desk:
 
     def _change_settings(self, read: dict[str, Any], who: str) -> ChangeSettings:
         """A change of some of the progressive's settings; the others stay as they are in force."""
-        progressive = self._engine.state.progressive
+        progressive = self.engine.state.progressive
         if progressive is None:
             raise UnreadableError("change_settings: this table has no progressive: configure one first")
         before, reason = progressive.books.settings, read.pop("reason")
@@ -333,50 +311,48 @@ class Desk:
 
     def _change_game(self, read: dict[str, Any], who: str) -> ChangeGame:
         """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
-        name, known = read["game"], game_names(self._folder)
+        name, known = read["game"], game_names(self.folder)
         if name not in known:  # and so never a path
             raise UnreadableError(
-                f"change_game: game: there is no game {name[:60]!r}{nearest(name, known)}: {', '.join(known)}"
+                f"change_game: game: there is no game {name[:60]!r}{meant(name, known)}: {', '.join(known)}"
             )
         try:
-            return ChangeGame(who, house_game(load_game(name, self._folder), read.get("limits", {})))
+            return ChangeGame(who, house_game(load_game(name, self.folder), read.get("limits", {})))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 
     # --- what becomes of it
 
-    async def give(self, orders: Sequence[Any], caller: Caller) -> Answer:
+    async def give(self, orders: Sequence[Any], caller: Caller) -> OrderAnswer:
         """Carry out orders that came from `caller`, which may be in the name of another who signed them there.
 
         Where a second person must approve it at a session of their own it waits for that, and nothing has happened yet.
 
         Raises:
             RefusalError: too many orders wait already.
-            RecordError: it could not be put on the record.
         """
-        state, order = self._engine.state, orders[0]
+        state, order = self.engine.state, orders[0]
         why = None if self.accounts is None else second_person_needed(state, order)
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
         reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person, who approves it at a session of their own"
-        return Answer(
+        return OrderAnswer(
             accepted=False,
-            seq=self._engine.seq,
+            seq=self.engine.seq,
             code="awaits_approval",
             reason=reason,
             waiting=waiting.number,
         )
 
-    async def approve(self, number: int, second: Caller) -> Answer:
+    async def approve(self, number: int, second: Caller) -> OrderAnswer:
         """Carry out an order that waits, approved by `second` at their own session.
 
         Raises:
             RefusalError: it does not wait any more, it is their own, or their roles do not allow it.
-            RecordError: it, or a refusal, could not be put on the record.
         """
-        found = self.waiting.find(number, self._engine.state)
-        if found.kind not in orders_of(second.roles, self._engine.state):
+        found = self.waiting.find(number, self.engine.state)
+        if found.kind not in orders_of(second.roles, self.engine.state):
             await self._refuse_role(second, found.kind)
         if second.name == found.giver:
             raise RefusalError(403, "not_approved", "your own order needs another person's approval")
@@ -394,14 +370,15 @@ class Desk:
         """
         return self._at(caller, number).challenge(name)
 
-    async def approve_by_key(self, number: int, name: str, key: tuple[Any, str], caller: Caller) -> Answer:
+    async def approve_by_key(
+        self, number: int, name: str, key: tuple[Any, str], caller: Caller
+    ) -> OrderAnswer:
         """As `approve`, with the security key of the person of this name, at the page where the order waits.
 
         `key` is the credential and the origin of that page. What was signed is worth one attempt.
 
         Raises:
             RefusalError: as of `approve`, or the key is not accepted.
-            RecordError: it, or a refusal, could not be put on the record.
         """
         found = self._at(caller, number)
         assert self.accounts is not None  # noqa: S101 - without them no order waits
@@ -413,7 +390,7 @@ class Desk:
         return await self.approve(number, Peer(person.name, person.roles, caller.where))
 
     def _at(self, caller: Caller, number: int) -> Waiting:
-        found = self.waiting.find(number, self._engine.state)
+        found = self.waiting.find(number, self.engine.state)
         if not found.concerns(caller.name):
             raise RefusalError(
                 403, "not_approved", "a key approves an order only at the page where it was given"
@@ -425,30 +402,27 @@ class Desk:
 
         Raises:
             RefusalError: it does not wait any more, or their roles do not allow it.
-            RecordError: the refusal could not be put on the record.
         """
-        found = self.waiting.find(number, self._engine.state)
-        if not found.concerns(caller.name) and found.kind not in orders_of(caller.roles, self._engine.state):
+        found = self.waiting.find(number, self.engine.state)
+        if not found.concerns(caller.name) and found.kind not in orders_of(caller.roles, self.engine.state):
             await self._refuse_role(caller, found.kind)
         self.waiting.ended(found, f"declined by {caller.name}")
 
-    async def _carry_out(self, orders: Sequence[Any], caller: Caller) -> Answer:
+    async def _carry_out(self, orders: Sequence[Any], caller: Caller) -> OrderAnswer:
         source = f"operator {caller.name}"
         if isinstance(orders[0], StartGame) and self.fitted.start_game is not None:
             handled = [await self.fitted.start_game(orders[0], source)]
         else:
-            handled = await self._engine.submit(orders, source)
-        for order, became in zip(orders, handled, strict=True):
+            handled = await self.engine.submit(orders, source)
+        for became in handled:
             if became.refusal is not None:
                 reason = f"{became.refusal}{self._what_then(became.refusal.code, caller)}"
-                return Answer(accepted=False, seq=became.seq, code=became.refusal.code, reason=reason)
-            if isinstance(order, Confirm):
-                self._confirmed = (self._round_of_game, order.who)
-        return Answer(accepted=True, seq=handled[-1].seq)
+                return OrderAnswer(accepted=False, seq=became.seq, code=became.refusal.code, reason=reason)
+        return OrderAnswer(accepted=True, seq=handled[-1].seq)
 
     def refusals(self) -> dict[str, RefusedError | None]:
         """Each order of the catalogue, with why it would be refused here now; see `possible.refusals`."""
-        state, by_device = self._engine.state, self.fitted.gives()
+        state, by_device = self.engine.state, self.fitted.gives()
         if self._tried is None or self._tried[0] is not state or self._tried[1] != by_device:
             self._tried = (state, by_device, refusals_at_a_desk(state, by_device))
         return self._tried[2]
@@ -459,7 +433,7 @@ class Desk:
             return self._who_was_first()
         if code != "not_now":
             return ""
-        own = orders_of(caller.roles, self._engine.state) - self.fitted.gives()
+        own = orders_of(caller.roles, self.engine.state) - self.fitted.gives()
         possible = [
             CATALOGUE[kind] for kind, why_not in self.refusals().items() if not why_not and kind in own
         ]
@@ -468,42 +442,32 @@ class Desk:
 
     def _who_was_first(self) -> str:
         """Of two supervisors who confirm an award at the same moment, the second is told who the other was."""
-        progressive = self._engine.state.progressive
+        progressive = self.engine.state.progressive
         if progressive is None:
             return ""
-        here = (self._engine.state.settings.table, self._round_of_game)
-        round_, who = self._confirmed
-        found = [who] if round_ == self._round_of_game else []
-        found += [each.who for each in progressive.books.awards if (each.table, each.round) == here]
+        procedure, table = progressive.procedure, self.engine.state.settings.table
+        here = (table, procedure.hand.round)
+        found = [each.who for each in progressive.books.awards if (each.table, each.round) == here]
+        if procedure.kind == "nexus" and procedure.confirmed is not None:
+            found.append(procedure.confirmed.who)
         return f" ({found[-1]} was first)" if found else ""
-
-    @property
-    def _round_of_game(self) -> int:
-        progressive = self._engine.state.progressive
-        return 0 if progressive is None else progressive.procedure.hand.round
 
     def _tried_out(self, orders: Sequence[Any]) -> Preview:
         """What orders would do now. It changes nothing, and no second person is asked."""
-        state, order = self._engine.state, orders[0]
+        state, order = self.engine.state, orders[0]
+        needs = partial(Preview, second=second_person_needed(state, order), at_page=self._at_page)
         if _hidden(state) and not isinstance(order, VoidCoup | BooksOrder):
             # What would be refused, and how the coup would end, say something of the cards.
-            return Preview(
-                accepted=False,
-                code="not_revealed",
-                reason="cards are on the table that have not been revealed: of them nothing is shown beforehand",
-                second=second_person_needed(state, order),
-                at_page=self._at_page,
-            )
+            reason = "cards are on the table that have not been revealed: of them nothing is shown beforehand"
+            return needs(accepted=False, code="not_revealed", reason=reason)
         table = Table(state)
         try:
             effects = [effect for each in orders for effect in table.try_out(each)]
         except RefusedError as refused:
             return Preview(accepted=False, code=refused.code, reason=str(refused))
         rounds = [effect.record for effect in effects if isinstance(effect, RoundEnded)]
-        return Preview(
+        return needs(
             accepted=True,
-            second=second_person_needed(state, order),
-            at_page=self._at_page,
             round=public_round(rounds[0]) if rounds else None,
             meter=_meter_after(state.progressive, table.state.progressive),
             happenings=tuple(effect.happening for effect in effects if isinstance(effect, Happened)),
@@ -520,8 +484,3 @@ def _meter_after(before: TablesProgressive | None, after: TablesProgressive | No
     if before is None or after is None or before.books.shown == after.books.shown:
         return None
     return after.books.shown
-
-
-def bad_request(reason: str) -> Answer:
-    """What to say to a request that is not one."""
-    return Answer(accepted=False, code="bad_request", reason=sayable(reason))

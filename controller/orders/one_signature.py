@@ -10,8 +10,8 @@ from typing import Any
 
 from punto.baccarat.progressive.aquarius import Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import CardLevel
+from punto.baccarat.progressive.game_events import NobodyWon
 from punto.baccarat.progressive.nexus import Confirm, SignAward
-from punto.baccarat.progressive.procedure import NobodyWon
 from punto.baccarat.table.possible import ANYBODY, refusal, refusals
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table

@@ -1,9 +1,7 @@
 """Orders as requests have them: JSON, read and bounded by the catalogue, and the JSON Schema that says so."""
 
-import difflib
 import json
 import re
-from collections.abc import Iterable
 from datetime import date
 from functools import cache
 from typing import Annotated, Any, Final, Self
@@ -14,39 +12,55 @@ from pydantic import Field as Bounds
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
-from punto.controller.config import LimitsConfig
+from punto.configs.faults import first_fault, json_fault
+from punto.configs.problems import meant
+from punto.controller.accounts.refusals import RefusalError
+from punto.controller.config.limits import LimitsConfig
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HALF_OF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
 
 
-class UnreadableError(ValueError):
+class UnreadableError(RefusalError):
     """A request that is not an order; the message says what to write."""
 
+    def __init__(self, reason: str) -> None:
+        super().__init__(422, "bad_request", reason)
 
-class Credentials(BaseModel):
-    """An operator's name and password."""
+
+class Body(BaseModel):
+    """What is sent with a request, and can be secret."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-    name: Annotated[str, Bounds(max_length=200)]
-    password: Annotated[str, Bounds(max_length=2000)]
 
     @classmethod
     def read(cls, body: bytes) -> Self:
         """Read what was sent.
 
         Raises:
-            UnreadableError: it is not a name and a password.
+            UnreadableError: it has not these fields.
         """
         try:
             return cls.model_validate_json(body)
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]  # the input may be a password
-            where = ".".join(map(str, fault["loc"]))
-            raise UnreadableError(
-                f"send name and password as JSON: {where or 'the request'}: {fault['msg']}"
-            ) from None
+            fields = " and ".join(cls.model_fields)
+            raise UnreadableError(f"send {fields} as JSON: {first_fault(error, secret=True)}") from None
+
+
+class Password(Body):
+    """The password of whoever swiped a card, or is signed on."""
+
+    password: Annotated[str, Bounds(max_length=2000)]
+
+
+class Name(Body):
+    """The name of a second person."""
+
+    name: Annotated[str, Bounds(max_length=200)]
+
+
+class Credentials(Password, Name):
+    """An operator's name and password."""
 
 
 def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
@@ -58,6 +72,8 @@ def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
     try:
         fields = json.loads(request)
         text = json.dumps(fields, ensure_ascii=False)
+    except json.JSONDecodeError as error:
+        raise UnreadableError(f"the request is not JSON: {json_fault(error)}") from error
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"the request is not JSON: {error}") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
@@ -76,7 +92,7 @@ def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     known = CATALOGUE[kind].fields
     for name in sorted(fields.keys() - known.keys()):
         takes = ", ".join(sorted(known)) or "nothing"
-        raise UnreadableError(f"{kind} has no {name!r}{nearest(name, known)}: it takes {takes}")
+        raise UnreadableError(f"{kind} has no {name!r}{meant(name, known)}: it takes {takes}")
     if missing := {name for name, field in known.items() if field.required} - fields.keys():
         raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")
     try:
@@ -125,28 +141,17 @@ def _day(text: str) -> str:
 def _first(error: ValidationError) -> str:
     """The first of what is wrong, with its place."""
     fault = error.errors(include_url=False)[0]
-    where, what = ".".join(map(str, fault["loc"])), str(fault["msg"]).removeprefix("Value error, ")
-    match fault["type"]:
-        case "enum" if {"card", "player", "banker"}.intersection(fault["loc"]):
-            try:
-                Card(str(fault["input"])[:20])
-            except ValueError as unknown:
-                what = str(unknown)  # which says how a card is written; the validation would list all 52
-        case "string_pattern_mismatch":
-            what = "write what happened, for it is all that the record will say"
-        case "string_too_long":
-            what = f"write at most {fault['ctx']['max_length']} characters"
-        case "less_than_equal":
-            what = f"write at most {fault['ctx']['le']}"
-        case "greater_than_equal":
-            what = f"write {fault['ctx']['ge']} or more"
-    return f"{where}: {what}"
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant, in brackets; nothing where none is near."""
-    close = difflib.get_close_matches(name, names, n=1)
-    return f" (did you mean {close[0]}?)" if close else ""
+    where = ".".join(map(str, fault["loc"]))
+    if fault["type"] == "string_pattern_mismatch":
+        return f"{where}: write what happened, for it is all that the record will say"
+    if fault["type"] == "extra_forbidden" and fault["loc"][0] == "limits":
+        return f"{where}: there is no such limit: write {', '.join(LimitsConfig.model_fields)}"
+    if fault["type"] == "enum" and {"card", "player", "banker"}.intersection(fault["loc"]):
+        try:
+            Card(str(fault["input"])[:20])
+        except ValueError as unknown:
+            return f"{where}: {unknown}"  # which says how a card is written; the validation would list all 52
+    return first_fault(error)
 
 
 def sayable(text: str) -> str:

@@ -7,7 +7,6 @@ tells. Where it has none, that user may give a dealer's orders.
 
 import asyncio
 import os
-import pwd
 import shutil
 import socket
 import struct
@@ -18,8 +17,10 @@ from typing import Final
 import structlog
 
 from punto.configs.problems import ConfigError, Problem
+from punto.controller.accounts.file import system_user
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Answer, Desk, Peer, bad_request
+from punto.controller.orders.desk import Answer, Desk, Peer
+from punto.controller.orders.requests import UnreadableError
 
 LONGEST_REQUEST: Final = 16384
 WAITING_AT_THE_DOOR: Final = 100
@@ -141,12 +142,14 @@ async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, de
         try:
             line = await reader.readline()
         except ValueError:
-            await _say(writer, bad_request(f"the request is longer than {LONGEST_REQUEST} bytes"))
+            await _say(
+                writer, desk.refused(UnreadableError(f"the request is longer than {LONGEST_REQUEST} bytes"))
+            )
             return
         if not line:
             return
         if not line.endswith(b"\n"):  # half an order is none
-            await _say(writer, bad_request("the request does not end with a newline"))
+            await _say(writer, desk.refused(UnreadableError("the request does not end with a newline")))
             return
         await _say(writer, await desk.ask(line, peer))
 
@@ -159,7 +162,4 @@ async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
 def _user(connection: socket.socket) -> str:
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
     _, user, _ = _PEER.unpack(credentials)
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"uid {user}"
+    return system_user(user)

@@ -1,11 +1,11 @@
-// A progressive's award and what can win one, in words.
+// A progressive's award and the winning hands, in words.
 
 import { orElse, t } from "./catalogue.js";
 
 const NEWS_MILLISECONDS = 60_000;
 const FIXED_NEWS_MILLISECONDS = 10_000; // "2 for 1" is won every third hand, and nobody is to wait for the sign behind it
 
-/** The award that a progressive's message has news of, or null: its times are of one clock, and the screen's own is not asked. */
+/** The award that is news in a progressive's message, or null: its times are of one clock, the screen's is not used. */
 export function newAward({ ts, award, tiers }) {
   if (award === null) return null;
   const ofMeter = tiers.some(({ rule, of_meter }) => of_meter && rule === award.rule);
@@ -13,10 +13,10 @@ export function newAward({ ts, award, tiers }) {
   return age < (ofMeter ? NEWS_MILLISECONDS : FIXED_NEWS_MILLISECONDS) ? award : null;
 }
 
-/** What the hand must be. */
+/** The condition on the hand. */
 export const hand = ({ rule, title }) => orElse(`tier.${rule}`, title);
 
-/** What a tier pays, as its pay table has it. */
+/** The pay of a tier, as in its pay table. */
 export function pays(words) {
   const [, share] = /^(\d[\d.,]*%) of (?:the )?meter$/.exec(words) ?? [];
   if (share) return t("pays.of_meter", { share });
@@ -26,7 +26,7 @@ export function pays(words) {
 
 export const seats = (numbers) => t(numbers.length === 1 ? "award.seat" : "award.seats", { seats: numbers.join(", ") });
 
-/** When something was, as it is told at the time `now`: "today 21:05", in the screen's own time zone. */
+/** A time relative to the time `now`: "today 21:05", in the screen's own time zone. */
 export function when(then, now) {
   const language = document.documentElement.lang;
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(then);

@@ -1,4 +1,4 @@
-// One table on the screen. Everything that comes from a message goes into the page as text, never as HTML.
+// One table on the screen. All message content goes into the page as text, never as HTML.
 
 import { newAward } from "./award.js";
 import { card, place } from "./cards.js";
@@ -15,7 +15,7 @@ const LOSER = { banker: "player", player: "banker" };
 const NO_COUP = { player: [], banker: [], player_total: null, banker_total: null };
 
 export class Board {
-  /** `house` is what the display's settings say of the house. `onPlay` is called when the table shows something new. */
+  /** `house` has the display's settings of the house. `onPlay` is called when the table shows something new. */
   constructor(table, house, onPlay) {
     this.element = document.getElementById("board").content.firstElementChild.cloneNode(true);
     this.#onPlay = onPlay;
@@ -26,7 +26,7 @@ export class Board {
     this.#text("table-name", table); // until it says what it is called
     this.#text("not-live-reason", t("connecting"));
     new ResizeObserver(() => this.#fitAll()).observe(this.element);
-    // The sizes are kept, so that a new scoreboard is drawn without asking the browser to lay the page out first.
+    // The sizes are kept, so that a new scoreboard is drawn without a new layout by the browser.
     const resized = new ResizeObserver((each) =>
       each.forEach(({ target, contentRect }) => {
         this.#sizes.set(target, contentRect);
@@ -43,7 +43,7 @@ export class Board {
   #live;
   #meterTimer;
 
-  /** Show what an event of the stream carries. */
+  /** Show the content of a stream event. */
   show(name, json) {
     const message = JSON.parse(json);
     if (name === "state") this.#showState(message);
@@ -53,12 +53,12 @@ export class Board {
     else this.showLive(message);
   }
 
-  /** Live for so many milliseconds, and not live after them, or at once where they are 0, for the reason given. */
+  /** Live for this many milliseconds, then not live, or at once if they are 0, for the given reason. */
   showLive(word) {
     this.#live.show(word);
   }
 
-  // --- the state. It comes every second: what is the same is left as it is on the screen
+  // --- the state. It comes every second: unchanged parts are left as they are on the screen
 
   #showState(state) {
     const { name, game, phase, overlays, shoe, hands, next, result, limits, currency } = state;
@@ -81,16 +81,16 @@ export class Board {
     this.#when("limits", [limits, currency], () => this.#showLimits(limits, currency));
   }
 
-  /** The coup being dealt, or else the last one, whose winner is given. */
+  /** The current coup, or else the last one with its winner. */
   #showHands(shown, winner) {
     for (const side of ["player", "banker"]) {
       const hand = this.element.querySelector(`.hand.${side}`);
-      // A hand that was void before it was shown has neither cards nor a total.
+      // A hand that was voided before it was shown has neither cards nor a total.
       hand.querySelector(".total").textContent = shown[side].length === 0 ? "" : (shown[`${side}_total`] ?? "");
       const cards = shown[side].map((code) => card(code, cardInWords(code)));
       while (cards.length < 2) cards.push(place());
       const lying = hand.querySelector(".cards");
-      // A card that lies there already stays, so that nothing but the new one changes on the screen.
+      // A card that is already shown stays, so that only the new one changes on the screen.
       cards.forEach((each, at) => {
         const there = lying.children[at];
         if (there === undefined) lying.append(each);
@@ -102,7 +102,7 @@ export class Board {
     }
   }
 
-  /** What stops the table, or else where the next card goes, or else how the last coup came out. */
+  /** The reason for a stop, or else the side of the next card, or else the result of the last coup. */
   #showOutcome({ hands, next, result }, trouble) {
     const outcome = this.#one("outcome");
     if (trouble) {
@@ -155,7 +155,7 @@ export class Board {
     });
   }
 
-  // --- the progressive's strip, there only while its meter runs and is live itself
+  // --- the progressive's strip, shown only while its meter is running and live itself
 
   #showProgressive(progressive) {
     const strip = this.#one("progressive");
@@ -181,7 +181,7 @@ export class Board {
     this.#meterTimer = setTimeout(() => strip.classList.remove("fresh"), milliseconds);
   }
 
-  // --- what all of it is done with
+  // --- shared helpers
 
   #one = (name) => this.element.querySelector(`.${name}`);
   #all = (selector) => this.element.querySelectorAll(selector);
@@ -191,7 +191,7 @@ export class Board {
     if (box.textContent !== `${text}`) box.textContent = text;
   }
 
-  /** Do it if what it shows is not what was shown before. */
+  /** Do it if the shown value has changed. */
   #when(part, value, show) {
     const json = JSON.stringify(value);
     if (this.#shown.get(part) === json) return;
@@ -209,7 +209,7 @@ export class Board {
   }
 }
 
-// --- in words
+// --- texts
 
 const inWords = (kind, known, overlays) =>
   known.filter((name) => overlays.includes(name)).map((name) => t(`${kind}.${name}`)).join(" · ");

@@ -5,7 +5,7 @@ import { svg } from "./drawing.js";
 const [LEFT, MIDDLE, RIGHT] = [37.5, 50, 62.5];
 const both = (...heights) => heights.flatMap((y) => [[LEFT, y], [RIGHT, y]]);
 const between = (...heights) => heights.map((y) => [MIDDLE, y]);
-/** Where the pips of each rank stand, as on any deck; those in the lower half stand on their heads. */
+/** The places of each rank's pips, as on any deck; those in the lower half are upside down. */
 const PIPS = {
   2: between(27, 113),
   3: between(27, 70, 113),
@@ -18,7 +18,7 @@ const PIPS = {
   T: [...both(27, 55.7, 84.3, 113), ...between(41.3, 98.7)],
 };
 
-/** A card by its code, such as "9S"; the back of one that is dealt and not shown, whose code is null. */
+/** A card by its code, such as "9S"; the back of a hidden card, whose code is null. */
 export function card(code, label) {
   if (code === null) return back(label);
   const [rank, suit] = code;

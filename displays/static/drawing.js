@@ -1,4 +1,4 @@
-// Elements, made of what is given and nothing else: text goes in as text, never as HTML.
+// Elements, made only of the given content: text goes in as text, never as HTML.
 
 export function element(name, className, ...children) {
   const made = document.createElement(name);

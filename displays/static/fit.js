@@ -1,6 +1,6 @@
 // Long names, many words and large amounts get smaller type; nothing is cut off.
 
-/** Make what a box says as large as it can be: the box's type must be in --fit, which is 1 where everything has room. */
+/** Make a box's content as large as possible: the box's type must be in --fit, which is 1 if there is room for everything. */
 export function fit(box) {
   for (let size = 1; size > 0.3; size -= 0.05) {
     box.style.setProperty("--fit", size);

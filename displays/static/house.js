@@ -1,8 +1,8 @@
-// Whose house it is.
+// The house's logo or name.
 
 import { t } from "./catalogue.js";
 
-/** Show the house's logo, or else its name, in a box that is hidden where it has neither. */
+/** Show the house's logo, or else its name, in a box that is hidden if it has neither. */
 export function showHouse(box, { names, logo }) {
   const own = names[document.documentElement.lang] ?? names.en ?? Object.values(names)[0] ?? "";
   box.hidden = logo === null && own === "";

@@ -1,6 +1,6 @@
-// Which tables, how they share the screen, and in which theme: by the page's address, and else by the display's settings.
+// Which tables, how they share the screen, and in which theme: from the page's address, or else the display's settings.
 
-/** For each layout the size in rem of one board as it is designed; type grows with the screen, roads get more columns. */
+/** For each layout the designed size of one board in rem; type grows with the screen, roads get more columns. */
 const DESIGNS = {
   landscape: [120, 67.5],
   portrait: [67.5, 120],
@@ -14,16 +14,16 @@ const DESIGNS = {
 
 const query = new URLSearchParams(location.search);
 
-/** The ids of the tables on show. */
+/** The ids of the shown tables. */
 export function tablesOnShow() {
   const [, tables, id] = location.pathname.split("/");
   return tables === "tables" ? [decodeURIComponent(id)] : query.get("tables").split(",");
 }
 
-/** What the address asks for, or else what is configured. */
+/** The value in the address, or else the configured one. */
 export const chosen = (name, settings) => query.get(name) ?? settings[name];
 
-/** Lay out so many boards, now and whenever the screen changes. */
+/** Lay out this many boards, now and whenever the screen changes. */
 export function layOut(boards, settings) {
   const page = document.documentElement;
   page.dataset.theme = chosen("theme", settings) === "light" ? "light" : "dark";
@@ -48,7 +48,7 @@ function arrangement(boards, layout) {
   return { layout: layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
 }
 
-/** As many columns of boards as make each of them largest. */
+/** The number of columns that makes each board largest. */
 function wall(boards) {
   const [width, height] = DESIGNS.wall;
   const size = (columns) => Math.min(innerWidth / columns / width, innerHeight / Math.ceil(boards / columns) / height);

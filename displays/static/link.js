@@ -1,6 +1,6 @@
-// The stream from the server: opened, and opened again whenever it ends, fails or falls silent.
+// The stream from the server: opened, and reopened whenever it ends, fails or falls silent.
 
-const SILENT_MILLISECONDS = 6000; // three of the server's pings: a stream that says nothing for so long is dead
+const SILENT_MILLISECONDS = 6000; // three of the server's pings: a stream without data for this long is dead
 const AGAIN_MILLISECONDS = 1000;
 const NO_STREAM = "No connection to the display's server";
 const NOT_SHOWN = "This page cannot show what the table published";
@@ -8,7 +8,7 @@ const NOT_SHOWN = "This page cannot show what the table published";
 let stream;
 let timer;
 
-/** Keep what shows the tables, by the tables' ids, up to date from now on. */
+/** Keep the tables' boards or signs, by the tables' ids, up to date from now on. */
 export function follow(boards) {
   stream?.close();
   stream = new EventSource(`/events?tables=${[...boards.keys()].join()}`);

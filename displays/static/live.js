@@ -1,4 +1,4 @@
-// Whether what is on the screen is live: for as long as the server says, and after that NOT LIVE with the reason.
+// The liveness of the screen: live for as long as the server says, and after that NOT LIVE with the reason.
 
 import { orElse } from "./catalogue.js";
 
@@ -11,7 +11,7 @@ export class Live {
   #element;
   #timer;
 
-  /** Live for so many milliseconds, and not live after them, or at once where they are 0, for the reason given. */
+  /** Live for this many milliseconds, then not live, or at once if they are 0, for the given reason. */
   show({ milliseconds, reason }) {
     clearTimeout(this.#timer);
     const words = reasonInWords(reason);
@@ -22,7 +22,7 @@ export class Live {
   }
 }
 
-/** The server says why in English; a reason that ends in the table's own words has them after a colon. */
+/** The server's reason is in English; the table's own words, if any, follow after a colon. */
 function reasonInWords(reason) {
   const [known, own] = reason.split(": ", 2);
   const words = orElse(`reason.${known}`, known);

@@ -1,5 +1,5 @@
-// An amount on rolling digits. It counts up to what was published and never beyond; what has become less is there at once,
-// for a meter that ran backwards would show for minutes what nobody can win.
+// An amount on rolling digits. It counts up to the published amount and never beyond; a smaller amount is shown at once,
+// because a meter that ran backwards would show for minutes an amount that cannot be won.
 
 const COUNT_MILLISECONDS = 1600;
 
@@ -17,7 +17,7 @@ export class Odometer {
   #shape = "";
   #frame;
 
-  /** Show an amount in minor units, written by `money`; `counting` where it is to count up from a smaller one on show. */
+  /** Show an amount in minor units, formatted by `money`; `counting` to count up from a smaller one on show. */
   show(amount, money, counting) {
     this.#money = money;
     this.#element.setAttribute("aria-label", money(amount));
@@ -45,7 +45,7 @@ export class Odometer {
     let turn = amount - whole; // of the lowest digit towards the next
     for (const [at, digit] of [...text.replace(/\D/g, "")].reverse().entries()) {
       this.#columns[at].turn(+digit, turn);
-      if (digit !== "9") turn = 0; // a higher one turns only with a lower one that goes from 9 to 0
+      if (digit !== "9") turn = 0; // a digit turns only with a lower one that turns from 9 to 0
     }
   }
 
@@ -62,7 +62,7 @@ export class Odometer {
       return part;
     });
     this.#element.replaceChildren(...parts);
-    // How wide it is for its height, in digits; the style sheet makes it as large as that allows.
+    // Its width relative to its height, in digits; the style sheet makes it as large as that allows.
     const width = parts.reduce((sum, { textContent }) => sum + (/^[.,'\s]$/.test(textContent) ? 0.5 : 1), 0);
     this.#element.style.setProperty("--digits", width);
   }
@@ -77,7 +77,7 @@ class Column {
   #reel;
   #digit;
 
-  /** Show a digit that has turned so far, from 0 to 1, towards the next. */
+  /** Show a digit that has turned partly, from 0 to 1, towards the next. */
   turn(digit, turn) {
     if (digit !== this.#digit) this.#reel.textContent = `${digit}\n${(digit + 1) % 10}`;
     this.#digit = digit;

@@ -1,4 +1,4 @@
-// The sign of one table's progressive. The server sends what the table publishes; the page asks it for nothing else.
+// The sign of one table's progressive. The server sends the table's messages; the page requests nothing else.
 
 import { begin } from "./begin.js";
 import { layOut, tablesOnShow } from "./layout.js";

@@ -1,5 +1,5 @@
-// The five roads and the ask marks, as the scoreboard has them: this decides how a cell looks and how many columns fit,
-// never where it stands or what it is.
+// The five roads and the ask marks, from the scoreboard: this decides how a cell looks and how many columns fit,
+// never its place or its meaning.
 
 import { t } from "./catalogue.js";
 import { svg } from "./drawing.js";
@@ -15,14 +15,14 @@ const MARKS = {
   cockroach_pig: ({ color }) => [derived("cockroach_pig", color)],
 };
 
-/** Draw the road that `drawing` is there for, by its cells on the scoreboard, as many columns as fit into its `size`. */
+/** Draw the road of `drawing`, by its cells on the scoreboard, with as many columns as fit into its `size`. */
 export function drawRoad(drawing, cells, size) {
-  const room = size.height === 0 ? 1 : (size.width / size.height) * ROWS; // in columns; no height where a layout has no such road
+  const room = size.height === 0 ? 1 : (size.width / size.height) * ROWS; // in columns; height 0 if a layout lacks this road
   const width = Math.max(1, Math.floor(room));
   const first = firstShownColumn(cells, width);
   const newest = cells.at(-1);
   const mark = MARKS[drawing.dataset.road];
-  // Columns share the width that is left, so that the grid fills its place and marks stay round.
+  // Columns share the remaining width, so that the grid fills its place and marks stay round.
   const pitch = CELL * Math.max(1, room / width);
   drawing.setAttribute("viewBox", `0 0 ${width * pitch} ${ROWS * CELL}`);
   drawing.dataset.columns = width;
@@ -47,7 +47,7 @@ export function drawRoad(drawing, cells, size) {
   );
 }
 
-/** Whole columns are dropped from the left so that the last fits, but never so many that the newest cell goes. */
+/** Whole columns are dropped from the left so that the last fits, but the newest cell always stays. */
 function firstShownColumn(cells, width) {
   if (cells.length === 0) return 0;
   const last = Math.max(...cells.map(({ col }) => col));
@@ -93,7 +93,7 @@ function derived(road, color) {
   return svg("path", { class: `mark slash ${color}`, d: "M1.6 8.4 8.4 1.6" });
 }
 
-/** What each derived road's next cell would be; the place of one that would have none is left empty. */
+/** The next cell of each derived road; the place of a missing one is left empty. */
 export function askMarks(marks) {
   return Object.entries(marks).map(([road, color]) =>
     svg(

@@ -1,4 +1,4 @@
-// One table's progressive on the screen. Everything that comes from a message goes into the page as text, never as HTML.
+// One table's progressive on the screen. All message content goes into the page as text, never as HTML.
 
 import { hand, newAward, pays, seats, when } from "./award.js";
 import { fillIn, moneyFormat, t } from "./catalogue.js";
@@ -8,11 +8,11 @@ import { showHouse } from "./house.js";
 import { Live } from "./live.js";
 import { Odometer } from "./odometer.js";
 
-const LESS_MILLISECONDS = 10_000; // for so long it is told by how much the meter has gone down
+const LESS_MILLISECONDS = 10_000; // how long a decrease of the meter is shown
 const NO_PROGRESSIVE = "The table has no progressive";
 
 export class Sign {
-  /** `house` is what the display's settings say of the house. `onPlay` is called when the meter shows something new. */
+  /** `house` has the display's settings of the house. `onPlay` is called when the meter shows something new. */
   constructor(table, house, onPlay) {
     this.element = document.getElementById("sign").content.firstElementChild.cloneNode(true);
     this.#table = table;
@@ -36,7 +36,7 @@ export class Sign {
   #asked = new Set();
   #lessTimer;
 
-  /** Show what an event of the stream carries. */
+  /** Show the content of a stream event. */
   show(name, json) {
     const message = JSON.parse(json);
     if (name === "progressive") this.#showProgressive(message);
@@ -45,17 +45,17 @@ export class Sign {
     else if (name === "live" && this.#progressive === null) this.#showNone(message);
   }
 
-  /** Live for so many milliseconds, and not live after them, or at once where they are 0, for the reason given. */
+  /** Live for this many milliseconds, then not live, or at once if they are 0, for the given reason. */
   showLive(word) {
     this.#live.show(word);
   }
 
-  /** Without a progressive nothing is live; a table that is live itself has none. */
+  /** Without a progressive the sign is not live; the table itself may be live. */
   #showNone({ milliseconds, reason }) {
     this.showLive({ milliseconds: 0, reason: milliseconds > 0 ? NO_PROGRESSIVE : reason });
   }
 
-  // --- the meter. It comes every second: what is the same is left as it is on the screen
+  // --- the meter. It comes every second: unchanged parts are left as they are on the screen
 
   #showProgressive(progressive) {
     const before = this.#progressive;
@@ -133,7 +133,7 @@ export class Sign {
     if (award !== null) this.#askForName(award);
   }
 
-  /** Another table that shares the meter is called what the display knows it by. */
+  /** Another table that shares the meter has the name that the display knows. */
   async #askForName({ award, table }) {
     if (this.#names.has(table) || table === this.#table || this.#asked.has(award)) return;
     this.#asked.add(award);
@@ -141,7 +141,7 @@ export class Sign {
       const tables = await (await fetch("/tables")).json();
       this.#nameTables(tables.filter(({ name }) => name !== null));
     } catch {
-      this.#asked.delete(award); // the server is away; the next message asks again
+      this.#asked.delete(award); // the server is unavailable; the next message asks again
     }
   }
 
@@ -154,7 +154,7 @@ export class Sign {
     if (this.#progressive !== null) this.#showAward();
   }
 
-  // --- what all of it is done with
+  // --- shared helpers
 
   #one = (name) => this.element.querySelector(`.${name}`);
   #all = (selector) => this.element.querySelectorAll(selector);
@@ -164,7 +164,7 @@ export class Sign {
     if (box.textContent !== text) box.textContent = text;
   }
 
-  /** Do it if what it shows is not what was shown before. */
+  /** Do it if the shown value has changed. */
   #when(part, value, show) {
     const json = JSON.stringify(value);
     if (this.#shown.get(part) === json) return;
@@ -174,7 +174,7 @@ export class Sign {
   }
 
   #fitAll() {
-    // Boxes share lines: each is fitted beside the others at their largest, so that none grows into another later.
+    // Boxes share lines: each is fitted beside the others at their largest, so that none later grows into another.
     for (const box of this.#all(".fit")) box.style.removeProperty("--fit");
     for (const box of this.#all(".fit")) fit(box);
   }

@@ -1,4 +1,4 @@
-"""`punto display --text`: the tables' scores in a terminal, over the same topics and by the same law as the page."""
+"""`punto display --text`: the tables' scores in a terminal, with the page's topics and liveness rule."""
 
 import asyncio
 import signal
@@ -20,11 +20,11 @@ from punto.displays.text.drawing import GAP, Drawing, printable
 from punto.displays.words import Words
 
 LOOK_SECONDS: Final = 0.1
-"""How often it is looked at whether the board is still live: nothing comes when nothing comes."""
+"""How often the board's liveness is checked: without messages there is no event."""
 
 
 class Part(Widget):
-    """A place on the screen, drawn anew for its width whenever there is news."""
+    """An area of the screen, redrawn for its width at every change."""
 
     def __init__(self, name: str, draw: Callable[[int], Text]) -> None:
         super().__init__(id=name)
@@ -35,18 +35,18 @@ class Part(Widget):
         return self._draw(self.content_size.width)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002  textual asks so
-        """As many lines as are drawn in that width."""
+        """The number of lines at this width."""
         return len(self._draw(width).split(allow_blank=True))
 
 
 class TextDisplay(App[None]):
-    """One table at a time, of those that are followed."""
+    """Shows one of the followed tables at a time."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS_PATH = "display.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         ("q", "quit"),
-        Binding("ctrl+c", "quit", priority=True),  # which textual has for the copy of a text
+        Binding("ctrl+c", "quit", priority=True),  # textual uses it to copy text
         ("left", "turn(-1)"),
         ("right", "turn(1)"),
     ]
@@ -113,7 +113,7 @@ class TextDisplay(App[None]):
                 self._redraw()
 
     def _look(self) -> None:
-        if self.screen_stack:  # there is none any more while the display ends
+        if self.screen_stack:  # it is empty while the display ends
             self.screen.set_class(self.board.live_seconds > 0, "live")
             progressive = self.board.progressive
             runs = progressive is not None and progressive.phase == "open"

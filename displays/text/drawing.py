@@ -1,7 +1,7 @@
-"""What a table's state and scoreboard look like in characters: lines of text with colours, for any width.
+"""A table's state and scoreboard in characters: lines of coloured text, for any width.
 
-No road needs its colours to be read: Banker, Player and Tie have their letters; of the derived roads' cells the red are
-capitals and the blue are not. Codes of cards are those of the record, such as `9S`.
+All roads are readable without colours: Banker, Player and Tie have their letters; red cells of the derived
+roads are capitals and blue ones are not. Codes of cards are those of the record, such as `9S`.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,14 +59,14 @@ class Drawing:
         return _both_ends(Text(printable(state.name), "bold"), Text(printable(state.game)), width)
 
     def situation(self, state: State, width: int) -> Text:
-        """What the table is doing, and where its shoe is."""
+        """The table's current activity, and the position in its shoe."""
         remarks = [self._words(f"remark.{name}") for name in REMARKS if name in state.overlays]
         phase = Text(GAP.join([self._words(f"phase.{state.phase}"), *remarks]), "bold")
         shoe = {"shoe": state.shoe.number, "hand": state.shoe.coup, "cards_left": state.shoe.cards_left}
         return _both_ends(phase, Text(GAP.join(f"{self._words(key)} {n}" for key, n in shoe.items())), width)
 
     def outcome(self, state: State) -> Text:
-        """What stops the table, or else where the next card goes, or else how the last coup came out."""
+        """The reason for a stop, or else the side of the next card, or else the result of the last coup."""
         troubles = [self._words(f"trouble.{name}") for name in TROUBLES if name in state.overlays]
         if troubles:
             return Text(" ".join(["", *troubles, ""]), "bold reverse")
@@ -91,11 +91,11 @@ class Drawing:
         return Text(GAP).join([won, *map(Text, remarks)])
 
     def hands(self, state: State, width: int) -> Text:
-        """Both hands of the coup being dealt, or else of the last one, with their totals."""
+        """Both hands of the current coup, or else of the last one, with their totals."""
         return _to_width(self._hand(state, "player"), width // 2).append(self._hand(state, "banker"))
 
     def counts(self, board: Scoreboard, width: int) -> Text:
-        """How often each result has come in this shoe."""
+        """The number of times each result has come in this shoe."""
         each = [
             Text(f"{self._words(key)} {count}", self._palette.get(key, ""))
             for key, count in board.counts.model_dump().items()
@@ -103,7 +103,7 @@ class Drawing:
         return _flowing(each, width)
 
     def marks(self, board: Scoreboard, width: int) -> Text:
-        """The streak, and what each derived road would have next if Banker or Player won."""
+        """The streak, and the next cell of each derived road if Banker or Player wins."""
         streak = Text(f"{self._words('streak')} ")
         if board.streak is None:
             streak.append("-")
@@ -125,7 +125,7 @@ class Drawing:
         return _flowing(each, width)
 
     def meter(self, progressive: Progressive, width: int) -> Text:
-        """A progressive's title and meter, and what its last award was."""
+        """A progressive's title and meter, and its last award."""
         shown = Text.assemble(printable(progressive.title), GAP, (_money(progressive.meter), "bold"))
         award = progressive.award
         last = f"{self._words('award.last')} {_money(award.amount)}" if award else ""
@@ -138,7 +138,7 @@ class Drawing:
         return self._road(board.bead_plate, self._bead, self._cell, width)
 
     def big_road(self, board: Scoreboard, width: int) -> Text:
-        """The letter of each result with the number of ties that came after it; of ties before any result that alone."""
+        """The letter of each result with the number of ties after it; for ties before any result only the number."""
         return self._road(board.big_road, self._ring, self._cell, width)
 
     def derived_road(self, cells: Sequence[DerivedCell], width: int) -> Text:
@@ -204,18 +204,18 @@ class Drawing:
 
 
 def printable(text: str) -> str:
-    """A text that a table gave, without what a terminal would take for orders."""
+    """A table's text, without characters that a terminal would take for commands."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 
 def _both_ends(left: Text, right: Text, width: int) -> Text:
-    """Two texts at the ends of a line; the left one is cut, and shows that it is, where there is no room for both."""
+    """Two texts at the ends of a line; if they do not fit, the left one is cut, with a mark."""
     left.truncate(max(1, width - right.cell_len - 1), overflow="ellipsis")
     return Text(" " * max(1, width - left.cell_len - right.cell_len)).join([left, right])
 
 
 def _flowing(texts: Sequence[Text], width: int) -> Text:
-    """The texts one after another, none broken over two lines."""
+    """The texts one after another, without a line break inside a text."""
     lines = [Text()]
     for text in texts:
         if lines[-1] and lines[-1].cell_len + len(GAP) + text.cell_len > width:

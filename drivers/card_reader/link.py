@@ -1,6 +1,6 @@
 """The host's end of the card reader's link without I/O: bytes and the time go in, swipes and bytes come out.
 
-The law is docs/card-reader.md: each swipe is delivered once and in order, and none that is older than a moment. The age
+The law is docs/reference/card-reader.md: each swipe is delivered once and in order, and none that is older than a moment. The age
 is not the reader's word: a swipe says the token that the reader had last heard when the card went through, and every
 token goes out once, so the swipe is at most as old as its token. One `CardReaderLink` lives as long as its driver, over
 many connections: so a swipe whose answer was lost with the cable is answered again, and not delivered again. Times are
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from punto.drivers import link
 from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.frames import (
     STALE_SECONDS,
@@ -29,8 +30,7 @@ from punto.drivers.card_reader.frames import (
     Swipe,
 )
 from punto.drivers.frame import HIGHEST, shortened
-from punto.drivers.framing import Counters, Decoder, encode
-from punto.drivers.silence import Silence
+from punto.drivers.framing import encode
 
 TOO_LATE: Final = CardAnswer("refused", "that swipe came too late: swipe the card again")
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromReader]]] = {
@@ -40,8 +40,8 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromReader]]] = {
 
 
 @dataclass(slots=True)
-class LinkCounters(Counters):
-    """What the link has seen, besides what its decoder counts."""
+class LinkCounters(link.LinkCounters):
+    """What the link has seen, besides what every link counts."""
 
     swipes: int = 0  # delivered
     duplicates: int = 0  # swipes that had been delivered or refused before
@@ -50,20 +50,18 @@ class LinkCounters(Counters):
         0  # frames that are not for now: of an earlier time or power-on, or a swipe behind another
     )
     restarts: int = 0  # the reader lost its power, or is another
-    silences: int = 0
 
 
-class CardReaderLink:
+class CardReaderLink(link.Link[FromReader]):
     """A card reader, over all its connections."""
 
+    counters: LinkCounters
+    here: Here | None
+
     def __init__(self) -> None:
-        self.counters = LinkCounters()
-        self.here: Here | None = None  # what the reader said of itself, None while it is not heard
-        self._decoder = self._new_decoder()
-        self._silence = Silence("card reader", self.counters)
-        # What the reader was told: when each token went out that still says something, and the last of them.
+        super().__init__("card reader", _TYPES, LinkCounters())
+        # What the reader was told: when each token went out that still says something.
         self._tokens: dict[int, float] = {}
-        self._token = HIGHEST
         self._awaited = False
         self._said_at = -inf
         # What the reader said since its power came.
@@ -71,23 +69,6 @@ class CardReaderLink:
         self._taken = 0  # the last swipe that was delivered or refused
         self._answer: Answer | None = None  # to that one
         self._out = b""
-
-    def connect(self, now: float, token: int) -> None:
-        """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
-
-        What the line still holds of an earlier time does not know it, and is not taken.
-        """
-        self._decoder = self._new_decoder()
-        self._token = token
-        self._lose()
-        self._silence.begin(now)
-
-    def _new_decoder(self) -> Decoder[FromReader]:
-        return Decoder[FromReader](_TYPES, self.counters)
-
-    def silent_seconds(self, now: float) -> float:
-        """How long the reader has not been heard, once it has been called lost; else 0."""
-        return self._silence.seconds(now)
 
     # --- what comes in
 
@@ -113,7 +94,7 @@ class CardReaderLink:
             self._lose()
         else:
             self.here = here
-            self._silence.heard(now)
+            self._heard(now)
 
     def _is_new(self, swipe: Swipe, now: float) -> bool:
         if swipe.number <= self._taken:
@@ -129,16 +110,8 @@ class CardReaderLink:
         self._taken, self._answer = swipe.number, None
         return True
 
-    def silence(self, now: float) -> str | None:
-        """Notice silence, and say why; call some ten times a second, after `receive` has had all that is readable."""
-        reason = self._silence.tick(now)
-        if reason is not None:
-            self.counters.silences += 1
-            self._lose()
-        return reason
-
     def _lose(self) -> None:
-        self.here = None
+        super()._lose()
         self._tokens.clear()
         self._out = b""
         self._said_at = -inf
@@ -156,7 +129,7 @@ class CardReaderLink:
         self._taken = swipe.number
         self._answer = Answer(swipe.number, swipe.session, answer.result, text)
         self._out += encode(self._answer)
-        self._silence.heard(now)
+        self._heard(now)
 
     def data_to_send(self, now: float, *, awaited: bool) -> bytes:
         """Return the bytes for the line: answers, and a status when it is due or a swipe is awaited now and was not."""

@@ -6,7 +6,6 @@ from punto.drivers.base import CardReaderUser
 from punto.drivers.card_reader.link import CardReaderLink
 from punto.drivers.card_reader.swiped import answer_to
 from punto.drivers.serial_device import SerialDevice
-from punto.drivers.serial_port import Port
 
 
 class SerialCardReader(SerialDevice[CardReaderUser]):
@@ -14,12 +13,12 @@ class SerialCardReader(SerialDevice[CardReaderUser]):
 
     def __init__(self, path: str, baud: int) -> None:
         self._link = CardReaderLink()
-        super().__init__(path, baud, "card reader", self._link)
+        super().__init__(path, baud, self._link)
 
     def _to_say(self, now: float, user: CardReaderUser) -> bytes:
         return self._link.data_to_send(now, awaited=user.awaited())
 
-    async def _take(self, data: bytes, now: float, port: Port, user: CardReaderUser) -> None:  # noqa: ARG002 - as the others
+    async def _take(self, data: bytes, now: float, user: CardReaderUser) -> None:
         swipe = self._link.receive(data, now)
         if swipe is not None:
             track = swipe.track.decode(errors="replace")

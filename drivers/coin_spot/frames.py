@@ -1,4 +1,4 @@
-"""The frames of the wager sensors' link, version 1, with their bytes both ways; docs/coin-spot.md is the law of this file."""
+"""The frames of the wager sensors' link, version 1, with their bytes both ways; docs/reference/coin-spot.md is the law of this file."""
 
 # ruff: noqa: D102 - `sequence`, `payload` and `parse` are documented once, at `Frame`
 

@@ -1,6 +1,6 @@
 """The host's end of the wager sensors' link without I/O: bytes and the time go in, events and bytes come out.
 
-The law is docs/coin-spot.md: each report is the device's whole picture, and an event is where it differs from what was told
+The law is docs/reference/coin-spot.md: each report is the device's whole picture, and an event is where it differs from what was told
 before. So a report that is lost is made good by the next, and one that comes twice tells nothing. Which wagers are in a
 round the device decides, when it takes the START; nothing that comes later is in it.
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
 
+from punto.drivers import link
 from punto.drivers.base import (
     SensorEvent,
     SensorFailed,
@@ -42,9 +43,7 @@ from punto.drivers.coin_spot.frames import (
     Spot,
 )
 from punto.drivers.coin_spot.seats import Seats
-from punto.drivers.frame import HIGHEST
-from punto.drivers.framing import Counters, Decoder, encode
-from punto.drivers.silence import Silence
+from punto.drivers.framing import encode
 
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromDevice]]] = {
     Here.TYPE: Here.parse,
@@ -77,8 +76,8 @@ class _Fault(NamedTuple):
 
 
 @dataclass(slots=True)
-class LinkCounters(Counters):
-    """What the link has seen, besides what its decoder counts."""
+class LinkCounters(link.LinkCounters):
+    """What the link has seen, besides what every link counts."""
 
     changes: int = 0  # reports that told something new
     stale: int = 0  # frames from before what is known already
@@ -86,23 +85,21 @@ class LinkCounters(Counters):
         0  # reports that are not for this connection, or of a power-on that has not introduced itself
     )
     restarts: int = 0
-    silences: int = 0
 
 
-class CoinSpotLink:
+class CoinSpotLink(link.Link[FromDevice]):
     """A chain of wager sensors, over all its connections.
 
     After the end of a round a wager that was in it has `stuck_seconds` to go before its sensor is called stuck.
     """
 
+    counters: LinkCounters
+    here: Here | None
+
     def __init__(self, seats: Seats, stuck_seconds: float) -> None:
-        self.counters = LinkCounters()
-        self.here: Here | None = None  # what the device said of itself, None while it is not heard
+        super().__init__("coin spot", _TYPES, LinkCounters())
         self._seats = seats
         self._stuck_seconds = stuck_seconds
-        self._decoder = self._new_decoder()
-        self._silence = Silence("coin spot", self.counters)
-        self._token = 1
         # What the device said, and what of it was told.
         self._device: PowerOn | None = None
         self._picture: Report | None = None  # of that device
@@ -123,26 +120,9 @@ class CoinSpotLink:
         self._said_at = -inf
         self._number = 0  # of the last orders
 
-    def connect(self, now: float, token: int) -> None:
-        """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
-
-        What the line still holds of an earlier time does not know it, and is not taken.
-        """
-        self._decoder = self._new_decoder()
-        self._token = token
-        self._lose()
-        self._silence.begin(now)
-
     def disconnect(self) -> None:
         """End the connection: the device is not there until it answers in another."""
         self._lose()
-
-    def _new_decoder(self) -> Decoder[FromDevice]:
-        return Decoder[FromDevice](_TYPES, self.counters)
-
-    def silent_seconds(self, now: float) -> float:
-        """How long the device has not been heard, once it has been called lost; else 0."""
-        return self._silence.seconds(now)
 
     # --- what comes in
 
@@ -160,7 +140,7 @@ class CoinSpotLink:
         if here.token != self._token or self._is_from_before(here):
             self.counters.stale += 1
             return
-        self._silence.heard(now)
+        self._heard(now)
         self.here = here
         self._number = max(self._number, here.taken)
         self._said = None
@@ -184,7 +164,7 @@ class CoinSpotLink:
         return None if self.here is None else PowerOn(self.here.serial, self.here.boot)
 
     def _take_report(self, report: Report, now: float) -> list[SensorEvent]:
-        self._silence.heard(now)
+        self._heard(now)
         self._number = max(self._number, report.taken)
         before, device = self._picture, self._powered_on
         restarted = before is not None and device != self._device
@@ -286,17 +266,8 @@ class CoinSpotLink:
             events.append(StartUnconfirmed(wanted))
         return events
 
-    def silence(self, now: float) -> str | None:
-        """Notice silence, and say why; call after `receive` has had all that is readable."""
-        reason = self._silence.tick(now)
-        if reason is not None:
-            self.counters.silences += 1
-            self._lose()
-            self._token = self._token % HIGHEST + 1
-        return reason
-
     def _lose(self) -> None:
-        self.here = None
+        super()._lose()
         self._said = None
         self._said_at = -inf
 

@@ -6,7 +6,6 @@ from punto.drivers.base import CoinSpotUser
 from punto.drivers.coin_spot.link import CoinSpotLink
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.serial_device import SerialDevice
-from punto.drivers.serial_port import Port
 
 
 class SerialCoinSpot(SerialDevice[CoinSpotUser]):
@@ -18,7 +17,7 @@ class SerialCoinSpot(SerialDevice[CoinSpotUser]):
     def __init__(self, path: str, baud: int, seats: Seats, stuck_seconds: float) -> None:
         self.seats = frozenset(seats.by_position.values())
         self._link = CoinSpotLink(seats, stuck_seconds)
-        super().__init__(path, baud, "coin spot", self._link)
+        super().__init__(path, baud, self._link)
 
     async def _connection(self, user: CoinSpotUser) -> None:
         try:
@@ -37,7 +36,7 @@ class SerialCoinSpot(SerialDevice[CoinSpotUser]):
         self._link.want(now, user.orders())
         return self._link.data_to_send(now)
 
-    async def _take(self, data: bytes, now: float, port: Port, user: CoinSpotUser) -> None:  # noqa: ARG002 - as the others
+    async def _take(self, data: bytes, now: float, user: CoinSpotUser) -> None:
         """Tell what came. Nothing is acknowledged until `user` has it safe."""
         events = self._link.receive(data, now) + self._link.tick(now)
         if events:

@@ -1,31 +1,28 @@
-"""The frames of the shoe's link, version 1, with their bytes both ways; docs/ishoe-link.md is the law of this file.
+"""The frames of the shoe's link, version 1, with their bytes both ways; docs/reference/ishoe-link.md is the law of this file.
 
 A frame is a header, a payload and a checksum, all big-endian. This module knows the header's numbers and the payloads;
-`punto.drivers.framing` adds the checksum and the framing. Every frame checks its own values when it is made, so the same
-rule refuses a wrong value that is about to be sent and one that has arrived.
+`punto.drivers.framing` adds the checksum and the framing.
 """
 
 # ruff: noqa: D102 - `sequence`, `payload` and `parse` are documented once, at `Frame`
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.frame import HIGHEST, Frame, check_serial, within
 
-HIGHEST = 0xFFFF_FFFF  # sequence numbers and logs are 32 bits and never wrap: at one card a second, 136 years
 WINDOW = (
     64  # records that a shoe sends ahead of the acknowledgement: some 1.3 kB, a tenth of a second at 115200
 )
 STORE = 1024  # records that a shoe keeps at the least: more than two whole shoes of eight decks
 RESERVE = 64  # places beyond them for what is no card let out, which a full shoe cannot hold back
 HEARTBEAT_SECONDS = 0.25  # how often a shoe sends its heartbeat, whatever else it sends
-SILENCE_SECONDS = 0.8  # three heartbeats missed: with the time to notice, a loss is seen within one second
 
-SERIAL_BYTES = 32  # the longest serial number
 TEXT_BYTES = 32  # the longest name or version of a component
 FAULT_BYTES = 200  # the longest text of a fault
 COMPONENTS = 8  # the most components in a hello: with the longest texts a hello still fits in a frame
@@ -54,18 +51,13 @@ _HELLO_NUMBERS = Struct(">IIIBB")
 _CODE = Struct(">H")
 
 
-def _within(name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise ValueError(f"{name} is {value}: it must be {low} to {high}")
-
-
 def _text_to_bytes(text: str) -> bytes:
     encoded = text.encode()
     return bytes((len(encoded),)) + encoded
 
 
 def _check_text(name: str, text: str, shortest: int, longest: int) -> None:
-    _within(f"the length of {name} in UTF-8", len(text.encode()), shortest, longest)
+    within(f"the length of {name} in UTF-8", len(text.encode()), shortest, longest)
 
 
 class _Payload:
@@ -112,31 +104,6 @@ def lamps_from_byte(byte: int) -> Lamps:
     return lamps
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """What every frame has: a type, a sequence number (0 where frames are not numbered) and a payload."""
-
-    TYPE: ClassVar[int]
-
-    @property
-    def sequence(self) -> int:
-        """The number in the frame's header."""
-        return 0
-
-    def payload(self) -> bytes:
-        """The bytes between header and checksum."""
-        return b""
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        """Read the frame back from its sequence number and payload.
-
-        Raises:
-            ValueError: what the bytes say is not a frame of this type.
-        """
-        raise NotImplementedError
-
-
 # --- shoe to host, not numbered: what the shoe is, and that it is alive.
 
 
@@ -153,14 +120,12 @@ class Hello(Frame):
     TYPE: ClassVar[int] = 0x01
 
     def __post_init__(self) -> None:
-        if not self.serial.isascii() or not self.serial.isprintable() or " " in self.serial:
-            raise ValueError(f"serial number {self.serial!r} must be printable ASCII without spaces")
-        _check_text("the serial number", self.serial, 1, SERIAL_BYTES)
-        _within("log", self.log, 1, HIGHEST)
-        _within("first_kept", self.first_kept, 1, self.next_record)
-        _within("next_record", self.next_record, 1, HIGHEST)
-        _within("decks", self.decks, 0, 255)
-        _within("the number of components", len(self.components), 0, COMPONENTS)
+        check_serial(self.serial)
+        within("log", self.log, 1, HIGHEST)
+        within("first_kept", self.first_kept, 1, self.next_record)
+        within("next_record", self.next_record, 1, HIGHEST)
+        within("decks", self.decks, 0, 255)
+        within("the number of components", len(self.components), 0, COMPONENTS)
         for part in self.components:
             _check_text("a component's name", part.name, 1, TEXT_BYTES)
             _check_text("a component's version", part.version, 1, TEXT_BYTES)
@@ -177,7 +142,7 @@ class Hello(Frame):
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        _within("the sequence number of a hello", sequence, 0, 0)
+        within("the sequence number of a hello", sequence, 0, 0)
         rest = _Payload(payload)
         serial = rest.text()
         log, first_kept, next_record, decks, count = _HELLO_NUMBERS.unpack(rest.take(_HELLO_NUMBERS.size))
@@ -213,12 +178,12 @@ class Heartbeat(Frame):
     TYPE: ClassVar[int] = 0x02
 
     def __post_init__(self) -> None:
-        _within("log", self.log, 1, HIGHEST)
-        _within("next_record", self.next_record, 1, HIGHEST)
-        _within("next_to_send", self.next_to_send, 1, self.next_record)
-        _within("first_kept", self.first_kept, 1, self.next_to_send)
-        _within("last_command", self.last_command, 0, HIGHEST)
-        _within("decks", self.decks, 0, 255)
+        within("log", self.log, 1, HIGHEST)
+        within("next_record", self.next_record, 1, HIGHEST)
+        within("next_to_send", self.next_to_send, 1, self.next_record)
+        within("first_kept", self.first_kept, 1, self.next_to_send)
+        within("last_command", self.last_command, 0, HIGHEST)
+        within("decks", self.decks, 0, 255)
 
     def payload(self) -> bytes:
         flags = LOCKED * self.locked | LID_OPEN * self.lid_open | SENDING * self.sending | FULL * self.full
@@ -227,9 +192,9 @@ class Heartbeat(Frame):
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        _within("the sequence number of a heartbeat", sequence, 0, 0)
+        within("the sequence number of a heartbeat", sequence, 0, 0)
         log, first_kept, next_to_send, next_record, flags, lamps, last, decks = _unpack(_HEARTBEAT, payload)
-        _within("flags", flags, 0, LOCKED | LID_OPEN | SENDING | FULL)
+        within("flags", flags, 0, LOCKED | LID_OPEN | SENDING | FULL)
         state = (bool(flags & LOCKED), bool(flags & LID_OPEN), bool(flags & SENDING), bool(flags & FULL))
         return cls(log, first_kept, next_to_send, next_record, last, *state, lamps_from_byte(lamps), decks)
 
@@ -244,7 +209,7 @@ class Record(Frame):
     record: int
 
     def __post_init__(self) -> None:
-        _within("the number of a record", self.record, 1, HIGHEST)
+        within("the number of a record", self.record, 1, HIGHEST)
 
     @property
     def sequence(self) -> int:
@@ -266,7 +231,7 @@ class CardRecord(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
-        _within("confidence", self.confidence, 0, 100)
+        within("confidence", self.confidence, 0, 100)
 
     def payload(self) -> bytes:
         return _CARD.pack(self.card.encode(), self.confidence)
@@ -325,7 +290,7 @@ class OverdrawnRecord(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
-        _within("confidence", self.confidence, 0, 0 if self.card is None else 100)
+        within("confidence", self.confidence, 0, 0 if self.card is None else 100)
 
     def payload(self) -> bytes:
         return _CARD.pack(NOT_READ if self.card is None else self.card.encode(), self.confidence)
@@ -346,7 +311,7 @@ class FaultRecord(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
-        _within("the code of a fault", self.code, 0, 0xFFFF)
+        within("the code of a fault", self.code, 0, 0xFFFF)
         _check_text("the text of a fault", self.text, 0, FAULT_BYTES)
 
     def payload(self) -> bytes:
@@ -371,7 +336,7 @@ class Command(Frame):
     command: int
 
     def __post_init__(self) -> None:
-        _within("the number of a command", self.command, 1, HIGHEST)
+        within("the number of a command", self.command, 1, HIGHEST)
 
     @property
     def sequence(self) -> int:
@@ -399,8 +364,8 @@ class _Position(Command):
 
     def __post_init__(self) -> None:
         Command.__post_init__(self)
-        _within("log", self.log, 1, HIGHEST)
-        _within("record", self.record, 1, HIGHEST)
+        within("log", self.log, 1, HIGHEST)
+        within("record", self.record, 1, HIGHEST)
 
     def payload(self) -> bytes:
         return _LOG_AND_RECORD.pack(self.log, self.record)
@@ -429,7 +394,7 @@ class Acknowledge(_Position):
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
         log, record, flags, lamps = _unpack(_ACKNOWLEDGE, payload)
-        _within("flags", flags, 0, LOCKED)
+        within("flags", flags, 0, LOCKED)
         return cls(sequence, log, record, bool(flags & LOCKED), lamps_from_byte(lamps))
 
 
@@ -473,10 +438,17 @@ class SetLamps(Command):
 
 
 # Every frame is one of these; `Record` and `Command` stand for their subclasses.
-AnyFrame = Hello | Heartbeat | Record | Command
+FromShoe = Hello | Heartbeat | Record
+AnyFrame = FromShoe | Command
 
-FRAMES: tuple[type[AnyFrame], ...] = (
+_FROM_SHOE: tuple[type[FromShoe], ...] = (
     *(Hello, Heartbeat),
     *(CardRecord, UnreadRecord, CutCardRecord, LidRecord, ReverseRecord, OverdrawnRecord, FaultRecord),
-    *(AskHello, Acknowledge, Resend, Lock, Unlock, SetLamps),
 )
+FRAMES: tuple[type[AnyFrame], ...] = (*_FROM_SHOE, AskHello, Acknowledge, Resend, Lock, Unlock, SetLamps)
+FROM_SHOE: Final[Mapping[int, Callable[[int, bytes], FromShoe]]] = {
+    frame.TYPE: frame.parse for frame in _FROM_SHOE
+}
+"""How to read each type of frame that a shoe sends."""
+TYPES: Final[Mapping[int, Callable[[int, bytes], AnyFrame]]] = {frame.TYPE: frame.parse for frame in FRAMES}
+"""And each type that there is on the line."""

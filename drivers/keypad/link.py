@@ -1,6 +1,6 @@
 """The host's end of the keypad's link without I/O: bytes and the time go in, presses and bytes come out.
 
-The law is docs/keypad.md: each press is delivered once, none before the keypad has answered this host, and none that
+The law is docs/reference/keypad.md: each press is delivered once, none before the keypad has answered this host, and none that
 is older than a moment; a position of the key switch is delivered once, however old. One `KeypadLink` lives as long as its driver, over many connections: so a press whose answer
 was lost with the cable is answered again, and not carried out again. Times are seconds of any clock that does not go back.
 
@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
+from punto.drivers import link
 from punto.drivers.base import KeyAnswer, KeypadLamps
-from punto.drivers.frame import HIGHEST, shortened
-from punto.drivers.framing import Counters, Decoder, encode
+from punto.drivers.frame import shortened
+from punto.drivers.framing import encode
 from punto.drivers.keypad.contact import Contact
 from punto.drivers.keypad.frames import (
     STALE_MILLISECONDS,
@@ -33,7 +34,6 @@ from punto.drivers.keypad.frames import (
     Switch,
 )
 from punto.drivers.keypad.frames import Status as StatusFrame
-from punto.drivers.silence import Silence
 
 TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
@@ -44,25 +44,24 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
 
 
 @dataclass(slots=True)
-class LinkCounters(Counters):
-    """What the link has seen, besides what its decoder counts."""
+class LinkCounters(link.LinkCounters):
+    """What the link has seen, besides what every link counts."""
 
     presses: int = 0  # delivered
     duplicates: int = 0  # presses that had been delivered before
     bounces: int = 0  # presses that were the one before once more
     late: int = 0  # presses refused for their age
     held_back: int = 0  # presses before the keypad had answered this host, or of another session
-    silences: int = 0
 
 
-class KeypadLink:
+class KeypadLink(link.Link[FromKeypad]):
     """A keypad, over all its connections."""
 
+    counters: LinkCounters
+    here: Here | None
+
     def __init__(self) -> None:
-        self.counters = LinkCounters()
-        self._decoder = self._new_decoder()
-        self.here: Here | None = None  # what the keypad said of itself, None while it is not heard
-        self._token = 1
+        super().__init__("keypad", _TYPES, LinkCounters())
         self._session = 0  # of the presses below
         self._taken = 0  # the last press that was delivered or refused
         self._answer: Answer | None = None  # to that one
@@ -72,24 +71,6 @@ class KeypadLink:
         self._out = b""
         self._shown: KeypadLamps | None = None
         self._said_at = -inf
-        self._silence = Silence("keypad", self.counters)
-
-    def connect(self, now: float, token: int) -> None:
-        """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
-
-        What the line still holds of an earlier time does not know it, and is not taken.
-        """
-        self._decoder = self._new_decoder()
-        self._token = token
-        self._lose()
-        self._silence.begin(now)
-
-    def _new_decoder(self) -> Decoder[FromKeypad]:
-        return Decoder[FromKeypad](_TYPES, self.counters)
-
-    def silent_seconds(self, now: float) -> float:
-        """How long the keypad has not been heard, once it has been called lost; else 0."""
-        return self._silence.seconds(now)
 
     # --- what comes in
 
@@ -109,7 +90,7 @@ class KeypadLink:
         if here.token != self._token:
             return
         self.here = here
-        self._silence.heard(now)
+        self._heard(now)
         if here.session != self._session:
             self._session, self._taken, self._answer = here.session, 0, None
             self._contact, self._turned, self._noted = Contact(), 0, 0
@@ -142,17 +123,8 @@ class KeypadLink:
         self._taken, self._answer = press.number, None
         return True
 
-    def silence(self, now: float) -> str | None:
-        """Notice silence, and say why; call some ten times a second, after `receive` has had all that is readable."""
-        reason = self._silence.tick(now)
-        if reason is not None:
-            self.counters.silences += 1
-            self._lose()
-            self._token = self._token % HIGHEST + 1
-        return reason
-
     def _lose(self) -> None:
-        self.here = None
+        super()._lose()
         self._out = b""
         self._said_at = -inf
         self._turned = 0  # where the key stands is told anew on each connection

@@ -6,7 +6,6 @@ from punto.drivers.base import KeypadUser
 from punto.drivers.keypad.frames import Switch
 from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.serial_device import TICK_SECONDS, SerialDevice
-from punto.drivers.serial_port import Port
 
 
 class SerialKeypad(SerialDevice[KeypadUser]):
@@ -14,15 +13,15 @@ class SerialKeypad(SerialDevice[KeypadUser]):
 
     def __init__(self, path: str, baud: int) -> None:
         self._link = KeypadLink()
-        super().__init__(path, baud, "keypad", self._link)
+        super().__init__(path, baud, self._link)
 
     def _to_say(self, now: float, user: KeypadUser) -> bytes:
         return self._link.data_to_send(now, user.lamps())
 
-    async def _take(self, data: bytes, now: float, port: Port, user: KeypadUser) -> None:
+    async def _take(self, data: bytes, now: float, user: KeypadUser) -> None:
         """Carry orders out. That may take longer than the keypad waits for a sign of life, so it is given one meanwhile."""
         for told in self._link.receive(data, now):
-            meanwhile = asyncio.create_task(self._stay(port, user))
+            meanwhile = asyncio.create_task(self._stay())
             try:
                 if isinstance(told, Switch):
                     await user.turned(told.position)
@@ -32,8 +31,8 @@ class SerialKeypad(SerialDevice[KeypadUser]):
             finally:
                 meanwhile.cancel()
 
-    async def _stay(self, port: Port, user: KeypadUser) -> None:
+    async def _stay(self) -> None:
         """Go on saying how things stand, until cancelled."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            port.write(self._to_say(asyncio.get_running_loop().time(), user))
+            self.send()

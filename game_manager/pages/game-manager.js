@@ -1,7 +1,7 @@
-// The Game Manager: five parts, of which one is shown.
+// The Game Manager: five parts, one of them visible.
 
 import { askOrder, say } from "/static/dialogs.js";
-import { byId, button, element, put, refresh, svg, table } from "/static/elements.js";
+import { byId, button, element, put, refresh, submitted, svg, table } from "/static/elements.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
 import { plain, sentence } from "/static/words.js";
@@ -12,12 +12,12 @@ import { dayAndClock, tellTimesBy } from "./times.js";
 const READERS = ["supervisor", "executive", "auditor"];
 const session = await begin(pageLink("Supervisor", "/supervisor"));
 document.body.append(byId("said")); // at the foot of this page
-if (!session.roles.some((role) => READERS.includes(role))) location.replace("/supervisor"); // and on from there, if it is a dealer
+if (!session.roles.some((role) => READERS.includes(role))) location.replace("/supervisor"); // which redirects dealers
 
 let view;
 let overview = null;
 
-/** Ask for a report; what was refused is said, and null comes back. */
+/** Request a report; a refusal is shown, and the result is null. */
 async function get(path) {
   const answer = await ask("GET", `/api/progressive${path}`);
   if (answer.status === 401) goToSignOn("ended");
@@ -79,7 +79,7 @@ function retire() {
   askOrder({
     order: "retire",
     view,
-    text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. What becomes of the money the rules of the place say. Who approves it is an executive too.`,
+    text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. The local rules decide where the money goes. Another executive must approve it.`,
     preview: () => [element("p", { class: "fault" }, "No round and no award is open: it can be retired.")],
   });
 }
@@ -89,22 +89,9 @@ function retire() {
 const advised = ({ text, sheet, loud }) =>
   element("div", { class: loud ? "advice loud" : "advice" }, element("p", {}, `${sentence(text)}.`), element("blockquote", {}, sheet));
 
-// --- manual adjustment: filled in on the page, looked over in the dialog, which knows by then whether somebody must approve
+// --- manual adjustment: filled in on the page, reviewed in the dialog, which then knows if a second person must approve
 
 const field = (form, name) => form.elements[name];
-
-function submitted(form, look) {
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    const fault = form.querySelector(".fault");
-    fault.textContent = "";
-    try {
-      look(form);
-    } catch (missing) {
-      fault.textContent = missing.message;
-    }
-  });
-}
 
 function written(form, name, missing) {
   const text = field(form, name).value.trim();
@@ -177,10 +164,10 @@ submitted(byId("settings-form"), async (form) => {
   const dialog = askOrder({
     order: "change_settings",
     view,
-    text: `In force at once, a seed from the next meter on. Reason: ${reason}`,
+    text: `Applies at once, a seed from the next meter on. Reason: ${reason}`,
     parts: [
       table("What changes", ["Setting", "Now", "Then"], Object.entries(found).map(([name, next]) => [plain(name), told(name, settings[name]), told(name, next)])),
-      ...(answer.body.advice.length ? [element("h3", {}, "What the sheet advises"), ...answer.body.advice.map(advised)] : [verdict(true, "The sheet advises against nothing of it.")]),
+      ...(answer.body.advice.length ? [element("h3", {}, "What the sheet advises"), ...answer.body.advice.map(advised)] : [verdict(true, "The sheet does not advise against this.")]),
     ],
     read: () => ({ ...found, reason }),
     why: false,
@@ -195,7 +182,7 @@ submitted(byId("settings-form"), async (form) => {
 // --- awards
 
 const STATES = { locked: "Locked, not booked", booked: "Booked", backed_out: "Backed out" };
-const pages = [null]; // where each page that was turned to begins
+const pages = [null]; // the start of each visited page
 
 async function loadAwards() {
   const before = pages.at(-1);
@@ -234,7 +221,7 @@ function awardsTable(awards) {
 const BY = { key: () => "key", card: (level) => `${level} card`, signature: (level) => `${level} signature`, dealer: () => "dealer alone" };
 const confirmedBy = ({ who, by, level, confirmed_by: first }) => `${first ? `${first}, then ` : ""}${who}, ${BY[by](level)}`;
 
-/** Games that a supervisor confirmed nobody to have won, and those of them that were opened again. */
+/** Games that ended with NOBODY WON, and those of them that were reopened. */
 const nobodyWon = (games) => games.map((game) => element("p", {}, game.again
   ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
   : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`));
@@ -249,7 +236,7 @@ function stateOf({ state, booked, backed_out: back }) {
 const bag = () => svg("svg", { viewBox: "0 0 24 24", class: "bag", "aria-hidden": true },
   svg("path", { d: "M8 2h8l-2 4h-4zM9 7h6c4 3 6 7 6 10 0 3-2 5-5 5H8c-3 0-5-2-5-5 0-3 2-7 6-10z" }));
 
-/** The money bag: the win page on paper, and on a slip where there is a printer. */
+/** The money bag: the win page on paper, and on a slip if there is a printer. */
 function moneyBag(award) {
   const words = `of award ${award.number}`;
   const page = button("Print", () => printPage(award), { "aria-label": `Print the win page ${words}` });
@@ -268,7 +255,7 @@ const printed = ({ prints }) => {
 };
 
 async function printPage(award) {
-  const tab = open("", "_blank"); // at the touch: later a browser would not let it be opened
+  const tab = open("", "_blank"); // at once: later the browser would block it
   const answer = await ask("POST", `/api/progressive/awards/${award.input}/win-page`);
   if (answer.status === 200) {
     (tab ?? window).location = URL.createObjectURL(answer.body);
@@ -292,7 +279,7 @@ function backOut(award) {
     order: "back_out",
     view,
     title: `Back out award ${award.number}`,
-    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. What was paid for it is the house's to recover. A seed that began the next meter is taken back by an adjustment of its own.`,
+    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
     read: () => ({ award: award.number, progressive: award.progressive }),
     preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
   });
@@ -331,7 +318,7 @@ async function loadReport(form) {
   if (name === "reconcile") offerCount(found);
 }
 
-/** The form for the coins: of the progressives that have some to count, the one that was played and waits for its count comes first. */
+/** The form for the coins: the progressive that was played and still needs its count comes first. */
 function offerCount({ day, progressives }) {
   const form = byId("coins-form");
   const dropped = progressives.filter(({ coins }) => coins.taken !== null);
@@ -401,7 +388,7 @@ follow((latest) => {
   showTop(view, "Game Manager");
   const now = JSON.stringify([view.progressive, view.orders]);
   if (first) showPart();
-  else if (now !== known) reads = 2; // what follows from an order is on the record a moment after the table has it
+  else if (now !== known) reads = 2; // the effect of an order is on the record a moment after the table has it
   if (reads > 0) {
     reads -= 1;
     load();

@@ -1,8 +1,8 @@
-// Amounts: exact decimals come from the service as text and are never made a number, so nothing is rounded.
+// Amounts: exact decimals come from the service as text and are never converted to numbers, so nothing is rounded.
 
 import { element } from "/static/elements.js";
 
-/** "10000.24332900" as "10,000.24" with what is less than a cent beside it, small; negative with a minus. */
+/** "10000.24332900" as "10,000.24" with the fraction of a cent small beside it; negative with a minus. */
 export function exact(text) {
   const [, sign, whole, cents, rest] = /^(-?)(\d+)\.(\d\d)(\d*)$/.exec(text);
   const shown = `${sign && "−"}${grouped(whole)}.${cents}`;
@@ -11,7 +11,7 @@ export function exact(text) {
   return made;
 }
 
-/** A change: the same with its sign, and a dash where there is none. */
+/** A change: the same with its sign, and a dash for zero. */
 export function change(text) {
   if (/^-?0+\.0+$/.test(text)) return element("span", { class: "nothing" }, "–");
   const made = exact(text);
@@ -27,7 +27,7 @@ export function minor(units) {
 const decimals = (units) => `${units < 0 ? "-" : ""}${Math.trunc(Math.abs(units) / 100)}.${String(Math.abs(units) % 100).padStart(2, "0")}`;
 const grouped = (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** What somebody wrote, such as "1,234.5", in minor units. */
+/** A person's text, such as "1,234.5", in minor units. */
 export function read(text, what) {
   const found = /^(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d{1,2}))?$/.exec(text.trim());
   if (found === null) throw new Error(`${what}: write an amount such as 1,234.50.`);

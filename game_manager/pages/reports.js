@@ -1,6 +1,6 @@
-// How the reports are drawn. What they say comes from the record alone.
+// The drawing of the reports. Their data comes only from the record.
 
-import { element, table } from "/static/elements.js";
+import { element, facts, table } from "/static/elements.js";
 import { plain, sentence } from "/static/words.js";
 import { change, exact } from "./money.js";
 import { dayAndClock } from "./times.js";
@@ -46,7 +46,7 @@ const period = ({ begins, ends, state, elsewhere }) =>
     ...(elsewhere === 0 ? [] : [element("p", { class: "fault" }, `The clock was changed: ${elsewhere} entries bear a time of this period and are in another one's report. Look for them in the postings.`)]),
   );
 
-/** Every account of every progressive, and what each tier was paid. */
+/** Every account of every progressive, and the payments of each tier. */
 export function metersTable(meters) {
   if (meters.length === 0) return [nothing("None has been opened yet.")];
   return meters.flatMap((meter) => [
@@ -55,12 +55,12 @@ export function metersTable(meters) {
       Object.values(ACCOUNTS).map((name) => `>${name}`),
       [Object.keys(ACCOUNTS).map((name) => exact(meter.accounts[name]))],
     )),
-    element("dl", { class: "figures small" },
-      ...Object.entries(meter.paid_by_tier).map(([tier, paid]) => element("div", {}, element("dt", {}, `Paid, ${plain(tier)}`), element("dd", {}, exact(paid)))),
-      element("div", {}, element("dt", {}, "Promised to awards not booked"), element("dd", {}, exact(meter.promised))),
-      element("div", {}, element("dt", {}, "Awards"), element("dd", {}, String(meter.awards))),
-      element("div", {}, element("dt", {}, "Paid from the tray"), element("dd", {}, exact(meter.from_tray))),
-    ),
+    facts([
+      ...Object.entries(meter.paid_by_tier).map(([tier, paid]) => [`Paid, ${plain(tier)}`, exact(paid)]),
+      ["Promised to awards not booked", exact(meter.promised)],
+      ["Awards", meter.awards],
+      ["Paid from the tray", exact(meter.from_tray)],
+    ], { class: "figures small" }),
     verdict(meter.balanced, "The books balance.", "The books do not balance: the record was changed by another program. See where with punto replay."),
   ]);
 }
@@ -68,10 +68,7 @@ export function metersTable(meters) {
 /** The accrual report: start, every change, end, account by account. */
 export function dayReport(day) {
   const of = day.progressives.flatMap((each) => [
-    element("dl", { class: "figures" },
-      ...[["Rounds", String(each.rounds)], ["Wagers", String(each.wagers)], ["Staked", exact(each.staked)]]
-        .map(([name, figure]) => element("div", {}, element("dt", {}, name), element("dd", {}, figure))),
-    ),
+    facts([["Rounds", each.rounds], ["Wagers", each.wagers], ["Staked", exact(each.staked)]], { class: "figures" }),
     scrolling(`${each.progressive}, every change`, accrual(each), "accrual"),
     verdict(each.explained, "Start and changes come to the end, to the millionth of a cent.", "Start and changes do not come to the end: the record was changed by another program."),
     ...each.settings.map((other) => element("p", {}, `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed).map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`).join(", ")}).`)),
@@ -105,7 +102,7 @@ function what({ cause, ts, award, tier }) {
 const why = ({ who, reason, approved_by }) =>
   [who, approved_by && `approved by ${approved_by}`, reason && `“${reason}”`].filter(Boolean).join(", ");
 
-/** The weekly deposit, each part of it, and what is carried. */
+/** The weekly deposit, its parts, and the carried fractions. */
 export function weekReport(week) {
   const of = week.progressives.flatMap((each) => [
     element("p", { class: "deposit" }, each.deposit.startsWith("-") ? "Draw from the fund " : "Deposit ", element("b", {}, exact(each.deposit.replace("-", "")))),
@@ -141,13 +138,13 @@ export function reconciliation(found) {
   ];
 }
 
+const amount = (text) => (text === null ? "–" : exact(text));
+
 function coins({ taken, counted, difference, who, ts, todo }) {
   const off = difference !== null && !/^0\.00$/.test(difference);
   return element("div", { class: off ? "coins off" : "coins" },
     element("h3", {}, "Coins"),
-    ...(taken === null ? [] : [element("dl", { class: "figures small" },
-      ...[["Taken", taken], ["Counted", counted], ["Difference", difference]].map(([name, amount]) =>
-        element("div", {}, element("dt", {}, name), element("dd", {}, amount === null ? "–" : exact(amount)))))]),
+    ...(taken === null ? [] : [facts([["Taken", amount(taken)], ["Counted", amount(counted)], ["Difference", amount(difference)]], { class: "figures small" })]),
     ...(who === null ? [] : [element("p", { class: "quiet" }, `Counted by ${who}, ${dayAndClock(ts)}.`)]),
     element("p", {}, sentence(todo)),
   );

@@ -1,1 +1,1 @@
-"""The figures that regulators' sheets print, held against the exact ones."""
+"""The figures that regulators' sheets print, compared with the exact ones."""

@@ -1,8 +1,8 @@
-"""Every figure that a regulator's sheet prints, beside the exact one.
+"""Compares every figure that a regulator's sheet prints with the exact one.
 
-A figure agrees when the exact one, rounded half up to as many digits as are printed, is the printed one. What is
-counted comes from the game files and never from here. Where the statistics of a progressive are not expected to agree,
-the readings of its sheet that were tried are told, with what each of them gives.
+A figure agrees if the exact one, rounded half up to the printed number of digits, is the printed one. Counts
+come from the game files and never from here. If the statistics of a progressive are not expected to agree,
+the report lists the readings of its sheet that were tried, with their results.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ from punto.odds.published.readings import (
 NEAR: Final = Fraction(5, 100)
 """The exact figure is near the printed one if it is within this share of it."""
 _BEST: Final = 6
-"""So many of the readings that are nearest to all statistics together are told."""
+"""The number of reported readings that are nearest to all statistics together."""
 _BEST_BY_AVERAGE: Final = 3
 
 Unit = Literal["%", "$", "1 in", ""]
@@ -56,7 +56,7 @@ _STATISTICS: Final[dict[str, tuple[str, Unit]]] = {
 class Figure:
     """A printed figure and the exact one, both in `unit`; `reproducible` is the mark of the file.
 
-    What is read off a game file and not counted from a shoe has no `decks`, and is never rounded.
+    A figure read from a game file instead of counted from a shoe has no `decks`, and is never rounded.
     """
 
     sheet: str
@@ -70,7 +70,7 @@ class Figure:
 
     @property
     def places(self) -> int:
-        """How many decimal places are printed."""
+        """The number of printed decimal places."""
         return len(self.printed.partition(".")[2])
 
     @property
@@ -88,7 +88,7 @@ class Figure:
 
     @property
     def as_marked(self) -> bool:
-        """Whether the result is as good as the mark says; with the mark false any is."""
+        """Whether the result is as good as the mark says; with a false mark any result is."""
         if self.reproducible is True:
             return self.result == "agrees"
         return self.reproducible is False or self.result != "differs"
@@ -96,7 +96,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a sheet: what is supposed, and the statistics that follow at a contribution (a share)."""
+    """One reading of a sheet: its assumptions, and the resulting statistics at a contribution (a share)."""
 
     supposed: str
     decks: int
@@ -108,10 +108,10 @@ class Reading:
 class Readings:
     """The readings tried of one pay table.
 
-    `nearest` has for each statistic the reading nearest to it, at the game file's contribution. `together` has those
-    nearest to the hit frequency and the average at once, each at the contribution that gives the house advantage;
-    `averaged` those nearest to the hit frequency and the house advantage, each at the contribution that gives the
-    average, by the printed odds.
+    `nearest` has for each statistic the nearest reading, at the game file's contribution. `together` has
+    those nearest to the hit frequency and the average at once, each at the contribution that gives the house
+    advantage; `averaged` those nearest to the hit frequency and the house advantage, each at the contribution
+    that gives the average, by the printed odds.
     """
 
     what: str
@@ -131,21 +131,21 @@ class Report:
 
     @property
     def as_marked(self) -> bool:
-        """Whether every figure is as the file marks it."""
+        """Whether every figure agrees as the file marks it."""
         return all(figure.as_marked for figure in self.figures)
 
 
 def rounded(exact: Fraction, places: int) -> Fraction:
-    """Half up, the sign aside: 0.125 is 0.13 and -0.125 is -0.13."""
+    """Half up, by absolute value: 0.125 is 0.13 and -0.125 is -0.13."""
     scaled = floor(abs(exact) * 10**places + Fraction(1, 2))
     return Fraction(scaled if exact >= 0 else -scaled, 10**places)
 
 
 def check(path: Path | None = None) -> Report:
-    """Hold a file of printed figures against the game files; without a path the sheets' own.
+    """Compare a file of printed figures with the game files; without a path the sheets' own file.
 
     Raises:
-        ConfigError: the file, or a game file that it is held against, cannot be used.
+        ConfigError: the file, or a game file that it is compared with, cannot be used.
     """
     file = FiguresFile(path)
     edges = [
@@ -183,7 +183,7 @@ def _limits(entry: Limits, source: Source) -> Iterator[Figure]:
     for side in Side:
         limits = source.dragon_bonus(side).limits
         if limits.maximum is None:
-            raise source.error(f"has no maximum for Dragon Bonus, and the file prints {entry.maximum}")
+            raise source.error(f"has no maximum for Dragon Bonus, but the file prints {entry.maximum}")
         for what, printed, amount in (
             ("minimum", entry.minimum, limits.minimum),
             ("maximum", entry.maximum, limits.maximum),
@@ -194,7 +194,7 @@ def _limits(entry: Limits, source: Source) -> Iterator[Figure]:
 def _maximum_wagers(entry: MaximumWagers, source: Source) -> Figure:
     maximum = source.game.maximum_wagers
     if maximum is None:
-        raise source.error(f"has no maximum_wagers, and the file prints {entry.maximum_wagers}")
+        raise source.error(f"has no maximum_wagers, but the file prints {entry.maximum_wagers}")
     return Figure(
         entry.sheet, "Dai Bacc: wagers of a player", None, entry.maximum_wagers, "", Fraction(maximum)
     )
@@ -206,7 +206,7 @@ def _dollars(sheet: str, what: str, printed: str, amount: int) -> Figure:
 
 
 class _Meter:
-    """One pay table's statistics and the wager that they are held against."""
+    """One pay table's statistics and the wager that they are compared with."""
 
     def __init__(self, entry: Statistics, source: Source) -> None:
         self.entry = entry
@@ -217,7 +217,7 @@ class _Meter:
         self.variants = variants(self._wager, entry.side, wide=self._wide)
 
     def figures(self, chances: Chances) -> Iterator[Figure]:
-        """The statistics beside those of the game file, and what it has from the sheet."""
+        """The statistics compared with those of the game file, and the values that it takes from the sheet."""
         wager = held_beside(self._wager, self.entry.side)
         model = Model.of(wager, chances.of(wager, self._decks))
         if model is None:
@@ -274,12 +274,12 @@ class _Meter:
                 yield replace(reading, words=(*reading.words, *slip), model=model)
 
     def _nearest(self, tried: Iterable[Supposed], name: str) -> Reading:
-        # Odds that were taken from the sheet say nothing of the odds.
+        # Odds taken from the sheet cannot confirm the printed odds.
         fair = (each for each in tried if name != "one_in" or AS_PRINTED not in each.words)
         return self._reading(min(fair, key=lambda each: self._away(each, name)))
 
     def _away(self, reading: Supposed, *names: str) -> tuple[Fraction, int]:
-        """How far a reading is from these statistics, as shares of them; of two as far that which supposes less."""
+        """A reading's distance from these statistics, as shares of them; then its number of assumptions."""
         given = reading.model.gives()
         shares = []
         for name in names:
@@ -296,7 +296,7 @@ class _Meter:
         )
 
 
-# --- what is printed of a report
+# --- the printed report
 
 
 def lines(report: Report) -> Iterator[str]:
@@ -321,15 +321,15 @@ def lines(report: Report) -> Iterator[str]:
     yield ""
     results = [figure.result for figure in report.figures]
     yield (
-        f"{len(results)} figures: {results.count('agrees')} agree at the printed precision, {results.count('nearly')} are "
-        f"within {float(NEAR):.0%}, {results.count('differs')} differ"
+        f"{len(results)} figures: {results.count('agrees')} agree at the printed precision, {results.count('nearly')} "
+        f"are within {float(NEAR):.0%}, {results.count('differs')} differ"
     )
     others = [figure for figure in report.figures if not figure.as_marked]
     if not others:
-        yield "every figure is as the file marks it"
+        yield "every figure agrees as the file marks it"
     for figure in others:
         mark = "agree" if figure.reproducible is True else "be near"
-        yield f"{figure.what} (sheet {figure.sheet}, {figure.printed}) is marked to {mark} and does not"
+        yield f"{figure.what} (sheet {figure.sheet}, {figure.printed}) is marked to {mark} but does not"
 
 
 def _result(figure: Figure) -> str:
@@ -371,7 +371,7 @@ def _row(name: str, reading: Reading) -> list[str]:
 
 
 def _places(figure: Figure) -> int:
-    """Three decimal places more than are printed, or as many if the exact figure has no more."""
+    """Three decimal places more than printed, or the printed number if the exact figure has no more."""
     exact = rounded(figure.exact, figure.places) == figure.exact
     return figure.places if exact else figure.places + 3
 
@@ -387,7 +387,7 @@ def _decimal(value: Fraction, places: int, sign: Literal["-", "+"] = "-") -> str
 
 
 def _table(rows: Sequence[Sequence[str]], align: str) -> Iterator[str]:
-    """Columns of equal width, each to the left (<) or the right (>)."""
+    """Columns of equal width, each aligned left (<) or right (>)."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (f"{cell:{side}{width}}" for cell, side, width in zip(row, align, widths, strict=True))

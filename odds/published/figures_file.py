@@ -1,4 +1,4 @@
-"""The file of the figures that regulators' sheets print, and the game files that they are held against."""
+"""The file of the figures that regulators' sheets print, and the game files to compare them with."""
 
 import re
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"-?\d{1,12}(?:\.\d{1,12})?", re.ASCII)
 def _as_printed(value: object) -> str:
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(text, str) or _NUMBER.fullmatch(text) is None:
-        raise ValueError(f"must be a number as it is printed, such as 9.42, not {value!r}")
+        raise ValueError(f"must be a number as printed, such as 9.42, not {value!r}")
     return text
 
 
@@ -37,16 +37,16 @@ def _as_mark(value: object) -> object:
 
 
 Printed = Annotated[str, BeforeValidator(_as_printed)]
-"""A number as it is printed: 2.50 says more than 2.5."""
+"""A number as printed: 2.50 is more precise than 2.5."""
 Reproducible = Annotated[bool | str, BeforeValidator(_as_mark)]
 """Whether the exact figure is expected to agree; "nearly": to be near."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HouseEdges:
-    """The house edges of a Dragon Bonus table at so many decks, in percent.
+    """The house edges of a Dragon Bonus table at a number of decks, in percent.
 
-    `note` says what is known of figures that do not agree. `game` names another game file to hold them against.
+    `note` explains figures that do not agree. `game` names another game file to compare them with.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -61,7 +61,7 @@ class HouseEdges:
     game: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be counted, and a table without a game file."""
+        """Reject values that cannot be counted, and a table without a game file."""
         _check_decks(self.decks)
         if not self.game and self.table not in {1, 2, 3}:
             raise ValueError(f'table must be 1, 2 or 3, not {self.table}; or name a game file: game = "..."')
@@ -77,10 +77,11 @@ _PROGRESSIVES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """What is printed of a progressive's pay table for its wager of so many dollars.
+    """The printed statistics of a progressive's pay table for its wager of a number of dollars.
 
-    Percent, percent, the N of "1 in N" for the top award, dollars, dollars. `side` is the base wager that they are
-    for; where none is printed a win of either hand counts. `decks` are the game file's own if left out.
+    Percent, percent, the N of "1 in N" for the top award, dollars, dollars. `side` is the base wager that
+    they are for; if the sheet does not name one, a win of either hand counts. `decks` defaults to the game
+    file's own.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -99,7 +100,7 @@ class Statistics:
     game: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what nothing can be held against."""
+        """Reject statistics that cannot be compared with a game file."""
         _check_decks(self.decks)
         if Fraction(self.one_in) < 1:
             raise ValueError(f"one_in must be at least 1, not {self.one_in}")
@@ -112,14 +113,14 @@ class Statistics:
 
     @property
     def title(self) -> str:
-        """What to call it."""
+        """Its title in reports."""
         side = self.side.value.capitalize() if self.side else "either hand"
         return f"Progressive #{self.table}, ${self.denomination}, {side}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a Dragon Bonus wager may be, in dollars."""
+    """The limits of a Dragon Bonus wager, in dollars."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
@@ -131,7 +132,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class MaximumWagers:
-    """How many wagers a player of Dai Bacc may have on one coup."""
+    """The maximum number of wagers that a player of Dai Bacc may have on one coup."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
@@ -142,7 +143,7 @@ class MaximumWagers:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedFigures:
-    """A whole file. Its `signature` tables are those of other machines' software: no figures, and never repeated."""
+    """A whole file. Its `signature` tables are other machines' software signatures, not figures."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
@@ -153,9 +154,9 @@ class PrintedFigures:
     signature: tuple[dict[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a file that would agree because nothing is in it."""
+        """Reject a file without figures, which would always agree."""
         if not any((self.dragon_bonus, self.progressive, self.dragon_bonus_limits, self.dai_bacc)):
-            raise ValueError("there is no figure in the file: add a [[dragon_bonus]] or a [[progressive]]")
+            raise ValueError("the file has no figures: add a [[dragon_bonus]] or a [[progressive]]")
 
 
 def _check_decks(decks: int | None) -> None:
@@ -165,21 +166,21 @@ def _check_decks(decks: int | None) -> None:
 
 @dataclass(frozen=True)
 class Source:
-    """One table of the file of figures, and the game file that it is held against."""
+    """One table of the file of figures, and the game file to compare it with."""
 
     file: TomlFile
     at: Path_
     game: Game
 
     def error(self, message: str) -> ConfigError:
-        """What is wrong with the game for this purpose."""
+        """An error about the game for this purpose."""
         return ConfigError([self.file.problem((*self.at, "game"), f"{self.game.title} {message}")])
 
     def dragon_bonus(self, side: Side) -> Wager:
         """The game's Dragon Bonus wager on this side.
 
         Raises:
-            ConfigError: it has none.
+            ConfigError: the game does not have one.
         """
         name = f"dragon_bonus_{side.value}"
         try:
@@ -191,11 +192,11 @@ class Source:
         """The game's wager that pays from a meter.
 
         Raises:
-            ConfigError: it has none, or several.
+            ConfigError: the game has none, or several.
         """
         found = [wager for wager in self.game.wagers if wager.progressive is not None]
         if len(found) != 1:
-            raise self.error(f"must have one wager that pays from a meter, and has {len(found)}")
+            raise self.error(f"must have one wager that pays from a meter, but has {len(found)}")
         return found[0]
 
 
@@ -203,7 +204,7 @@ class FiguresFile:
     """A file of figures, by default the one that ships with the program."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read it.
+        """Read the file.
 
         Raises:
             ConfigError: it cannot be read, or a key or value is wrong.
@@ -240,7 +241,7 @@ class FiguresFile:
             yield maximum, self._source(("dai_bacc",), maximum.game)
 
     def _source(self, at: Path_, game: str) -> Source:
-        """The game file that the table at this place is held against.
+        """The game file to compare the table at this place with.
 
         Raises:
             ConfigError: there is none, or it cannot be used.

@@ -1,7 +1,7 @@
-"""What a progressive's statistics would be if its sheet meant something else.
+"""The statistics of a progressive if its sheet had another meaning.
 
-A sheet prints four statistics of a pay table and says of none how it was found. By the model of `meter.py` they follow
-from a few chances, so each way to read the sheet has its own four.
+A sheet prints four statistics of a pay table without their method. By the model of `meter.py` they follow
+from a few probabilities, so each reading of the sheet gives its own four.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from punto.odds.exact import GameOdds
 from punto.odds.meter import average_award
 
 DECKS: Final = (4, 6, 8)
-"""The shoes that the sheets print figures for."""
+"""The shoes for which the sheets print figures."""
 
 _TIE: Final = Wager(
     name="tie",
@@ -37,9 +37,9 @@ class Chances:
     """How often each rule of some wagers decides, from full shoes."""
 
     def __init__(self, wagers: Iterable[Wager]) -> None:
-        """Count them together: those whose rules ask the same are counted once, whatever they pay."""
+        """Count them together: rules with the same conditions are counted once, whatever they pay."""
         different = {_asked(wager): wager for wager in (_TIE, *wagers)}
-        # Beside which base wager they stand is settled in their rules already.
+        # Their rules already include the base wager.
         alone = tuple(
             replace(wager, name=str(number), base=True, requires_base="none", requires_base_win=False)
             for number, wager in enumerate(different.values())
@@ -54,7 +54,7 @@ class Chances:
         if decks not in self._counts:
             self._counts[decks] = self._odds.counts(shoe)
         counts = self._counts[decks][self._names[_asked(wager)]].values()
-        # A wager that leaves coups to no rule has one count more.
+        # A wager that leaves coups undecided has one count more.
         return [(rule, Fraction(count, shoe.total)) for rule, count in zip(wager.rules, counts, strict=False)]
 
     def of_a_tie(self, decks: int) -> Fraction:
@@ -77,16 +77,17 @@ class Given:
 
 
 def returned(chances: Iterable[tuple[Rule, Fraction]]) -> Fraction:
-    """What a wager's pays give back on average per unit staked, stakes included; nothing of a meter."""
+    """The average return of a wager's pays per unit staked, stakes included; without a meter's share."""
     return _sum(chance * rule.pay.returned(1) for rule, chance in chances)
 
 
 @dataclass(frozen=True)
 class Model:
-    """What the statistics follow from, per coup.
+    """The inputs of the statistics, per coup.
 
-    The stake and the seed are in minor units. `returned` is what fixed pays and pushes give back per unit staked, `top`
-    how often the whole meter is won, `shared` the smaller shares of it, each times how often it is won.
+    The stake and the seed are in minor units. `returned` is the return of fixed pays and pushes per unit
+    staked, `top` the probability of the whole meter, `shared` the smaller shares of it, each times its
+    probability.
     """
 
     stake: int
@@ -124,17 +125,17 @@ class Model:
         )
 
     def giving(self, house_advantage: Fraction) -> "Model":
-        """The same at the contribution that leaves the house so many percent."""
+        """The same at the contribution that gives this house advantage, in percent."""
         return replace(self, contribution=self._kept - house_advantage / 100)
 
     def averaging(self, dollars: Fraction) -> "Model":
-        """The same at the contribution whose average top award is so much."""
+        """The same at the contribution that gives this average top award."""
         paid = 100 * dollars * (self.top + self.shared)
         return replace(self, contribution=(paid - self.seed * self.top) / self.stake)
 
     @property
     def _kept(self) -> Fraction:
-        """What the house keeps before the contribution."""
+        """The house's share before the contribution."""
         return 1 - self.returned - self.top * self.seed / self.stake
 
 
@@ -144,7 +145,7 @@ def _sum(shares: Iterable[Fraction]) -> Fraction:
 
 @dataclass(frozen=True)
 class Variant:
-    """A wager as one may read its pay table; `words` say how."""
+    """A possible reading of a wager's pay table; `words` describe it."""
 
     words: tuple[str, ...]
     wager: Wager
@@ -156,7 +157,7 @@ def held_beside(wager: Wager, side: Side | None) -> Wager:
 
 
 def variants(wager: Wager, side: Side | None, *, wide: bool) -> list[Variant]:
-    """The wager as it is held beside this side; if `wide`, beside the others and with naturals counted too."""
+    """The wager beside this side; if `wide`, also beside the others and with naturals counted."""
     if not wide:
         return [Variant((), held_beside(wager, side))]
     naturals = replace(wager, rules=tuple(map(_of_naturals_too, wager.rules)))
@@ -179,7 +180,7 @@ def _of_naturals_too(rule: Rule) -> Rule:
 
 @dataclass(frozen=True)
 class Supposed:
-    """One reading: what is supposed, in words, and the model that follows."""
+    """One reading: its assumptions, in words, and the resulting model."""
 
     words: tuple[str, ...]
     decks: int
@@ -190,7 +191,7 @@ AS_PRINTED: Final = "odds as printed"
 
 
 def supposed(variant: Variant, chances: Chances, one_in: Fraction, *, wide: bool) -> Iterator[Supposed]:
-    """The readings of a variant: other shoes, ties that push, the odds as printed; if `wide`, what it pays."""
+    """The readings of a variant: other shoes, ties that push, the odds as printed; if `wide`, other pays too."""
     pays = {"": variant.wager, **(_paid_the_other_way(variant.wager) if wide else {})}
     for decks, paid, ties, odds in product(DECKS, pays, ("", "ties push"), ("", AS_PRINTED)):
         model = Model.of(pays[paid], chances.of(pays[paid], decks))
@@ -211,9 +212,10 @@ HANDS_AS_PRINTED: Final = "odds of its hand as printed"
 
 
 def averaged(variant: Variant, chances: Chances, one_in: Fraction, average: Fraction) -> Iterator[Supposed]:
-    """The readings of a variant by the printed odds and the printed average, whatever contribution that takes.
+    """The readings of a variant by the printed odds and the printed average, at the contribution that this needs.
 
-    All tiers of the hand that wins the top award are as often likelier than counted as the top award is.
+    All tiers of the hand that wins the top award are more probable than counted by the same factor as the top
+    award.
     """
     for decks, ties in product(DECKS, ("", "ties push")):
         counted = chances.of(variant.wager, decks)

@@ -1,1 +1,1 @@
-"""Monte Carlo over the definitions that settle: rounds dealt by the hundred million, beside the exact odds."""
+"""Monte Carlo over the definitions used for settlement: rounds dealt by the hundred million, beside the exact odds."""

@@ -1,10 +1,10 @@
-"""The deal itself, compiled: what one processor does some tens of millions of times a second.
+"""The deal itself, compiled: one processor deals some tens of millions of rounds a second.
 
-Cards are shuffled from the front, after Fisher and Yates, only as many places as can be dealt. A shuffle starts from
-whatever the one before has left, which makes no difference: from any order, each is equally likely. So a shuffle that
-runs out of draws is given up and begun again with fresh ones.
+Cards are shuffled from the front, after Fisher and Yates, only as many places as can be dealt. A shuffle
+starts from the order that the previous one left, which makes no difference: from any order, each result is
+equally likely. So a shuffle that runs out of draws is abandoned and begun again with fresh ones.
 
-Nothing of the game is said here: who draws, which rule decides and what is burned comes in by tables.
+This module does not know the game: tables define who draws, which rule decides and what is burned.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ NO_CARD: Final = 6
 """The place of a third card that is not dealt; a coup's places count from 0."""
 NO_RANK: Final = 13
 PAIR_STATES: Final = 3
-"""Of one hand: no pair, a pair, a perfect pair."""
+"""A hand's pair: no pair, a pair, a perfect pair."""
 SUIT_STATES: Final = 9
 """No suit, the winning hand of one of four, the whole coup of one of four."""
 NEITHER: Final = 2
@@ -28,18 +28,18 @@ _ENDLESS: Final = 1 << 30
 
 
 class Tables(NamedTuple):
-    """What is looked up for each round. A card is a number of eight bits, of which the lower four are its points.
+    """The lookup tables for each round. A card is an eight-bit number, and its lower four bits are its points.
 
     - `rank`, `suit`: of each card; a suit is one bit of four.
-    - `kind`: by the two-card totals of Player and Banker and the points of the fifth and sixth card: the kind of coup
-      times 8, plus how many cards it has.
+    - `kind`: by the two-card totals of Player and Banker and the points of the fifth and sixth card: the kind
+      of coup times 8, plus its number of cards.
     - `winner`, `third`: of each kind; `third` has the places of Player's and Banker's third cards.
-    - `pairs`: whether pairs are told apart; `detailed`: of each kind, whether ranks and suits are.
-    - `hand`: by three ranks: which of the hands that are asked for it is, counted from 1, or 0.
-    - `one_suit`: by the suits of some cards: which one they all have, counted from 1, or 0.
+    - `pairs`: whether pairs are distinguished; `detailed`: for each kind, whether ranks and suits are.
+    - `hand`: by three ranks: the index of this hand among the wanted hands, counted from 1, or 0.
+    - `one_suit`: by the suits of some cards: the suit that all of them have, counted from 1, or 0.
     - `outcome`: by both hands' pairs, by hand and suit, and by kind.
-    - `rule`: by outcome and position: the deciding rule, all rules of all positions being counted through; `first`:
-      the first rule of each position, and the number of rules.
+    - `rule`: by outcome and position: the deciding rule, numbered over all positions; `first`: the first rule
+      of each position, and the number of rules.
     """
 
     rank: NDArray[np.uint8]
@@ -57,10 +57,10 @@ class Tables(NamedTuple):
 
 
 class Play(NamedTuple):
-    """How a shoe is played.
+    """The rules of play of a shoe.
 
-    `places` that can be dealt, cards `burned` by each first card, itself included, cards before the `cut` card, and
-    coups that are dealt `after` it comes within one.
+    `places` that can be dealt, cards `burned` by each first card, itself included, cards before the `cut`
+    card, and coups dealt `after` it if it comes within a coup.
     """
 
     places: int
@@ -70,7 +70,7 @@ class Play(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How many `shoes` and `rounds` are dealt at most; `batch` shoes make a batch, 0 for none."""
+    """The maximum numbers of dealt `shoes` and `rounds`; `batch` shoes make a batch, 0 for no batches."""
 
     shoes: int
     rounds: int
@@ -78,13 +78,13 @@ class Limits(NamedTuple):
 
 
 class Count(NamedTuple):
-    """What has been counted, all whole numbers.
+    """The counts, all whole numbers.
 
     - `done`: shoes, rounds, batches.
     - `rules`: rounds that each rule has decided.
-    - `products`: by rule and by the place of a rule among those of the same position: the rounds in a batch that one
-      and the other have decided, multiplied, summed over the batches. Empty if they are not wanted.
-    - `batch`: rounds of each outcome in the batch that is under way.
+    - `products`: by rule and by index of a rule of the same position: the products of their rounds in a
+      batch, summed over the batches. Empty if they are not needed.
+    - `batch`: rounds of each outcome in the current batch.
     """
 
     done: NDArray[np.int64]
@@ -94,7 +94,7 @@ class Count(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """Each round: the shoe it is of and its number there, from 0; its cards, its kind and its outcome.
+    """Each round: its shoe and its number there, from 0; its cards, its kind and its outcome.
 
     There is room for every round or for none.
     """
@@ -110,10 +110,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _compiled(function: _Function) -> _Function:
-    """What is compiled is kept, beside this file or in the user's cache, where either may be written."""
+    """Compile with a cache, beside this file or in the user's cache, if either is writable."""
     try:
         return cast(_Function, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:  # "no locator available": a home that cannot be written either
+    except RuntimeError:  # "no locator available": the home is not writable either
         return cast(_Function, numba.njit(nogil=True)(function))
 
 
@@ -127,7 +127,7 @@ def shuffle(draws: NDArray[np.uint16], at: int, cards: NDArray[np.uint8], places
         left = np.uint32(len(cards) - place)
         product = np.uint32(draws[at]) * left
         at += 1
-        # Lemire's method: the few draws that would make some cards likelier than others are thrown away.
+        # Lemire's method: the few draws that would make some cards likelier than others are discarded.
         if product & 0xFFFF < left:
             fewest = np.uint32(1 << 16) % left
             while product & 0xFFFF < fewest:
@@ -152,7 +152,7 @@ def _detail(
     hand: NDArray[np.uint16],
     one_suit: NDArray[np.uint8],
 ) -> np.int64:
-    """Which of the hands asked for has won, and whether the winning hand or the coup is of one suit."""
+    """The wanted hand that has won, and whether the winning hand or the coup has one suit."""
     whole = suit[coup[0]] | suit[coup[1]] | suit[coup[2]] | suit[coup[3]]
     for place in third:
         if place != NO_CARD:
@@ -174,7 +174,7 @@ def _detail(
 
 @_compiled
 def close_batch(tables: Tables, count: Count) -> None:
-    """Count what a batch has brought, and begin the next."""
+    """Add a batch to the counts, and begin the next."""
     rule, first = tables.rule, tables.first
     batch, total, products = count.batch, count.rules, count.products
     rules = np.zeros(len(total), np.int64)
@@ -211,7 +211,7 @@ def deal(  # noqa: C901 - one loop: what is taken out of it is called for each r
 ) -> None:
     """Deal and count until a limit is reached or the draws are used up.
 
-    A shoe for which they do not suffice is not begun. The last batch is left open.
+    A shoe is begun only if the draws are sufficient for it. The last batch is left open.
     """
     rank, suit, kinds = tables.rank, tables.suit, tables.kind
     pairs, detailed, outcomes = tables.pairs, tables.detailed, tables.outcome

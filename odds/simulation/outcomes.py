@@ -1,9 +1,9 @@
-"""Every way a coup can come out, as far as the wagers looked at tell one from another.
+"""Every outcome of a coup, as far as the wagers distinguish them.
 
-Points come first: the two-card totals and the points of the fifth and sixth card say which cards are dealt and what
-the totals are, a *kind*. Pairs, ranks and suits make *variants* of a kind, where a rule asks for them. All variants
-that every wager settles by the same rules are one *outcome*. The deal comes from `Coup` and the rules from
-`Wager.deciding_rule`; nothing of either is said again here.
+Points come first: the two-card totals and the points of the fifth and sixth card determine which cards are
+dealt and the totals, a *kind*. Pairs, ranks and suits make *variants* of a kind, if a rule uses them. All
+variants that every wager settles by the same rules are one *outcome*. The deal comes from `Coup` and the
+rules from `Wager.deciding_rule`; this module does not repeat either.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,10 +34,10 @@ NUMBERS: Final = {
 
 
 class Outcomes:
-    """The outcomes that these positions tell apart.
+    """The outcomes that these positions distinguish.
 
-    `rules` has for each position the names of the rules that may decide it, `deciding` for each outcome and position
-    the place of the one that does. `kinds` has a coup of each kind.
+    `rules` has for each position the names of the rules that may decide it, `deciding` for each outcome and
+    position the index of the deciding rule. `kinds` has a coup of each kind.
     """
 
     def __init__(self, positions: Sequence[Position]) -> None:
@@ -71,7 +71,7 @@ class Outcomes:
 
 
 def by_number(of: Callable[[Card], int]) -> NDArray[np.int64]:
-    """A table of something of each card, to be looked up by the card's number."""
+    """A table of a property of each card, indexed by the card's number."""
     table = np.zeros(256, np.int64)
     for card, number in NUMBERS.items():
         table[number] = of(card)
@@ -110,7 +110,7 @@ def _third_cards(coup: Coup) -> tuple[int, int]:
 
 
 class _Features(SimpleNamespace):
-    """A variant, as a condition asks for it: the features of `Coup`."""
+    """A variant with the features of `Coup`, as conditions need it."""
 
 
 def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> _Features:
@@ -129,7 +129,7 @@ def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> _Feat
 
 
 def _is_detailed(coup: Coup, asking: Iterable[Condition]) -> bool:
-    """Whether a rule that asks for ranks or suits may hold of a kind."""
+    """Whether a rule with conditions on ranks or suits may hold for a kind."""
     return any(
         not _DETAILS.isdisjoint(when.asked)
         and all(getattr(coup, name) in values for name, values in when.asked.items() if name in BY_POINTS)
@@ -151,21 +151,22 @@ def _settled(
         features = _features(coup, pair, detail, hands)
         return tuple([getattr(features, name) for name in looked_at])
 
-    # What looks the same to the wager is asked about once. Only a tie has no winning hand to look at.
+    # Variants that look the same to the wager are evaluated once. A tie does not have a winning hand to look
+    # at.
     some_kinds, kind = _distinct([(seen(coup, 0, 0), coup.winner is Winner.TIE) for coup in kinds])
     some_pairs, pair = _distinct([seen(decided, each, 0) for each in range(pairs)])
     some_details, detail = _distinct([seen(decided, 0, each) for each in range(details)])
     places = np.zeros((len(some_pairs), len(some_details), len(some_kinds)), np.uint16)
     for at in np.ndindex(places.shape):
         variant = _features(kinds[some_kinds[at[2]]], some_pairs[at[0]], some_details[at[1]], hands)
-        # A condition asks a coup for its features by name, and a variant has them all.
+        # A condition reads a coup's features by name, and a variant has them all.
         rule = wager.deciding_rule(cast(Coup, variant))
         places[at] = names.index(LOSE if rule is None else rule.name)
     return tuple(names), places[np.ix_(pair, detail, kind)]
 
 
 def _distinct(seen: Sequence[object]) -> tuple[list[int], list[int]]:
-    """The places of the first of each, and for each which of those it is like."""
+    """The indexes of the first of each distinct value, and for each value the index of its first."""
     found: dict[object, int] = {}
     which = [found.setdefault(each, len(found)) for each in seen]
     return [which.index(number) for number in range(len(found))], which

@@ -1,6 +1,7 @@
-"""Each simulated round in a file, CSV or Parquet, written block by block.
+"""A file of the simulated rounds, CSV or Parquet, written block by block.
 
-The file has its name once it is whole. Until then it is called `NAME.part`, and is deleted if the run ends early.
+The file gets its name when it is complete. Until then its name is `NAME.part`, and it is deleted if the run
+ends early.
 """
 
 from collections.abc import Sequence
@@ -36,11 +37,11 @@ _WRITERS: Final[dict[Format, Any]] = {"csv": CSVWriter, "parquet": ParquetWriter
 class RoundsFile:
     """A file of rounds; `write` takes the blocks in their order.
 
-    It has the shoe and the round in it, both from 1; the cards in the order they left the shoe, such as "9S KD 3H 4C";
-    the totals; the winner; and for each position, by its name, the rule that decided.
+    Its columns are the shoe and the round in it, both from 1; the cards in the order they left the shoe, such
+    as "9S KD 3H 4C"; the totals; the winner; and for each position, by its name, the rule that decided.
 
     Raises:
-        OSError: there is such a file already, or it cannot be written.
+        OSError: the file already exists, or cannot be written.
         ValueError: a position has the name of another column.
     """
 
@@ -49,7 +50,7 @@ class RoundsFile:
         for name in _OF_EVERY_FILE:
             if name in names:
                 raise ValueError(
-                    f"a wager called {name!r} cannot have a column: every file has another of that name"
+                    f"a wager called {name!r} cannot have a column: every file already has a column of that name"
                 )
         self._path = path
         self._part = path.with_name(f"{path.name}.part")
@@ -61,16 +62,16 @@ class RoundsFile:
             for rules, places in zip(outcomes.rules, outcomes.deciding.T, strict=True)
         ]
         try:
-            self._part.touch(exist_ok=False)  # what hinders it is said better than by the writers
+            self._part.touch(exist_ok=False)  # its error is clearer than that of the writers
         except FileExistsError:
             raise FileExistsError(
-                f"{self._part} is there already, of another run that writes it now or was killed: delete it first, or "
-                "name another file"
+                f"{self._part} already exists, from another run that is writing it or was killed: delete it "
+                "first, or name another file"
             ) from None
         self._writer = _WRITERS[form](str(self._part), self._schema)
 
     def write(self, block: Block) -> None:
-        """Append a block's rounds, which it must have kept."""
+        """Append a block's rounds; the block must have kept them."""
         kept, at = block.kept, slice(block.rounds)
         kind, coups = kept.kind[at], self._kinds
         self._writer.write_batch(
@@ -104,11 +105,11 @@ class RoundsFile:
 
     def _refuse_to_overwrite(self) -> None:
         if self._path.exists():
-            raise FileExistsError(f"{self._path} is there already: name another file, or delete it first")
+            raise FileExistsError(f"{self._path} already exists: name another file, or delete it first")
 
 
 def _words(numbers: NDArray[np.uint16] | NDArray[np.uint32], words: Sequence[str]) -> Any:
-    """The word of each number; words may be alike."""
+    """The word of each number; words may be equal."""
     different = list(dict.fromkeys(words))
     place = np.array([different.index(word) for word in words], np.uint16)
     return pa.DictionaryArray.from_arrays(pa.array(place[numbers]), pa.array(different))

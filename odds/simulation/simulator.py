@@ -1,10 +1,10 @@
-"""Rounds dealt at random, by as many jobs as there are processors, and what they say of each wager.
+"""Deals rounds at random with a job per processor, and compares each wager with the exact odds.
 
-The answer depends on the seed and on nothing else. Shoes are dealt in blocks of a fixed size, and block i takes its
-numbers from `PCG64DXSM(SeedSequence(seed, spawn_key=(i,)))`, whichever job deals it. What is counted is whole numbers.
-The last block ends with the last round that is asked for.
+The result depends only on the seed. Shoes are dealt in blocks of a fixed size, and block i takes its numbers
+from `PCG64DXSM(SeedSequence(seed, spawn_key=(i,)))`, whichever job deals it. Counts are whole numbers. The
+last block ends with the last requested round.
 
-Without rules for a shoe each round is dealt from a full one, freshly shuffled: this is what the exact odds speak of.
+Without rules for a shoe each round is dealt from a full one, freshly shuffled, as the exact odds assume.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ from punto.odds.simulation.tally import Tally
 GENERATOR: Final = PCG64DXSM.__name__
 SHOES_OF_A_BLOCK: Final = 4096
 ROUNDS_OF_A_BLOCK: Final = 1 << 18
-"""Of rounds that are each dealt from a full shoe."""
+"""Number of rounds that are each dealt from a full shoe."""
 SHOES_OF_A_BATCH: Final = 16
 MOST_BURNED: Final = 20
 MOST_COUPS_AFTER: Final = 9
@@ -36,19 +36,19 @@ _LINE: Final = 128
 
 
 Burn = Literal["first_card"] | int
-"""The first card turned and as many as its points face down, 10 for a ten or a picture; or so many face down."""
+"""The first card turned and its points in cards face down, 10 for a ten or a picture; or a number face down."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShoeRules:
-    """How a shoe is begun and ended; what is usual is what a table's settings are without a word.
+    """The beginning and end of a shoe; the defaults are those of a table's settings.
 
-    `burn_ace` is what an ace counts there, `cut_card` how many cards are behind the cut card. When that comes in
-    mid-coup, `coups_after_cut_card` more are dealt; when it comes in place of a coup's first card, that coup is the
-    last.
+    `burn_ace` is the value of an ace there, `cut_card` the number of cards behind the cut card. If the cut
+    card comes in mid-coup, `coups_after_cut_card` more are dealt; if it comes in place of a coup's first
+    card, that coup is the last.
 
     Raises:
-        ValueError: a number is one that no table has.
+        ValueError: a number is outside a table's range.
     """
 
     burn: Burn = "first_card"
@@ -57,7 +57,7 @@ class ShoeRules:
     coups_after_cut_card: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be played."""
+        """Reject rules that cannot be played."""
         if isinstance(self.burn, int) and not 0 <= self.burn <= MOST_BURNED:
             raise ValueError(f"0 to {MOST_BURNED} cards can be burned, not {self.burn}")
         if not 0 <= self.coups_after_cut_card <= MOST_COUPS_AFTER:
@@ -66,7 +66,7 @@ class ShoeRules:
             )
 
     def play(self, decks: int) -> Play:
-        """These rules for a shoe of so many decks.
+        """These rules for a shoe of a number of decks.
 
         Raises:
             ValueError: the cut card may come before the first coup, or the cards end before the last one.
@@ -88,7 +88,7 @@ class ShoeRules:
         return Play(cut + behind, burned, cut, self.coups_after_cut_card)
 
     def _burned(self, first: Card) -> int:
-        """How many cards are gone before the first coup."""
+        """The number of cards removed before the first coup."""
         if self.burn != "first_card":
             return self.burn
         return 1 + (self.burn_ace if first.rank == "A" else first.points or 10)
@@ -100,7 +100,7 @@ ONE_COUP: Final = Play(CARDS_OF_A_COUP, by_number(lambda _: 0), 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The rounds of one block: what was counted, and each of them if they are kept. Shoes are counted from 0."""
+    """The rounds of one block: the counts, and each round if they are kept. Shoes are counted from 0."""
 
     number: int
     first_shoe: int
@@ -109,15 +109,15 @@ class Block:
 
     @property
     def rounds(self) -> int:
-        """How many rounds there are."""
+        """The number of rounds."""
         return int(self.count.done[1])
 
 
 class Simulation:
-    """Rounds from shoes of so many decks, told apart by these outcomes; without `shoe` each has a shoe of its own.
+    """Rounds from shoes of a number of decks, counted by these outcomes; without `shoe` each round has its own shoe.
 
     Raises:
-        ValueError: a shoe of so many decks cannot be played like this.
+        ValueError: a shoe of this number of decks cannot be played by these rules.
     """
 
     def __init__(
@@ -138,14 +138,17 @@ class Simulation:
     def run(
         self, jobs: int = 1, on_block: Callable[[Block], None] | None = None, *, keep: bool = False
     ) -> Tally:
-        """Deal all the rounds; `on_block` is given the blocks in their order, with each round if they are to be kept."""
-        pool = ThreadPoolExecutor(jobs)  # the deal holds no lock of the interpreter, so threads do
+        """Deal all the rounds; `on_block` receives the blocks in order, with each round if they are kept."""
+        pool = ThreadPoolExecutor(
+            jobs
+        )  # the deal does not hold the interpreter's lock, so threads are sufficient
         total = self._nothing_counted()
         left, begun = self.rounds, 0
         ahead: deque[Future[Block]] = deque()
         try:
             while left:
-                # How many blocks are needed shows when they are dealt; no more are begun than may be.
+                # The number of blocks is known only after they are dealt; no more are begun than can be
+                # needed.
                 while len(ahead) < 2 * jobs and (needed := left - len(ahead) * self._fewest_rounds) > 0:
                     ahead.append(pool.submit(self._block, begun, needed, keep=keep))
                     begun += 1
@@ -165,7 +168,7 @@ class Simulation:
         return Tally(self._outcomes, rounds, shoes, batches, total.rules, total.products)
 
     def _block(self, number: int, rounds: int, *, keep: bool) -> Block:
-        """Deal a block, of so many rounds at most."""
+        """Deal a block, of at most this many rounds."""
         count, kept = self._nothing_counted(), _room_for(min(rounds, self._most_rounds) if keep else 0)
         limits = Limits(self._shoes, rounds, self._batch)
         words = PCG64DXSM(SeedSequence(self._seed, spawn_key=(number,)))
@@ -173,7 +176,7 @@ class Simulation:
         cards[:] = self._cards
         while count.done[0] < limits.shoes and count.done[1] < limits.rounds:
             drawn = words.random_raw(_WORDS_AT_ONCE)
-            # Four draws from each word, the lowest bits first whatever the machine's own order of bytes.
+            # Four draws from each word, the lowest bits first whatever the machine's byte order.
             draws = drawn.astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
             deal(draws, cards, self._outcomes.tables, self._play, limits, count, kept)
         if count.batch.any():
@@ -192,7 +195,7 @@ class Simulation:
 
 
 def _apart(size: int, kind: type[np.generic]) -> NDArray[Any]:
-    """Zeros that share no line of the processors' caches with others: jobs that write to one wait for each other."""
+    """Zeros that do not share a processor's cache line: jobs that write to the same line wait for each other."""
     return np.zeros(size + 2 * _LINE, kind)[_LINE:-_LINE]
 
 

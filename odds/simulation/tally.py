@@ -1,4 +1,4 @@
-"""What the simulated rounds say of each wager, and how far that is from the exact figures."""
+"""The result of the simulated rounds for each wager, and its distance from the exact figures."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ from punto.odds.simulation.outcomes import Outcomes
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """What came of it: `counts` has the rounds that each rule decided, for all rules of all positions.
+    """The counts of a simulation: `counts` has the rounds that each rule decided, for all rules of all positions.
 
-    Rounds of one shoe depend on each other, so standard errors are taken from the sums of batches: of some shoes each,
-    or of one round where each has its own. `products` has for each rule, and each rule of the same position, what they
-    decided in a batch, multiplied and summed over the batches; None where a batch is a round.
+    Rounds of one shoe depend on each other, so standard errors are computed from the sums of batches: some
+    shoes each, or one round if each round has its own shoe. `products` has for each rule, and each rule of
+    the same position, the products of their rounds in a batch, summed over the batches; None if a batch is a
+    round.
     """
 
     outcomes: Outcomes
@@ -29,14 +30,14 @@ class Tally:
     products: NDArray[np.int64] | None
 
     def rules(self, position: int) -> dict[str, int]:
-        """How many rounds each rule has decided of the position at this place."""
+        """The number of rounds that each rule of the position at this place has decided."""
         counts = self.counts[self._own(position)]
         return {rule: int(count) for rule, count in zip(self.outcomes.rules[position], counts, strict=True)}
 
     def standard_error(self, position: int, value: Mapping[str, float]) -> float | None:
-        """Of the mean over all rounds, where a round is worth the value of the rule that decides this position.
+        """The standard error of the mean over all rounds; a round has the value of this position's deciding rule.
 
-        The mean is a ratio: what the batches sum up to, by their rounds. None for fewer than two batches.
+        The mean is a ratio: the sums of the batches over their rounds. None for fewer than two batches.
         """
         if self.batches < 2:
             return None
@@ -54,7 +55,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure from the rounds beside the exact one; the error is None where there are too few rounds to tell it."""
+    """A figure from the rounds beside the exact one; the error is None if there are too few rounds to compute it."""
 
     simulated: float
     standard_error: float | None
@@ -62,13 +63,13 @@ class Estimate:
 
     @property
     def sigmas(self) -> float | None:
-        """How many standard errors the figure is above the exact one; None without an error, or with one of 0."""
+        """The distance of the figure above the exact one in standard errors; None without an error, or with one of 0."""
         return (self.simulated - self.exact) / self.standard_error if self.standard_error else None
 
 
 @dataclass(frozen=True)
 class RuleEstimate:
-    """How many rounds a rule has decided, and their share of all."""
+    """The number of rounds that a rule has decided, and their share of all."""
 
     rule: str
     pays: str
@@ -86,7 +87,7 @@ class WagerEstimate:
 
 
 def estimates(tally: Tally, odds: Mapping[str, WagerOdds]) -> tuple[WagerEstimate, ...]:
-    """What the rounds say of each position, beside its exact odds."""
+    """The results of the rounds for each position, beside its exact odds."""
     return tuple(
         _estimate(tally, place, position.name, odds[position.name])
         for place, position in enumerate(tally.outcomes.positions)

@@ -13,19 +13,19 @@ from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, r
 from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
-    "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is swipe NUMBER, "
-    "garble (a card that cannot be read), or unplug, plug or power (off and on again). What the host does is printed: "
-    "whether it awaits a swipe, and its answers. It ends with the input."
+    "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is "
+    "swipe NUMBER, garble (a card that cannot be read), or unplug, plug or power (off and on again). It "
+    "prints what the host does: whether it awaits a swipe, and its answers. It ends with the input."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `punto card-reader`; docs/card-reader.md explains each."""
+    """Add the options of `punto card-reader`; docs/reference/card-reader.md explains each."""
     add_line_arguments(parser, "card reader", "VR-000001")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run a virtual card reader until its input ends, SIGINT or SIGTERM; give the exit code."""
+    """Run a virtual card reader until its input ends, SIGINT or SIGTERM; return the exit code."""
     try:
         asyncio.run(_run(args))
     except (ValueError, TerminalError) as error:
@@ -58,7 +58,7 @@ def _act(reader: VirtualCardReader, line: str) -> Iterator[Awaitable[None]]:
             yield from _swipe(reader, "")
         case []:
             pass
-        case _:  # which is not said again: a card's number may be in it
+        case _:  # not repeated in the message: it may contain a card's number
             _say("write swipe with a card's number, garble, unplug, plug or power")
 
 

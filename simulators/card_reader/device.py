@@ -1,6 +1,6 @@
-"""The reader itself: its end of the link as docs/card-reader.md has it, without a line and without a clock.
+"""The reader itself: its end of the link by docs/reference/card-reader.md, without a line and without a clock.
 
-Bytes from the host go in with `receive`, cards with `swipe`, and `data_to_send` gives what goes on the line.
+Pass bytes from the host to `receive` and cards to `swipe`; `data_to_send` returns the bytes for the line.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,10 +18,10 @@ from punto.drivers.card_reader.frames import (
     Swipe,
 )
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.silence import SILENCE_SECONDS
+from punto.drivers.link import SILENCE_SECONDS
 
 SHOWN_SECONDS: Final = 10.0
-"""How long an answer is shown."""
+"""The time for which an answer is shown."""
 
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
     Status.TYPE: Status.parse,
@@ -39,7 +39,7 @@ class _Waiting:
     at: float
 
     def as_of(self, now: float) -> Swipe:
-        """The swipe as it is said now: one that is too old to be taken is said without its card."""
+        """The swipe as reported now: without its card if it is too old to be taken."""
         swipe = self.swipe
         if now - self.at <= STALE_SECONDS:
             return swipe
@@ -60,32 +60,32 @@ class CardReaderDevice:
         self._awaited = False
         self._token = 0
         self._heard_at = -inf
-        self._tokens: list[int] = []  # that are to be answered
+        self._tokens: list[int] = []  # still to be answered
         self._answer: Answer | None = None
         self._answered_at = -inf
 
     def connected(self, now: float) -> bool:
-        """Whether a host is heard; without one the reader shows so, and takes no card."""
+        """Whether a host is connected; without one the reader shows this, and takes no card."""
         return now - self._heard_at < SILENCE_SECONDS
 
     def ready(self, now: float) -> bool:
-        """Whether the lamp is lit that says that a swipe is awaited."""
+        """Whether the lamp is lit that means that a swipe is awaited."""
         return self._awaited and self.connected(now)
 
     def shown(self, now: float) -> Answer | None:
-        """The answer that is shown, with its lamp and its words."""
+        """The shown answer, with its lamp and its words."""
         return self._answer if now - self._answered_at < SHOWN_SECONDS else None
 
     def swipe(self, track: bytes, now: float) -> int:
-        """Swipe a card, of which this was read, nothing where nothing could be; give the swipe's number.
+        """Swipe a card with this data, empty if it could not be read; return the swipe's number.
 
         Raises:
-            NotTakenError: no host is heard, or the swipe before waits for its answer.
+            NotTakenError: no host is connected, or the previous swipe waits for its answer.
         """
         if not self.connected(now):
-            raise NotTakenError("no host is heard: the reader takes no card")
+            raise NotTakenError("no host is connected: the reader takes no card")
         if self._waiting is not None:
-            raise NotTakenError("the swipe before has no answer yet: wait for it")
+            raise NotTakenError("the previous swipe has no answer yet: wait for it")
         self._number += 1
         self._waiting = _Waiting(Swipe(self._number, self._session, self._token, track), now)
         self._sent_at = -inf
@@ -93,7 +93,7 @@ class CardReaderDevice:
         return self._number
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take what the host says."""
+        """Take bytes from the host."""
         for frame in self._decoder.feed(data):
             if isinstance(frame, Status):
                 self._heard_at = now
@@ -106,7 +106,7 @@ class CardReaderDevice:
                 self._answered(frame)
 
     def _is_awaited(self, answer: Answer) -> bool:
-        """Whether it is the answer to the swipe that waits: one to another is a repeat, or meant for somebody else."""
+        """Whether it answers the pending swipe: an answer to another is a repeat, or meant for another device."""
         waiting = self._waiting
         return waiting is not None and (answer.session, answer.number) == (
             self._session,
@@ -114,7 +114,7 @@ class CardReaderDevice:
         )
 
     def data_to_send(self, now: float) -> list[bytes]:
-        """Give the frames for the line: who is there, to each status, and the swipe until it is answered."""
+        """Return the frames for the line: identity, status answers, and the swipe until it is answered."""
         frames = [encode(Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
         if self._waiting is not None and now - self._sent_at >= REPEAT_SECONDS:

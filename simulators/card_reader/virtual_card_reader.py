@@ -1,4 +1,4 @@
-"""The virtual card reader as it runs: the device on a pseudo-terminal, and who waits for its answers."""
+"""The running virtual card reader: the device on a pseudo-terminal, and the futures of its answers."""
 
 import asyncio
 import random
@@ -11,7 +11,7 @@ from punto.simulators.line import DeviceOnALine, Faults
 
 
 class VirtualCardReader(DeviceOnALine):
-    """One reader, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is."""
+    """One reader, from power-on until `run` is cancelled; `link` is a symlink to its line's current place."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class VirtualCardReader(DeviceOnALine):
 
     @property
     def connected(self) -> bool:
-        """Whether the reader hears a host."""
+        """Whether the reader is connected to a host."""
         return self.device.connected(self._now())
 
     @property
@@ -36,21 +36,21 @@ class VirtualCardReader(DeviceOnALine):
         return self.device.ready(self._now())
 
     def lose_power(self) -> None:
-        """Switch the reader off and on: it forgets the swipe that waits, and counts anew."""
+        """Switch the reader off and on: it forgets the pending swipe, and restarts its numbering."""
         for waiting in self._answers.values():
             waiting.cancel()
         self._answers.clear()
-        # not of the seed: a reader that is started again must be known as one that was off
+        # not from the seed: a restarted reader must be recognised as one that was off
         session = random.SystemRandom().randint(1, HIGHEST)
         self.device = CardReaderDevice(self._serial, session, self._answered)
         self._changed.set()
 
     def swipe(self, track: str) -> asyncio.Future[Answer]:
-        """Swipe a card; the future has the host's answer when it comes, and is cancelled if none can come.
+        """Swipe a card; the future receives the host's answer, and is cancelled if none can come.
 
         Raises:
             NotTakenError: the reader does not take it now.
-            ValueError: no track is so long.
+            ValueError: the data is longer than a track.
         """
         number = self.device.swipe(track.encode(), self._now())
         self._answers[number] = asyncio.get_running_loop().create_future()
@@ -58,7 +58,7 @@ class VirtualCardReader(DeviceOnALine):
         return self._answers[number]
 
     def garble(self) -> asyncio.Future[Answer]:
-        """Swipe a card of which nothing can be read; as `swipe`."""
+        """Swipe an unreadable card; otherwise as `swipe`."""
         return self.swipe("")
 
     def _receive(self, data: bytes, now: float) -> None:
@@ -69,5 +69,5 @@ class VirtualCardReader(DeviceOnALine):
 
     def _answered(self, answer: Answer) -> None:
         waiting = self._answers.pop(answer.number)
-        if not waiting.done():  # whoever swiped may have gone
+        if not waiting.done():  # the caller may have cancelled it
             waiting.set_result(answer)

@@ -1,4 +1,4 @@
-"""Virtual wager sensors: the device's end of docs/coin-spot.md on a pseudo-terminal, with somebody at the coins."""
+"""Virtual wager sensors: the device's end of docs/reference/coin-spot.md on a pseudo-terminal, and the person with the coins."""
 
 from punto.simulators.coin_spot.virtual_coin_spot import VirtualCoinSpot
 

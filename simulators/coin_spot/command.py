@@ -12,14 +12,14 @@ from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, r
 from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
-    "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck 3, missing 3, "
-    "doubled 3 or mend 3 with any number of positions, or unplug, plug or power (off and on again). What the host does "
-    "is printed: which sensors are lit, and which held a wager when a round began. It ends with the input."
+    "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck "
+    "3, missing 3, doubled 3 or mend 3 with any number of positions, or unplug, plug or power (off and on "
+    "again). It prints what the host does: which sensors are lit, and which held a wager when a round began. It ends with the input."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `punto coin-spot`; docs/coin-spot.md explains each."""
+    """Add the options of `punto coin-spot`; docs/reference/coin-spot.md explains each."""
     add_line_arguments(parser, "chain", "VC-000001")
     parser.add_argument(
         "--positions",
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run virtual wager sensors until the input ends, SIGINT or SIGTERM; give the exit code."""
+    """Run virtual wager sensors until the input ends, SIGINT or SIGTERM; return the exit code."""
     try:
         asyncio.run(_run(args))
     except (ValueError, TerminalError) as error:

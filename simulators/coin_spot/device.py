@@ -1,6 +1,7 @@
-"""The concentrator of a chain of wager sensors: its end of docs/coin-spot.md, without a line and without a clock.
+"""The concentrator of a chain of wager sensors: its end of docs/reference/coin-spot.md, without a line and without a clock.
 
-What lies on the sensors, and which of them are broken, is the table's (`Sensor`) and outlasts the concentrator's power.
+The coins on the sensors and the sensors' faults belong to the table (`Sensor`) and outlast the concentrator's
+power.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Final, Literal, get_args
 
 from punto.drivers.coin_spot.frames import KEEP, REPEAT_SECONDS, Ask, FromHost, Here, Orders, Report, Spot
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.silence import SILENCE_SECONDS
+from punto.drivers.link import SILENCE_SECONDS
 
 Break = Literal["stuck", "missing", "doubled"]
 BREAKS: Final[tuple[Break, ...]] = get_args(Break)
@@ -23,7 +24,7 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
 
 @dataclass(slots=True)
 class Sensor:
-    """A sensor and what lies on it. A stuck one goes on seeing the coin that was there, or that came since."""
+    """A sensor and its coin. A stuck sensor still reports a coin that was removed or that came since."""
 
     coin: bool = False
     broken: Break | None = None
@@ -31,16 +32,16 @@ class Sensor:
 
     @property
     def answers(self) -> int:
-        """How many sensors answer at its position."""
+        """The number of sensors that answer at its position."""
         return {"missing": 0, "doubled": 2}.get(self.broken or "", 1)
 
     @property
     def sees(self) -> bool:
-        """Whether it says that a coin is there."""
+        """Whether it reports a coin."""
         return self.coin or self._held
 
     def put(self) -> None:
-        """Lay a coin on it."""
+        """Put a coin on it."""
         self.coin = True
         self._held = self.broken == "stuck"
 
@@ -49,18 +50,18 @@ class Sensor:
         self.coin = False
 
     def break_(self, how: Break) -> None:
-        """Break it in this way, and no other."""
+        """Give it this fault, and no other."""
         self.broken = how
         self._held = how == "stuck" and self.coin
 
     def mend(self) -> None:
-        """Make it whole."""
+        """Repair it."""
         self.broken = None
         self._held = False
 
 
 class Concentrator:
-    """A concentrator that has just been switched on for the `boot`-th time; call `look` when the sensors have changed."""
+    """A concentrator switched on for the `boot`-th time; call `look` when the sensors have changed."""
 
     def __init__(self, serial: str, boot: int, sensors: Sequence[Sensor]) -> None:
         self.lights: frozenset[int] = frozenset()
@@ -83,15 +84,15 @@ class Concentrator:
         self.look()
 
     def connected(self, now: float) -> bool:
-        """Whether a host is heard."""
+        """Whether a host is connected."""
         return now - self._heard_at < SILENCE_SECONDS
 
     def lit(self, now: float) -> frozenset[int]:
-        """The positions that are lit: none while no host is heard."""
+        """The lit positions: none while no host is connected."""
         return self.lights if self.connected(now) else frozenset()
 
     def look(self) -> None:
-        """Ask all sensors. Where not exactly one answers, what lies there stays as it was."""
+        """Poll all sensors. A position keeps its state unless exactly one sensor answers."""
         for index, sensor in enumerate(self._sensors):
             spot = self.spots[index]
             if sensor.answers != spot.answers:
@@ -103,7 +104,7 @@ class Concentrator:
             self.spots[index] = spot
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take what the host says."""
+        """Take bytes from the host."""
         for frame in self._decoder.feed(data):
             self._heard_at = now
             self._token = frame.token
@@ -133,7 +134,7 @@ class Concentrator:
             self.start = self.number
 
     def data_to_send(self, now: float) -> list[bytes]:
-        """Give the frames for the line: answers, and the picture while the host does not know it."""
+        """Return the frames for the line: answers, and the picture while the host does not know it."""
         frames = [answer() for answer in self._answers]
         self._answers.clear()
         unknown = self._token and self.number > self._acknowledged

@@ -1,4 +1,4 @@
-"""The virtual wager sensors as they run: the sensors, what lies on them, and their concentrator on a pseudo-terminal."""
+"""The running virtual wager sensors: the sensors, their coins, and their concentrator on a pseudo-terminal."""
 
 import random
 from pathlib import Path
@@ -9,14 +9,14 @@ from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
 from punto.simulators.line import DeviceOnALine, Faults
 
 AT_A_TABLE: Final = 7
-"""Sensors of a chain where nobody says how many."""
+"""Default number of sensors in a chain."""
 
 
 class VirtualCoinSpot(DeviceOnALine):
     """A chain of sensors with their concentrator, from power-on until `run` is cancelled.
 
     Raises:
-        ValueError: no chain is so long.
+        ValueError: the number of positions is invalid.
     """
 
     def __init__(
@@ -38,22 +38,22 @@ class VirtualCoinSpot(DeviceOnALine):
 
     @property
     def connected(self) -> bool:
-        """Whether the concentrator hears a host."""
+        """Whether the concentrator is connected to a host."""
         return self.device.connected(self._now())
 
     @property
     def lit(self) -> frozenset[int]:
-        """The positions that are lit."""
+        """The lit positions."""
         return self.device.lit(self._now())
 
     def lose_power(self) -> None:
-        """Switch the concentrator off and on. What lies on the sensors stays there."""
+        """Switch the concentrator off and on. The coins on the sensors stay there."""
         self._boot += 1
         self.device = Concentrator(self._serial, self._boot, self.sensors)
         self._changed.set()
 
     def put(self, position: int) -> None:
-        """Lay a coin on a sensor.
+        """Put a coin on a sensor.
 
         Raises:
             ValueError: the chain has no such position.
@@ -80,7 +80,7 @@ class VirtualCoinSpot(DeviceOnALine):
         self._look()
 
     def mend(self, position: int) -> None:
-        """Make a sensor whole again.
+        """Repair a sensor.
 
         Raises:
             ValueError: the chain has no such position.

@@ -1,4 +1,4 @@
-"""The virtual keypad: the keypad's end of docs/keypad.md on a pseudo-terminal, with somebody at the keys."""
+"""The virtual keypad: the keypad's end of docs/reference/keypad.md on a pseudo-terminal, and the person at the keys."""
 
 from punto.simulators.keypad.virtual_keypad import VirtualKeypad
 

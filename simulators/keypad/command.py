@@ -14,20 +14,20 @@ from punto.simulators.line import add_line_arguments, faults_of, run_until_stopp
 from punto.simulators.shoe.terminal import TerminalError
 
 HELP: Final = (
-    "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces between, such "
-    "as F2 or 9 S, or one of the words run and jph (the key is turned), unplug, plug and power (off and on again). It ends with "
-    "the input."
+    "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces "
+    "between, such as F2 or 9 S, or one of the words run and jph (the key is turned), unplug, plug and power "
+    "(off and on again). It ends with the input."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `punto keypad`; docs/keypad.md explains each."""
+    """Add the options of `punto keypad`; docs/reference/keypad.md explains each."""
     add_line_arguments(parser, "keypad", "VK-000001")
     parser.add_argument("--key-switch", action="store_true", help="it has a key switch, which stands at RUN")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run a virtual keypad until its input ends, SIGINT or SIGTERM; give the exit code."""
+    """Run a virtual keypad until its input ends, SIGINT or SIGTERM; return the exit code."""
     try:
         asyncio.run(_run(args))
     except (ValueError, TerminalError) as error:
@@ -65,7 +65,7 @@ def _act(keypad: VirtualKeypad, line: str) -> Iterator[Awaitable[None]]:
                 else:
                     yield _tell(key, pressed)
             case _:
-                _say(f"{word} is no key's name: write capitals, digits and _, or unplug, plug or power")
+                _say(f"{word} is not a key's name: write capitals, digits and _, or unplug, plug or power")
 
 
 async def _tell(key: str, pressed: asyncio.Future[Answer]) -> None:

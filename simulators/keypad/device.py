@@ -1,6 +1,6 @@
-"""The keypad itself: its end of the link as docs/keypad.md has it, without a line and without a clock.
+"""The keypad itself: its end of the link by docs/reference/keypad.md, without a line and without a clock.
 
-Bytes from the host go in with `receive`, keys with `press`, and `data_to_send` gives what goes on the line.
+Pass bytes from the host to `receive` and keys to `press`; `data_to_send` returns the bytes for the line.
 """
 
 from collections import deque
@@ -22,10 +22,10 @@ from punto.drivers.keypad.frames import (
     Status,
     Switch,
 )
-from punto.drivers.silence import SILENCE_SECONDS
+from punto.drivers.link import SILENCE_SECONDS
 
 ROOM: Final = 8
-"""Presses that wait for an answer; a person who presses more sees that nothing happens."""
+"""Maximum number of presses that wait for an answer; after that a person sees that nothing happens."""
 
 _TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
     Status.TYPE: Status.parse,
@@ -44,7 +44,7 @@ class _Waiting:
 class KeypadDevice:
     """A keypad that has just been switched on; `answered` is called with each answer.
 
-    `key` is where its key switch stands, None of a keypad that has none.
+    `key` is the position of its key switch, None for a keypad without one.
     """
 
     def __init__(
@@ -65,16 +65,16 @@ class KeypadDevice:
         self._heard_at = -inf
         self._tokens: list[int] = []
         self._switch = None if key is None else Switch(1, session, key)
-        self._token = 0  # of the host that is heard
+        self._token = 0  # of the connected host
         self._noted = 0  # the position that this host has
         self._switch_sent_at = -inf
 
     def connected(self, now: float) -> bool:
-        """Whether a host is heard; without one the keypad shows so, and its lamps are dark."""
+        """Whether a host is connected; without one the keypad shows this, and its lamps are dark."""
         return now - self._heard_at < SILENCE_SECONDS
 
     def press(self, key: str, now: float) -> int | None:
-        """Press a key; give the press's number, None when too many wait for an answer."""
+        """Press a key; return the press's number, None if too many wait for an answer."""
         if len(self._waiting) >= ROOM:
             return None
         self._number += 1
@@ -82,7 +82,7 @@ class KeypadDevice:
         return self._number
 
     def turn(self, key: KeyPosition) -> None:
-        """Turn the key; a position in which it stands already is none.
+        """Turn the key; turning it to its current position does nothing.
 
         Raises:
             ValueError: the keypad has no key switch.
@@ -94,13 +94,15 @@ class KeypadDevice:
             self._switch_sent_at = -inf
 
     def receive(self, data: bytes, now: float) -> None:
-        """Take what the host says."""
+        """Take bytes from the host."""
         for frame in self._decoder.feed(data):
             if isinstance(frame, Status):
                 self._heard_at = now
                 self.lamps = frame.lamps
                 self._tokens.append(frame.token)
-                if frame.token != self._token:  # another host, or another connection: it may know nothing
+                if (
+                    frame.token != self._token
+                ):  # another host, or another connection: it may not know the position
                     self._token, self._noted = frame.token, 0
             elif isinstance(frame, Noted):
                 if frame.session == self._session:
@@ -111,14 +113,14 @@ class KeypadDevice:
                 self._answered(frame)
 
     def _is_awaited(self, answer: Answer) -> bool:
-        """Whether it is the answer to the oldest press: one to another is a repeat, or meant for somebody else."""
+        """Whether it answers the oldest press: an answer to another is a repeat, or meant for another device."""
         return bool(self._waiting) and (answer.session, answer.number) == (
             self._session,
             self._waiting[0].number,
         )
 
     def data_to_send(self, now: float) -> list[bytes]:
-        """Give the frames for the line: who is there, to each status, and the oldest press until it is answered."""
+        """Return the frames for the line: identity, status answers, and the oldest press until answered."""
         frames = [encode(Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
         if self._waiting and now - self._sent_at >= REPEAT_SECONDS:
@@ -132,7 +134,7 @@ class KeypadDevice:
         return frames
 
     def _is_to_be_said(self, now: float) -> bool:
-        """Whether the host that is heard does not have where the key stands."""
+        """Whether the connected host does not have the key's position."""
         return (
             self._switch is not None
             and self._token != 0

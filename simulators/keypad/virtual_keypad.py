@@ -1,4 +1,4 @@
-"""The virtual keypad as it runs: the device on a pseudo-terminal, and who waits for its answers."""
+"""The running virtual keypad: the device on a pseudo-terminal, and the futures of its answers."""
 
 import asyncio
 import random
@@ -12,9 +12,9 @@ from punto.simulators.line import DeviceOnALine, Faults
 
 
 class VirtualKeypad(DeviceOnALine):
-    """One keypad, from power-on until `run` is cancelled; `link` is a symlink that stands wherever its line is.
+    """One keypad, from power-on until `run` is cancelled; `link` is a symlink to its line's current place.
 
-    `key` is where its key switch stands, None of a keypad that has none.
+    `key` is the position of its key switch, None for a keypad without one.
     """
 
     def __init__(
@@ -34,26 +34,28 @@ class VirtualKeypad(DeviceOnALine):
 
     @property
     def connected(self) -> bool:
-        """Whether the keypad hears a host."""
+        """Whether the keypad is connected to a host."""
         return self.device.connected(self._now())
 
     def lose_power(self) -> None:
-        """Switch the keypad off and on: it forgets what it has not sent, and counts anew. The key stays where it is."""
-        session = random.SystemRandom().randint(1, HIGHEST)  # unlike any before, whatever the seed
+        """Switch the keypad off and on: it forgets unsent presses and renumbers. The key keeps its position."""
+        session = random.SystemRandom().randint(
+            1, HIGHEST
+        )  # differs from all previous ones, whatever the seed
         self.device = KeypadDevice(self._serial, session, self._answered, self._key)
         for waiting in self._answers.values():
             waiting.cancel()
         self._answers.clear()
 
     def press(self, key: str) -> asyncio.Future[Answer]:
-        """Press a key; the future has the host's answer when it comes, and is cancelled if none can come.
+        """Press a key; the future receives the host's answer, and is cancelled if none can come.
 
         Raises:
             ValueError: too many presses wait for an answer.
         """
         number = self.device.press(key, self._now())
         if number is None:
-            raise ValueError("too many presses wait for an answer: wait until the host is there")
+            raise ValueError("too many presses wait for an answer: wait until the host is connected")
         self._answers[number] = asyncio.get_running_loop().create_future()
         self._changed.set()
         return self._answers[number]
@@ -76,5 +78,5 @@ class VirtualKeypad(DeviceOnALine):
 
     def _answered(self, answer: Answer) -> None:
         waiting = self._answers.pop(answer.number)
-        if not waiting.done():  # whoever pressed may have gone
+        if not waiting.done():  # the caller may have cancelled it
             waiting.set_result(answer)

@@ -1,4 +1,4 @@
-"""The virtual shoe: the shoe's end of docs/ishoe-link.md on a pseudo-terminal, with somebody who draws the cards."""
+"""The virtual shoe: the shoe's end of docs/reference/ishoe-link.md on a pseudo-terminal, and the person who draws the cards."""
 
 from punto.simulators.shoe.options import OptionError, ShoeOptions
 from punto.simulators.shoe.order import shuffled

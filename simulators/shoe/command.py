@@ -22,23 +22,23 @@ from punto.simulators.shoe.virtual_shoe import VirtualShoe
 _GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
 
 HELP: Final = (
-    "A card-recognition shoe on a pseudo-terminal, which speaks the link of docs/ishoe-link.md to a table's service. Cards "
-    "are shuffled from a seed, or come from a scenario; what can go wrong with a shoe is given by --fault. It goes on where "
-    "its store ends, and ends with Ctrl-C."
+    "A card-recognition shoe on a pseudo-terminal, which speaks the link of docs/reference/ishoe-link.md to a table's "
+    "service. Cards are shuffled from a seed, or come from a scenario; --fault sets the faults of the shoe. "
+    "It continues where its store ends, and ends with Ctrl-C."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `punto shoe`; docs/virtual-shoe.md explains each."""
+    """Add the options of `punto shoe`; docs/reference/virtual-shoe.md explains each."""
     add = parser.add_argument
-    add("--link", type=Path, metavar="PATH", help="symlink that always stands for the shoe's pseudo-terminal")
+    add("--link", type=Path, metavar="PATH", help="symlink that always points to the shoe's pseudo-terminal")
     add(
         "--store",
         type=Path,
         metavar="FILE",
-        help="the shoe's memory (default: LINK.store, or a passing one without a link)",
+        help="the shoe's memory (default: LINK.store, or a temporary one without a link)",
     )
-    add("--seed", metavar="TEXT", help="what the shuffles come from (default: 1)")
+    add("--seed", metavar="TEXT", help="seed of the shuffles (default: 1)")
     add("--decks", type=int, metavar="N", help="decks in a shoe, 1 to 8 (default: 8)")
     add("--cut", type=int, metavar="N", help="cards behind the cut card, 0 for no cut card (default: 14)")
     add(
@@ -60,18 +60,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="what goes wrong, such as noise=0.01",
+        help="a fault and its rate, such as noise=0.01",
     )
     add(
         "--scenario",
         metavar="NAME|FILE",
-        help=f"cards and what goes wrong at which, from a file, or one of {', '.join(scenario_names())}",
+        help=f"cards and faults at certain cards, from a file, or one of {', '.join(scenario_names())}",
     )
-    add("--quiet", action="store_true", help="say nothing but errors")
+    add("--quiet", action="store_true", help="print only errors")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run a virtual shoe until SIGINT or SIGTERM; give the exit code."""
+    """Run a virtual shoe until SIGINT or SIGTERM; return the exit code."""
     say = _silent if args.quiet else _say
     try:
         with _store(args) as store:
@@ -80,7 +80,7 @@ def main(args: argparse.Namespace) -> int:
         sys.stderr.write(f"punto shoe: {error}\n")
         return 1
     except sqlite3.Error as error:
-        # What the store does not hold must not be sent: a shoe that cannot remember stops.
+        # Data that the store does not hold must not be sent: a shoe that cannot remember stops.
         sys.stderr.write(
             f"punto shoe: the store cannot be written: {error}; see to the disk and start again\n"
         )
@@ -90,7 +90,7 @@ def main(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _store(args: argparse.Namespace) -> Iterator[Path]:
-    """The file of the shoe's memory; without a name or a link for it, one that is gone with the shoe."""
+    """The file of the shoe's memory; without a name or a link for it, a temporary one."""
     if args.store is not None:
         yield args.store
     elif args.link is not None:
@@ -124,7 +124,7 @@ def _say(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read along has gone: that is no reason for a shoe to stop.
+        # The reader of the output has gone: that is not a reason to stop the shoe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

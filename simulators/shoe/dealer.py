@@ -1,6 +1,7 @@
-"""The person at the shoe: loads it, draws the cards, and does with them what the options and the scenario say.
+"""The person at the shoe: loads it, draws the cards, and handles them by the options and the scenario.
 
-Without I/O and without a clock: `turn` does all that can be done now and `wake_at` says when there is more to do.
+Without I/O and without a clock: `turn` does everything that can be done now and `wake_at` says when to call
+it again.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,9 @@ from punto.simulators.shoe.scenario import ON_CARDS, Step
 
 
 class Dealer:
-    """Somebody who obeys the lock and the lamps, but for the faults that are asked for.
+    """A dealer who obeys the lock and the lamps, except for the requested faults.
 
-    `say` gets a line about each shoe loaded and each card that somebody has to key.
+    `say` gets a line about each loaded shoe and each card that must be keyed.
     """
 
     def __init__(self, device: ShoeDevice, options: ShoeOptions, say: Callable[[str], None]) -> None:
@@ -23,12 +24,12 @@ class Dealer:
         self._options = options
         self._say = say
         self._draw_at = -inf  # not before: the pace
-        self._close_at = -inf  # not before: somebody has the lid open
+        self._close_at = -inf  # not before: the lid is open
         self._result_shown = False
         self.wake_at = inf
 
     def turn(self, now: float) -> list[Step]:
-        """Do all that can be done at this time; give the steps that concern cable and power, which end the turn."""
+        """Do everything possible at this time; return the steps about cable and power, which end the turn."""
         self.wake_at = inf
         self._look_at_result(now)
         while (steps := self._act(now)) is not None:
@@ -39,17 +40,17 @@ class Dealer:
         return []
 
     def do(self, step: Step, now: float) -> bool:
-        """Do a step whose time has come; False if it concerns cable or power, which are not the dealer's."""
+        """Do a step that is due; False if it concerns cable or power, which are not the dealer's."""
         return self._carry_out(step, now)
 
-    # --- one act after the other; None when there is nothing to do now
+    # --- one act after another; None if there is nothing to do now
 
     def _act(self, now: float) -> list[Step] | None:
         device = self._device
         if device.inside.lid_open:
             return self._close_lid(now)
         if device.lamps.next == "burn" and not device.inside.loaded_for_burn:
-            # With records on their way it may be the prompt of before: then it is neither loaded nor drawn for.
+            # While records are on their way the prompt may be outdated: then do not load and do not draw.
             return None if device.unacknowledged else self._load(now)
         overdraw = self._overdraw_now()
         if not overdraw and not self._may_draw():
@@ -88,7 +89,7 @@ class Dealer:
         )
 
     def _overdraw_now(self) -> bool:
-        """Whether the next card is one that is drawn although none is called for."""
+        """Whether the next card is to be drawn although none is called for."""
         device = self._device
         inside = device.inside
         if inside.left == 0 or device.unacknowledged or device.full:

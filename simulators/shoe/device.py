@@ -1,7 +1,7 @@
-"""The shoe itself: its end of the link as docs/ishoe-link.md, part 6, has it, over a store and without a line.
+"""The shoe itself: its end of the link by docs/reference/ishoe-link.md, part 6, with a store and without a line.
 
-Bytes from the host go in with `receive`, the methods of the second part are what happens to the shoe, and `take_frames`
-gives what goes on the line; it commits first, so nothing can be sent that is not kept.
+Pass bytes from the host to `receive`; the methods of the second part are the events at the shoe, and
+`take_frames` returns the bytes for the line. It commits first, so only stored data can be sent.
 """
 
 import hashlib
@@ -12,17 +12,16 @@ from pathlib import Path
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.framing import encode
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
 from punto.simulators.shoe.store import Inside, Store
 
-CONFIDENCE = 99  # of a card that is read as it should be
+CONFIDENCE = 99  # of a card that is read correctly
 
 
 @cache
 def components() -> tuple[Component, ...]:
-    """What the shoe is made of, with the digest of the program as it is installed."""
+    """The shoe's components, with the digest of the program as it is installed."""
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
@@ -30,9 +29,9 @@ def components() -> tuple[Component, ...]:
 
 
 class ShoeDevice:
-    """A shoe that has just been switched on, with what its store kept.
+    """A shoe that has just been switched on, with the contents of its store.
 
-    `room` is how many records it keeps before it is full.
+    `room` is the number of records that fill it.
     """
 
     def __init__(self, store: Store, serial: str, room: int = frames.STORE) -> None:
@@ -42,17 +41,17 @@ class ShoeDevice:
         self.power_on()
 
     def power_on(self) -> None:
-        """Forget what is not in the store: the shoe is locked, dark, and sends nothing before it is asked."""
+        """Forget everything that is not in the store: the shoe is locked, dark, and sends nothing until asked."""
         self.locked = True
         self.lamps = Lamps()
         self._sending = False
         self._next_to_send = self._store.first_kept
         self._last_command = 0
-        self._decoder = Decoder()
+        self._decoder = Decoder(frames.TYPES)
         self._hello_due = True
         self._heartbeat_due = False
 
-    # --- what can be seen
+    # --- the visible state
 
     @property
     def inside(self) -> Inside:
@@ -61,7 +60,7 @@ class ShoeDevice:
 
     @property
     def unacknowledged(self) -> int:
-        """How many records the host has not acknowledged."""
+        """The number of unacknowledged records."""
         return self._store.next_record - self._store.first_kept
 
     @property
@@ -69,10 +68,10 @@ class ShoeDevice:
         """Whether there is no room for another record."""
         return self.unacknowledged >= self._room
 
-    # --- what happens to the shoe: each leaves a record
+    # --- events at the shoe: each leaves a record
 
     def load(self, cards: tuple[Card, ...], decks: int, cut: int) -> None:
-        """Open the lid and put new cards in, in place of what was left, for the burn that is called for."""
+        """Open the lid and replace the remaining cards by new ones, for the burn that is called for."""
         whole = decks if len(cards) == decks * len(STANDARD_DECK) else 0
         self._change(Inside(self.inside.shoe_number + 1, whole, cards, cut, loaded_for_burn=True))
         self.move_lid(is_open=True)
@@ -103,22 +102,22 @@ class ShoeDevice:
         return card
 
     def push_back(self) -> None:
-        """Somebody pushes a card back towards the shoe."""
+        """Push a card back towards the shoe."""
         self._keep(frames.ReverseRecord(self._store.next_record))
 
     def report_fault(self, code: int, text: str) -> None:
-        """The shoe finds an error in itself."""
+        """Report an error of the shoe itself."""
         self._keep(frames.FaultRecord(self._store.next_record, code, text))
 
     def lose_memory(self) -> None:
-        """Lose all records and their log: what is left to do is to begin a new one."""
+        """Lose all records and their log, so that a new one begins."""
         self._store.lose()
         self.power_on()
 
     def _keep(self, record: frames.Record) -> None:
         self._store.add(record)
         if self.unacknowledged > self._room + frames.RESERVE:
-            self._store.forget(self._store.first_kept)  # the host sees by the number what it has missed
+            self._store.forget(self._store.first_kept)  # the host sees the missing records by their numbers
             self._next_to_send = max(self._next_to_send, self._store.first_kept)
 
     def _change(self, inside: Inside) -> None:
@@ -133,18 +132,18 @@ class ShoeDevice:
     # --- the link
 
     def receive(self, data: bytes) -> None:
-        """Take bytes from the host and do what they order."""
+        """Take bytes from the host and carry out their orders."""
         for frame in self._decoder.feed(data):
             if isinstance(frame, frames.Command):
                 self._last_command = frame.command
                 self._obey(frame)
 
     def heartbeat(self) -> None:
-        """Have a heartbeat go out with the next frames."""
+        """Send a heartbeat with the next frames."""
         self._heartbeat_due = True
 
     def take_frames(self) -> list[bytes]:
-        """Keep what happened, then give everything that is to be sent now, each frame on its own."""
+        """Commit all events, then return the frames to send now, each on its own."""
         self._store.commit()
         out: list[bytes] = []
         if self._hello_due:
@@ -181,7 +180,7 @@ class ShoeDevice:
                 pass
 
     def _introduce(self) -> None:
-        # A hello closes the flow, whoever asked for it: the host opens it again with RESEND (part 7, number 3).
+        # A hello always closes the flow: the host opens it again with RESEND (part 7, number 3).
         self._sending = False
         self._hello_due = True
 
@@ -197,7 +196,7 @@ class ShoeDevice:
 
     def _show(self, lamps: Lamps) -> None:
         self.lamps = lamps
-        # Only with all records acknowledged it is certain that the host knew of the burn when it said this.
+        # Only if all records are acknowledged, the host certainly knew of the burn when it sent this.
         if lamps.next != "burn" and not self.unacknowledged:
             self._end_burn()
 

@@ -1,7 +1,7 @@
-"""What goes wrong, by option: `--fault NAME=VALUE`. Pure, with its own stream of chance from the shoe's seed.
+"""The faults of `--fault NAME=VALUE`. Pure, with their own random stream from the shoe's seed.
 
-Chance that concerns a card depends on seed, shoe and card alone, so the same cards go wrong however long a run takes and
-however often it is interrupted. Chance that concerns the line is drawn frame by frame.
+A fault of a card depends only on seed, shoe and card, so the same cards have faults however long a run takes
+and however often it is interrupted. Faults of the line are drawn frame by frame.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,13 +26,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What goes wrong, and how often: chances are from 0 to 1.
+    """The faults and their rates: chances are from 0 to 1.
 
-    The line: `noise` before a frame, `flip` of a bit in each byte, `lose` or `repeat` a frame, all of what the shoe sends;
-    `deaf` is a frame of the host's that the shoe does not hear; `split` is the most bytes that arrive together
-    (0: no limit). The cards: `unread`, `unsure` (a confidence of 50), `overdraw` after the end of a coup, `reverse` after
-    a card; `ninth_copy` is the number of the card from which on a surplus copy turns up (0: never).
-    The power and the cable: `power` and `unplug`.
+    The line: `noise` before a frame, `flip` of a bit in each byte, `lose` or `repeat` a frame, all for the
+    shoe's output; `deaf` is a frame of the host's that the shoe does not receive; `split` is the most bytes
+    that arrive together (0: no limit). The cards: `unread`, `unsure` (a confidence of 50), `overdraw` after
+    the end of a coup, `reverse` after a card; `ninth_copy` is the number of the card from which on a surplus
+    copy turns up (0: never). The power and the cable: `power` and `unplug`.
     """
 
     split: int = 0
@@ -51,12 +51,12 @@ class Faults:
 
     @property
     def on_the_line(self) -> bool:
-        """Whether anything can happen to a frame on its way out."""
+        """Whether a frame can have a fault on its way out."""
         return any((self.split, self.noise, self.flip, self.lose, self.repeat))
 
     @property
     def on_cards(self) -> bool:
-        """Whether anything can happen to a card by chance."""
+        """Whether a card can have a random fault."""
         return any((self.unread, self.unsure, self.overdraw, self.reverse))
 
 
@@ -64,10 +64,10 @@ class Faults:
 
 
 def parse_faults(texts: Iterable[str], begin: Faults | None = None) -> Faults:
-    """Read faults as the option writes them, such as `noise=0.01`, over those of `begin`.
+    """Parse faults in the option's format, such as `noise=0.01`, over those of `begin`.
 
     Raises:
-        OptionError: a fault is unknown or its value is no such value.
+        OptionError: a fault is unknown or its value is invalid.
     """
     faults = Faults() if begin is None else begin
     for text in texts:
@@ -127,7 +127,7 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class CardChances:
-    """What chance has in store for one card."""
+    """The random faults of one card."""
 
     unread: bool
     unsure: bool
@@ -139,7 +139,7 @@ _NOTHING = CardChances(unread=False, unsure=False, overdraw=False, reverse=False
 
 
 def card_chances(faults: Faults, seed: str, shoe_number: int, number: int) -> CardChances:
-    """Say what goes wrong with card `number` (from 1) of a shoe."""
+    """The faults of card `number` (from 1) of a shoe."""
     if not faults.on_cards:
         return _NOTHING
     draw = Random(f"{seed}/{shoe_number}/{number}/faults").random
@@ -152,7 +152,7 @@ def card_chances(faults: Faults, seed: str, shoe_number: int, number: int) -> Ca
 
 
 class Line:
-    """What the line does to frames."""
+    """The line's effects on frames."""
 
     def __init__(self, faults: Faults, seed: str) -> None:
         self._faults = faults
@@ -160,7 +160,7 @@ class Line:
         self._in = Random(f"{seed}/deaf")
 
     def outward(self, frames: list[bytes]) -> list[bytes]:
-        """Give what arrives of the shoe's frames, in the pieces in which it arrives."""
+        """Return the received form of the shoe's frames, in the pieces in which they arrive."""
         if not self._faults.on_the_line:
             return [b"".join(frames)] if frames else []
         data = b"".join(self._spoil(frame) for frame in frames)
@@ -175,10 +175,10 @@ class Line:
         return pieces
 
     def inward(self, data: bytes) -> bytes:
-        """Give what the shoe hears of the host's bytes: whole frames are missing."""
+        """Return the host's bytes that the shoe receives: whole frames are missing."""
         if not self._faults.deaf:
             return data
-        # Without its delimiter a frame would join the next one, so the delimiters are all heard.
+        # Without its delimiter a frame would join the next one, so all delimiters are received.
         runs = data.split(b"\0")
         return b"\0".join(run if self._in.random() >= self._faults.deaf else b"" for run in runs)
 

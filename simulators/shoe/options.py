@@ -1,10 +1,11 @@
-"""What a virtual shoe can be told. Pure."""
+"""The options of a virtual shoe. Pure."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from punto.baccarat.cards import Card
-from punto.drivers.ishoe.frames import SERIAL_BYTES, STORE, WINDOW
+from punto.drivers.frame import SERIAL_BYTES
+from punto.drivers.ishoe.frames import STORE, WINDOW
 from punto.simulators.shoe.faults import Faults, OptionError
 from punto.simulators.shoe.order import shuffled, stacked, with_surplus_copy
 from punto.simulators.shoe.scenario import Step
@@ -16,16 +17,17 @@ __all__ = ["OptionError", "ShoeOptions"]
 class ShoeOptions:
     """One virtual shoe.
 
-    - `store`: the file that is its memory; `link`: the symlink that stands for its end of the line, None for none.
-    - `seed`, `decks`: what it is filled with; `shoes`: exact cards of the first shoes, before shuffled ones.
-    - `coups`: whole coups, each in the order in which it is dealt; every `every`-th coup of a shuffled shoe is the next of them.
-    - `cut`: how many cards are behind the cut card, 0 for no cut card.
-    - `pace`: seconds between two cards, 0 for as fast as acknowledged; `between`: seconds after a result before the
-      next coup's first card.
-    - `window`: how many records may be unacknowledged when a card is drawn, plus one. 1 obeys the host to the card;
-      more is for tables whose coups open by themselves. Behind the cut card it is always 1.
-    - `serial`: its serial number; `room`: how many records it keeps before it is full.
-    - `faults` and `steps`: what goes wrong by chance, and what goes wrong where.
+    - `store`: the file that is its memory; `link`: the symlink to its end of the line, None for none.
+    - `seed`, `decks`: its shuffled contents; `shoes`: exact cards of the first shoes, before shuffled ones.
+    - `coups`: whole coups, each in the order of the deal; every `every`-th coup of a shuffled shoe is the
+      next of them.
+    - `cut`: the number of cards behind the cut card, 0 for no cut card.
+    - `pace`: seconds between two cards, 0 for as fast as acknowledged; `between`: seconds after a result
+      before the next coup's first card.
+    - `window`: a card is drawn while fewer records than this are unacknowledged. 1 obeys the host to the
+      card; more is for tables whose coups open by themselves. Behind the cut card it is always 1.
+    - `serial`: its serial number; `room`: the number of records that fill it.
+    - `faults` and `steps`: random faults, and faults at certain cards or times.
 
     Raises:
         OptionError: a value that cannot be used.
@@ -48,7 +50,7 @@ class ShoeOptions:
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be done."""
+        """Reject options that are not possible."""
         for name, value, low, high in (
             ("decks", self.decks, 1, 8),
             ("window", self.window, 1, WINDOW),

@@ -1,4 +1,4 @@
-"""Scenario files: exact cards, and what goes wrong at which card or when. docs/virtual-shoe.md has the format."""
+"""Scenario files: exact cards, and faults at certain cards or times. docs/reference/virtual-shoe.md has the format."""
 
 import tomllib
 from collections import Counter
@@ -24,12 +24,13 @@ class ScenarioError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that goes wrong, at card `at` (from 1) of shoe `shoe`, or `after` seconds from the start.
+    """One fault, at card `at` (from 1) of shoe `shoe`, or `after` seconds from the start.
 
-    What is done to a card is done to card `at`: it is `unread`, `unsure` (read with this `confidence`), drawn though none
-    is called for (`overdraw`), or the `ninth_copy`. All else happens as soon as card `at` has left the shoe
-    and before the host hears of it: `reverse`, `lid` (open for `seconds`), `error` (with `code` and `text`), `unplug`
-    and `power` (for `seconds`), `forget` (the power goes for `seconds` and the memory with it).
+    A fault of a card applies to card `at`: it is `unread`, `unsure` (read with this `confidence`), drawn
+    although none is called for (`overdraw`), or the `ninth_copy`. Every other fault happens as soon as card
+    `at` has left the shoe and before the host knows of it: `reverse`, `lid` (open for `seconds`), `error`
+    (with `code` and `text`), `unplug` and `power` (for `seconds`), `forget` (the power is off for `seconds`
+    and the memory is lost).
     """
 
     do: Do
@@ -55,7 +56,7 @@ _KEYS: Final[dict[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a scenario file says; None where it says nothing."""
+    """The contents of a scenario file; None for missing settings."""
 
     serial: str | None = None
     decks: int | None = None
@@ -67,22 +68,22 @@ class Scenario:
     steps: tuple[Step, ...] = ()
 
     def settings(self) -> dict[str, Any]:
-        """What it says, as arguments for `ShoeOptions`."""
+        """Its settings, as arguments for `ShoeOptions`."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in told.items() if value is not None}
 
 
 def scenario_names() -> list[str]:
-    """Names of the scenarios that come with the shoe."""
+    """Names of the shipped scenarios."""
     folder = files("punto.simulators.shoe") / "scenarios"
     return sorted(file.name.removesuffix(".toml") for file in folder.iterdir() if file.name.endswith(".toml"))
 
 
 def read_scenario(name_or_path: str) -> Scenario:
-    """Read a scenario: one that comes with the shoe, by its name, or a file, by its path.
+    """Read a scenario: a shipped one by its name, or a file by its path.
 
     Raises:
-        ScenarioError: there is none, or it cannot be used.
+        ScenarioError: it does not exist or cannot be used.
     """
     name = name_or_path
     try:
@@ -118,7 +119,7 @@ class _WrongKeyError(Exception):
 
 
 class _Table:
-    """A table of the file that is emptied key by key, so that what is left over is known to be unknown."""
+    """A table of the file that is emptied key by key, so that the remaining keys are known to be invalid."""
 
     def __init__(self, table: dict[str, Any], where: str) -> None:
         self._table = dict(table)
@@ -235,6 +236,6 @@ def _check_place(step: Step, where: str, shoes: tuple[tuple[Card, ...], ...], de
     if step.do == "ninth_copy" and with_surplus_copy(exact or shuffled("", 1, decks), step.at, decks) is None:
         most = max(Counter(exact or ()).values(), default=0)
         raise _WrongKeyError(
-            f"{where}do is 'ninth_copy': no card comes {decks} times in shoe {step.shoe} (the most is {most}), so it "
-            "has none too many: write the cards themselves, or fewer decks"
+            f"{where}do is 'ninth_copy': no card comes {decks} times in shoe {step.shoe} (the most is {most}), "
+            "so it has none too many: write the cards themselves, or fewer decks"
         )

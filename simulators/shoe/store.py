@@ -1,8 +1,9 @@
 """The shoe's memory on disk: its unacknowledged records and the cards that are still in it.
 
-One SQLite file, held by one shoe at a time. A card and its record are one transaction, and nothing is sent before
-`commit`: whatever kills the process, a card that the host has heard of has left the shoe, and one that it has not
-heard of is either still inside or still kept. `synchronous=NORMAL` outlives the process, not the machine's power.
+One SQLite file, held by one shoe at a time. A card and its record are one transaction, and nothing is sent
+before `commit`: whatever ends the process, a card that the host knows of has left the shoe, and another one
+is either still inside or still kept. `synchronous=NORMAL` survives the end of the process, not a power
+failure.
 """
 
 import sqlite3
@@ -13,8 +14,9 @@ from pathlib import Path
 from random import SystemRandom
 
 from punto.baccarat.cards import Card
+from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import encode
-from punto.drivers.ishoe.frames import HIGHEST, Record
+from punto.drivers.ishoe.frames import Record
 
 _APPLICATION = 0x53484F45  # "SHOE", in the header of the file
 _VERSION = 1
@@ -38,11 +40,12 @@ class StoreError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The cards that were loaded, and how far they are dealt.
+    """The loaded cards, and how far they are dealt.
 
-    `shoe_number` counts the shoes loaded from 1, `out` the cards that have left this one, `cut` those behind the cut
-    card (0: there is none). `decks` is 0 if they are not whole decks. `loaded_for_burn` says that they were loaded for
-    the burn that the host last called for: what tells a repeated `burn` from the order of a new shoe.
+    `shoe_number` counts the loaded shoes from 1, `out` the cards that have left this one, `cut` those behind
+    the cut card (0: there is none). `decks` is 0 if they are not whole decks. `loaded_for_burn` means that
+    they were loaded for the burn that the host last called for: it distinguishes a repeated `burn` from the
+    order of a new shoe.
     """
 
     shoe_number: int = 0
@@ -56,19 +59,19 @@ class Inside:
 
     @property
     def left(self) -> int:
-        """How many cards are still inside."""
+        """The number of cards still inside."""
         return len(self.cards) - self.out
 
     @property
     def decks_told(self) -> int:
-        """What hello and heartbeat say of the decks: nothing is left of them when the last card is out."""
+        """The decks in hello and heartbeat: 0 when the last card is out."""
         return self.decks if self.left else 0
 
 
 class Store:
     """The memory of one shoe.
 
-    What is changed is seen at once and is safe after `commit`.
+    Changes are visible at once and are safe after `commit`.
 
     Raises:
         StoreError: the file is in use, is not a virtual shoe's, or cannot be opened.
@@ -83,15 +86,15 @@ class Store:
             frame for (frame,) in self._database.execute("SELECT frame FROM records ORDER BY number")
         )
         self._stored = self._inside = self._read_inside()
-        self._added = 0  # of the frames, the last ones that are not in the file yet
-        self._forgotten = self.first_kept - 1  # the last record that the file does not hold any more
+        self._added = 0  # number of frames at the end that are not in the file yet
+        self._forgotten = self.first_kept - 1  # the last record that the file no longer holds
         self._numbers_changed = False
 
     # --- the records
 
     @property
     def first_kept(self) -> int:
-        """The oldest record that is kept; `next_record` when none is."""
+        """The oldest kept record; `next_record` if none is kept."""
         return self.next_record - len(self._frames)
 
     def add(self, record: Record) -> None:
@@ -102,18 +105,18 @@ class Store:
         self._numbers_changed = True
 
     def forget(self, record: int) -> None:
-        """Let go of all records up to and with this one."""
+        """Discard all records up to and including this one."""
         for _ in range(record - self.first_kept + 1):
             self._frames.popleft()
         self._added = min(self._added, len(self._frames))
 
     def frames(self, first: int, last: int) -> list[bytes]:
-        """The kept records from `first` to `last`, both included, as they go on the line."""
+        """The kept records from `first` to `last`, both included, as sent on the line."""
         start = first - self.first_kept
         return list(islice(self._frames, start, last - self.first_kept + 1))
 
     def lose(self) -> None:
-        """Lose all records and their numbers, as a shoe does whose memory fails. The cards stay where they are."""
+        """Lose all records and their numbers, as in a memory failure. The cards stay where they are."""
         self._database.execute("DELETE FROM records")
         self._frames.clear()
         self.log, self.next_record = _new_log(), 1
@@ -124,7 +127,7 @@ class Store:
 
     @property
     def inside(self) -> Inside:
-        """What is in the shoe."""
+        """The contents of the shoe."""
         return self._inside
 
     @inside.setter
@@ -134,7 +137,7 @@ class Store:
     # --- the file
 
     def commit(self) -> None:
-        """Make everything safe that was changed since the last time; all of it or, if the process dies, none."""
+        """Make all changes since the last call safe; all of them or, if the process dies, none."""
         database = self._database
         if self._added:
             first = self.next_record - self._added
@@ -152,7 +155,7 @@ class Store:
         database.commit()
 
     def close(self) -> None:
-        """Commit and let go of the file."""
+        """Commit and close the file."""
         self.commit()
         self._database.close()
 
@@ -194,11 +197,13 @@ class Store:
 
 
 def _new_log() -> int:
-    # Truly random and not from the seed: two memories of one seed must not look like one to the host.
+    # Truly random and not from the seed: the host must be able to distinguish two memories of one seed.
     return SystemRandom().randint(1, HIGHEST)
 
 
 def _open(path: Path) -> sqlite3.Connection:
+    if path.is_dir():
+        raise StoreError(f"cannot open the store {path}: it is a folder: write the path of a file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(path, timeout=0)
@@ -218,7 +223,8 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(database: sqlite3.Connection, path: Path) -> None:
-    # Exclusive mode holds SQLite's own lock until the process ends, however it ends: two shoes never share a memory.
+    # Exclusive mode holds SQLite's own lock until the process ends, however it ends: two shoes never share a
+    # memory.
     database.execute("PRAGMA locking_mode = EXCLUSIVE")
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()

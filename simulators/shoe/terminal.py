@@ -8,14 +8,14 @@ _READ_BYTES = 65536
 
 
 class TerminalError(Exception):
-    """The pseudo-terminal cannot have the name that was asked for; the message says what to do."""
+    """The pseudo-terminal cannot have the requested name; the message says what to do."""
 
 
 class Terminal:
-    """The shoe's end of the line. `link` is a symlink that stands wherever the host's end is while it is plugged in.
+    """The shoe's end of the line. `link` is a symlink to the host's end while it is plugged in.
 
     Raises:
-        TerminalError: `link` is something else than a symlink, or cannot be made.
+        TerminalError: `link` is not a symlink, or cannot be made.
     """
 
     def __init__(self, link: Path | None) -> None:
@@ -23,7 +23,7 @@ class Terminal:
         self._master = -1
         self._slave = -1
         self.path = ""  # of the host's end, such as /dev/pts/3; empty while unplugged
-        self.dropped = 0  # bytes that went nowhere
+        self.dropped = 0  # bytes that were not delivered
         if link is not None and os.path.lexists(link) and _target(link) is None:
             raise TerminalError(f"{link} exists and is not a symlink: give another link, or remove it")
 
@@ -33,14 +33,15 @@ class Terminal:
         return self._master >= 0
 
     def fileno(self) -> int:
-        """Give what becomes readable when the host has written."""
+        """The descriptor that becomes readable when the host has written."""
         return self._master
 
     def plug(self) -> None:
         """Make a new pseudo-terminal and point the link to it."""
-        # The slave stays open on this side too. Without that, reading fails (EIO) whenever no host has it open, and its
-        # last close puts the line back to echo and line editing, until the next host has set it up. The host
-        # still gets its hang-up when the cable is pulled: that comes with the close of the master.
+        # The slave stays open on this side too. Without that, reading fails (EIO) whenever no host has it
+        # open, and its last close puts the line back to echo and line editing, until the next host has set it
+        # up. The host still gets its hang-up when the cable is pulled: that comes with the close of the
+        # master.
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
@@ -57,7 +58,7 @@ class Terminal:
         """Take the line away: the host's reads and writes fail from now on, and the link is gone."""
         if not self.plugged_in:
             return
-        # Not another shoe's, which may have taken the name meanwhile.
+        # Not another shoe's, which may have taken the name in the meantime.
         if self._link is not None and _target(self._link) == Path(self.path):
             self._link.unlink()
         os.close(self._master)
@@ -66,16 +67,16 @@ class Terminal:
         self.path = ""
 
     def read(self) -> bytes:
-        """Give what the host has written so far, perhaps nothing."""
+        """Return the host's bytes so far, perhaps none."""
         try:
             return os.read(self._master, _READ_BYTES)
         except BlockingIOError:
             return b""
 
     def write(self, data: bytes) -> None:
-        """Send; never waits. What the line does not take, because nobody reads or it is unplugged, is dropped.
+        """Send without waiting. Bytes that the line does not take, unread or unplugged, are dropped.
 
-        Nothing is lost by that: the records are in the store, and the host asks for them again.
+        The records are not lost: they are in the store, and the host asks for them again.
         """
         sent = 0
         if self.plugged_in:
@@ -89,7 +90,7 @@ class Terminal:
         if self._link is None:
             return
         self._link.parent.mkdir(parents=True, exist_ok=True)
-        # Replaced in one step, so that a name left by a process that was killed never stands in the way.
+        # Replaced in one step, so that a name left by a killed process is never in the way.
         new = self._link.with_name(f".{self._link.name}.{os.getpid()}")
         new.unlink(missing_ok=True)
         new.symlink_to(self.path)

@@ -1,4 +1,4 @@
-"""The virtual shoe as it runs: device and dealer on a pseudo-terminal, with the time and what goes wrong in it."""
+"""The running virtual shoe: device and dealer on a pseudo-terminal, with timing and faults."""
 
 import asyncio
 from collections.abc import Callable
@@ -20,7 +20,7 @@ PIECE_SECONDS = 0.001  # between two pieces of a split write, so that they arriv
 class VirtualShoe:
     """One shoe, from power-on until `run` is cancelled.
 
-    `say` gets a line, without its end, about each thing that a person beside the shoe would see.
+    `say` gets a line, without its end, about each event that a person beside the shoe would see.
     """
 
     def __init__(self, options: ShoeOptions, say: Callable[[str], None] = lambda _: None) -> None:
@@ -32,19 +32,17 @@ class VirtualShoe:
         self._ready = asyncio.Event()
         self._store: Store | None = None
         self._steps = sorted((s for s in options.steps if s.after is not None), key=_after, reverse=True)
-        # When things are due, in seconds of the event loop's clock.
+        # Due times, in seconds of the event loop's clock.
         self._started_at = 0.0
         self._beat_at = 0.0
-        self._power_at = -inf  # the power is back; in the past while it is there
-        self._plug_at = (
-            inf  # the cable is plugged in again; never, unless somebody said for how long it is out
-        )
+        self._power_at = -inf  # when the power returns; in the past while it is on
+        self._plug_at = inf  # when the cable is plugged in again; never, unless a time was given
         self._next_unplug = self._next_power = inf
 
-    # --- for whoever runs it
+    # --- for the owner of the shoe
 
     async def ready(self) -> str:
-        """Wait until the line is there; give the path of the host's end."""
+        """Wait until the line exists; return the path of the host's end."""
         await self._ready.wait()
         return self.path
 
@@ -57,7 +55,7 @@ class VirtualShoe:
 
     @property
     def inside(self) -> Inside:
-        """The cards in the shoe and how far they are dealt; what a person sees who looks at the cards themselves."""
+        """The cards in the shoe and how far they are dealt, as seen on the cards themselves."""
         return Inside() if self._store is None else self._store.inside
 
     def unplug(self, seconds: float = inf) -> None:
@@ -74,7 +72,7 @@ class VirtualShoe:
         self._changed.set()
 
     def lose_power(self, seconds: float, *, forget: bool = False) -> None:
-        """Take the power away for a time, and with `forget` the memory with it. The line stays and is silent."""
+        """Cut the power for a time, and with `forget` lose the memory. The line stays and is silent."""
         self._say(f"the power is gone for {seconds:g} s" + (", and the memory with it" if forget else ""))
         self._power_at = self._now() + seconds
         if forget:
@@ -82,10 +80,10 @@ class VirtualShoe:
         self._changed.set()
 
     async def run(self) -> None:
-        """Be a shoe until cancelled.
+        """Run the shoe until cancelled.
 
         Raises:
-            StoreError: another shoe uses the store, or it is no store.
+            StoreError: another shoe uses the store, or the file is not a store.
             TerminalError: the link cannot be made.
         """
         with closing(Store(self._options.store)) as self._store:
@@ -99,7 +97,7 @@ class VirtualShoe:
             finally:
                 self._terminal_gone()
 
-    # --- one turn after the other
+    # --- one turn after another
 
     def _begin(self) -> None:
         now = self._started_at = self._now()
@@ -114,7 +112,7 @@ class VirtualShoe:
         heard = self._terminal.read() if self._terminal.plugged_in else b""
         self._disturb(now)
         if self._power_at > now:
-            return  # what the host says meanwhile is heard by nobody
+            return  # the host's bytes are not received meanwhile
         if self._power_at > -inf:
             self._power_at = -inf
             self._beat_at = now
@@ -147,10 +145,10 @@ class VirtualShoe:
         await self._changed.wait()
         timer.cancel()
         self._changed.clear()
-        # A turn in which nothing has to be waited for must still let others run.
+        # A turn without waiting must still let other tasks run.
         await asyncio.sleep(0)
 
-    # --- what goes wrong by the clock
+    # --- faults by time
 
     def _disturb(self, now: float) -> None:
         if now >= self._plug_at:

@@ -31,5 +31,5 @@ def test_what_is_no_card_is_refused_with_the_way_to_write_one(code):
 def test_a_shoe_has_each_card_as_often_as_it_has_decks():
     check_one_shoe([Card("9S")] * 6, 6)
     check_one_shoe([*STANDARD_DECK] * 2, 2)
-    with pytest.raises(ValueError, match="9S is there 3 times, and a shoe of 2 decks has 2"):
+    with pytest.raises(ValueError, match="9S occurs 3 times, but a shoe of 2 decks has only 2"):
         check_one_shoe([Card("KD"), *[Card("9S")] * 3], 2)

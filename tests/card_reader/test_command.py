@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from punto.drivers.base import CardAnswer
+from punto.drivers.base import BAUD, CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
-from tests.card_reader.test_serial_line import BAUD, User, until
+from tests.drivers.benches import CardReaderUser, until
 
 HERE = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "punto", "card-reader"]
@@ -29,7 +29,7 @@ async def test_an_award_by_typing(tmp_path):
     assert reader.stdin is not None
     assert reader.stdout is not None
     typed, said = reader.stdin, reader.stdout
-    user = User()
+    user = CardReaderUser()
     driver = SerialCardReader(str(link), BAUD)
     task = asyncio.create_task(driver.run(user))
     await until(lambda: driver.health().connected)
@@ -59,10 +59,10 @@ async def test_an_award_by_typing(tmp_path):
     assert await reader.wait() == 0
     assert lines in (
         ["refused: no swipe is awaited"],
-        ["swipe not taken: no host is heard: the reader takes no card"],
+        ["swipe not taken: no host is connected: the reader takes no card"],
     )
     assert user.unread == 1
-    assert user.swiped[0] == "6000170042=2912"
+    assert user.got[0] == "6000170042=2912"
 
 
 def test_an_option_that_cannot_be_is_told(tmp_path):
@@ -84,6 +84,6 @@ def test_what_is_typed_wrong_is_told_without_saying_it_and_the_program_ends_with
     assert said.splitlines() == [
         write,
         write,
-        "swipe not taken: no host is heard: the reader takes no card",
-        "swipe not taken: no host is heard: the reader takes no card",
+        "swipe not taken: no host is connected: the reader takes no card",
+        "swipe not taken: no host is connected: the reader takes no card",
     ]

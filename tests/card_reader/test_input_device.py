@@ -22,7 +22,7 @@ from punto.drivers.card_reader import input_device
 from punto.drivers.card_reader.input_device import GAP_SECONDS, InputCardReader, SwipeReader
 from punto.drivers.input_device import EVENT, key_names
 from tests.card_reader.test_number import NUMBERS
-from tests.card_reader.test_serial_line import User, until
+from tests.drivers.benches import CardReaderUser, until
 
 SCAN = (ecodes.EV_MSC, ecodes.MSC_SCAN, 0x7001E)
 REPORT = (ecodes.EV_SYN, ecodes.SYN_REPORT, 0)
@@ -215,7 +215,7 @@ class FakeDevice:
 class At:
     def __init__(self) -> None:
         self.driver = InputCardReader("/dev/input/by-id/usb-reader-event-kbd")
-        self.user = User()
+        self.user = CardReaderUser()
         self.devices: list[FakeDevice] = []
         self.error: OSError | None = OSError(errno.ENOENT, "No such file or directory")
 
@@ -256,7 +256,7 @@ async def test_a_swipe_arrives(at):
     async with running(at):
         device = await at.plug()
         device.type(typed(f";{CARD}?\n", at=time.time()))
-        await until(lambda: at.user.swiped == [CARD])
+        await until(lambda: at.user.got == [CARD])
 
         assert driver.health().serial == "ACME card reader"
         assert driver.health().counters == {"swipes": 1, "late": 0, "overruns": 0, "connections": 1}
@@ -268,7 +268,7 @@ async def test_a_card_that_cannot_be_read_is_told(at):
         device.type(typed(";E?\n", at=time.time()))
         await until(lambda: at.user.unread == 1)
 
-    assert at.user.swiped == []
+    assert at.user.got == []
 
 
 async def test_a_swipe_that_waited_is_not_taken(at):
@@ -277,9 +277,9 @@ async def test_a_swipe_that_waited_is_not_taken(at):
         device.type(typed(f";{CARD}?\n", at=time.time() - 3))
         await until(lambda: at.driver.health().counters["late"] == 1)
         device.type(typed(";6000170043?\n", at=time.time()))
-        await until(lambda: at.user.swiped)
+        await until(lambda: at.user.got)
 
-    assert at.user.swiped == ["6000170043"]
+    assert at.user.got == ["6000170043"]
 
 
 async def test_a_reader_is_waited_for_and_found_again_with_no_key_down(at, monkeypatch):
@@ -304,9 +304,9 @@ async def test_a_reader_is_waited_for_and_found_again_with_no_key_down(at, monke
         await until(lambda: "there is no input device" in at.driver.health().reason)
         second = await at.plug()
         second.type(typed(f";{CARD}?", at=time.time()))
-        await until(lambda: at.user.swiped)
+        await until(lambda: at.user.got)
 
-    assert at.user.swiped == [CARD]
+    assert at.user.got == [CARD]
 
 
 async def test_what_the_user_raises_escapes(at):

@@ -10,6 +10,7 @@ from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.frames import STALE_SECONDS, STATUS_SECONDS, Answer
 from punto.drivers.card_reader.link import TOO_LATE, CardReaderLink
 from punto.simulators.card_reader.device import CardReaderDevice, NotTakenError
+from tests.share import share
 
 pytestmark = pytest.mark.by_chance
 
@@ -123,7 +124,7 @@ class BadLine:
 DOINGS = ("swipe", "swipe", "swipe", "turn", "turn", "turn", "wait", "connect", "power", "host", "slow")
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=share(400), deadline=None)
 @given(st.data(), st.lists(st.sampled_from(DOINGS), min_size=5, max_size=60))
 def test_each_swipe_is_delivered_at_most_once_in_order_none_late_and_none_invented(data, doings):
     rig = Rig()
@@ -156,7 +157,7 @@ def test_each_swipe_is_delivered_at_most_once_in_order_none_late_and_none_invent
             assert answer.text == TOO_LATE.text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=share(200), deadline=None)
 @given(st.data(), st.lists(st.sampled_from(["swipe", "turn", "turn", "connect"]), min_size=5, max_size=60))
 def test_while_nobody_restarts_what_was_delivered_was_accepted_and_all_else_refused(data, doings):
     rig = Rig()
@@ -176,7 +177,7 @@ def test_while_nobody_restarts_what_was_delivered_was_accepted_and_all_else_refu
     assert rig.delivered == [card for card, each in rig.answered.items() if each.result == "accepted"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=share(100), deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=30, max_size=30))
 def test_a_line_that_only_loses_frames_loses_no_swipe_that_it_carries_in_time(losses):
     """A swipe that reaches the host within its time is taken: what is lost comes again."""

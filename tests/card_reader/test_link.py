@@ -229,7 +229,7 @@ def test_a_lost_reader_must_answer_anew_before_its_swipes_are_taken():
     link, token = connected()
     assert link.silence(0.7) is None
 
-    assert link.silence(0.8) == "no sign of life for 0.8 s: check the card reader's cable"
+    assert link.silence(0.8) == "no sign of life for 0.8 s: check the card reader's power and its cable"
     assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
     old = encode(Here(token, SESSION, "CR-1")) + encode(swipe(1, token))

@@ -1,4 +1,4 @@
-"""docs/card-reader.md says what the program does: its examples to the byte, its tables, its numbers."""
+"""docs/reference/card-reader.md says what the program does: its examples to the byte, its tables, its numbers."""
 
 import re
 from dataclasses import fields
@@ -16,11 +16,11 @@ from punto.drivers.card_reader.link import CardReaderLink
 from punto.drivers.card_reader.swiped import UNREADABLE
 from punto.drivers.frame import SERIAL_BYTES, Frame
 from punto.drivers.framing import encode
+from punto.drivers.link import SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
-from punto.drivers.silence import SILENCE_SECONDS
 from punto.simulators.card_reader.device import SHOWN_SECONDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "card-reader.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "card-reader.md").read_text(encoding="utf-8")
 KINDS = (Here, Swipe, Status, Answer)
 BLOCKS = [text.splitlines() for text in re.findall(r"^```frame\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
 
@@ -137,7 +137,7 @@ def test_the_examples_are_a_conversation_that_the_hosts_end_has():
         (r"for more than (\d+) s is not taken", frames.STALE_SECONDS),
         (r"more than (\d+) ms apart", input_device.GAP_SECONDS * 1000),
         (r"An answer is shown for (\d+) s", SHOWN_SECONDS),
-        (r"opens the port anew after (\d+) s", REOPEN_SECONDS),
+        (r"opens the port again after (\d+) s", REOPEN_SECONDS),
     ],
 )
 def test_a_number_of_the_page_is_the_programs(words, said):

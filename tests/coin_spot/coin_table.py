@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, cast
 
-from punto.baccarat.progressive.procedure import Hand, StartGame
+from punto.baccarat.progressive.game_events import StartGame
+from punto.baccarat.progressive.procedure import Hand
 from punto.baccarat.table.events import Event
 from punto.baccarat.table.possible import refusals
 from punto.baccarat.table.state import TableState

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
-from tests.coin_spot.test_serial_line import BAUD, STUCK_SECONDS, User, until
+from tests.drivers.benches import STUCK_SECONDS, CoinSpotUser, until
 
 HERE = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "punto", "coin-spot"]
@@ -31,7 +32,7 @@ async def test_a_round_by_typing(tmp_path):
     assert chain.stdin is not None
     assert chain.stdout is not None
     typed, said = chain.stdin, chain.stdout
-    user = User()
+    user = CoinSpotUser()
     driver = SerialCoinSpot(str(link), BAUD, Seats.of([(1, 1), (2, 2), (3, 3)], 7), STUCK_SECONDS)
     task = asyncio.create_task(driver.run(user))
     await until(lambda: driver.health().connected)

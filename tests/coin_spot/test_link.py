@@ -234,7 +234,7 @@ def test_a_lost_line_changes_nothing_and_what_happened_meanwhile_is_told(rig):
     rig.take(1)
     rig.put(3)
     rig.now += 5.0
-    assert rig.link.silence(rig.now) == "no sign of life for 0.8 s: check the coin spot's cable"
+    assert rig.link.silence(rig.now) == "no sign of life for 0.8 s: check the coin spot's power and its cable"
     rig.connect()
 
     assert rig.settle() == [WagerLifted(10), WagerPlaced(30, 5, late_for=5)]
@@ -681,7 +681,9 @@ def test_a_lost_device_is_asked_for_with_another_token():
     assert first_orders(link, 0.0) == [Ask(0xFFFF_FFFF)]
     assert first_orders(link, 0.2) == []
     assert link.silent_seconds(0.7) == 0.0
-    assert link.silence(0.8) == "the port is open but the coin spot says nothing: check its cable"
+    assert (
+        link.silence(0.8) == "the port is open but the coin spot says nothing: check its power and its cable"
+    )
     assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
     assert first_orders(link, 2.0) == [Ask(1)]
@@ -696,7 +698,7 @@ def version_2() -> bytes:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "check its cable"),
+        (b"", "check its power and its cable"),
         (b"\x55\x00" * 9, "there are bytes but no frames: check the baud rate"),
         (encode(Lock(1)), "another device is at this port"),
         (encode(Ask(7)), "or the line gives back what the host sends"),

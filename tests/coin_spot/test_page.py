@@ -1,4 +1,4 @@
-"""docs/coin-spot.md says what the program does: its examples to the byte, its tables, its numbers."""
+"""docs/reference/coin-spot.md says what the program does: its examples to the byte, its tables, its numbers."""
 
 import re
 from dataclasses import fields
@@ -14,10 +14,10 @@ from punto.drivers.coin_spot import frames
 from punto.drivers.coin_spot.frames import KEEP, Ask, Here, Orders, Report, Spot
 from punto.drivers.frame import SERIAL_BYTES, Frame
 from punto.drivers.framing import encode
+from punto.drivers.link import SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
-from punto.drivers.silence import SILENCE_SECONDS
 
-PAGE = (Path(__file__).parents[2] / "docs" / "coin-spot.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "coin-spot.md").read_text(encoding="utf-8")
 KINDS = (Here, Report, Ask, Orders)
 BLOCKS = [text.splitlines() for text in re.findall(r"^```frame\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)]
 
@@ -114,7 +114,7 @@ def test_the_examples_are_a_conversation_that_the_two_ends_have():
         (r"(\d+) ms without a host", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without a good frame", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without HERE or REPORT", SILENCE_SECONDS * 1000),
-        (r"opens the port anew after (\d+) s", REOPEN_SECONDS),
+        (r"opens the port again after (\d+) s", REOPEN_SECONDS),
     ],
 )
 def test_a_number_of_the_page_is_the_programs(words, number):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [*sorted(ROOT.glob("*.md")), *DOCS]
+DOCS = sorted((ROOT / "docs").rglob("*.md"))
+PAGES = [*sorted(ROOT.glob("*.md")), ROOT / "examples" / "README.md", *DOCS]
 
 
 def links(page: Path) -> list[str]:
@@ -22,7 +22,7 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page):
     astray = []
     for link in links(page):
@@ -34,7 +34,20 @@ def test_every_link_leads_somewhere(page):
     assert astray == []
 
 
+def test_the_first_page_leads_to_what_everybody_looks_for():
+    found = {
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
+        "examples/README.md",
+        "docs/README.md",
+    }
+
+    assert found <= set(links(ROOT / "README.md"))
+
+
 def test_every_document_is_in_the_index():
     index = ROOT / "docs" / "README.md"
 
-    assert {page.name for page in DOCS if page != index} <= set(links(index))
+    assert {str(page.relative_to(index.parent)) for page in DOCS if page != index} <= set(links(index))

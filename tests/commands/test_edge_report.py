@@ -1,5 +1,6 @@
 """`punto edge-report`: the same edges as the odds of what is left, drawn so that nobody is misled."""
 
+import csv
 import json
 import os
 import subprocess
@@ -17,7 +18,8 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, ResumePlay, VoidCoup
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn
+from punto.baccarat.table.order_kinds import ResumePlay, VoidCoup
 from punto.baccarat.wagers.definition import Game
 from punto.commands.cli import main
 from punto.commands.edge_report import Series, Shoe, draw
@@ -71,6 +73,7 @@ def report(capsys):
     """Run the command with these arguments: status, standard output, standard error."""
 
     def run(*arguments: str | Path) -> tuple[int, str, str]:
+        capsys.readouterr()  # what a table in this process has logged
         try:
             status = main(["edge-report", *map(str, arguments)])
         except SystemExit as ended:
@@ -118,6 +121,84 @@ def test_what_punto_score_reads_is_read_and_a_burn_anywhere(tmp_path, report):
         (1, 414 - len(first.cards)),
         (2, 414 - len(first.cards) - len(second.cards)),
     ]
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory) -> Path:
+    """The file of some shoes of six decks that `punto simulate` wrote."""
+    path: Path = tmp_path_factory.mktemp("simulated") / "rounds.csv"
+    what = ["--game", "dragon-bonus-1", "--decks", "6", "--rounds", "200", "--shoes", "--csv", str(path)]
+    assert main(["simulate", *what]) == 0
+    return path
+
+
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_a_shoe_of_a_file_of_simulated_rounds_is_read(simulated, report, number):
+    status, out, err = report(
+        simulated, "--game", "dragon-bonus-1", "--decks", "6", "--shoe", str(number), "--json"
+    )
+    figures = json.loads(out)
+    with simulated.open(encoding="utf-8") as file:
+        dealt = [row["cards"].split() for row in csv.DictReader(file) if row["shoe"] == str(number)]
+    game = replace(load_game("dragon-bonus-1"), decks=6)
+
+    assert (status, err) == (0, "")
+    assert (figures["decks"], figures["shoe"]) == (6, f"shoe {number} of rounds.csv")
+    assert [each["coup"] for each in figures["coups"]] == list(range(len(dealt) + 1))
+    for coup in (0, 1, len(dealt)):
+        seen = [Card(card) for cards in dealt[:coup] for card in cards]
+        assert figures["coups"][coup]["edges"] == pytest.approx(exact(game, seen), abs=1e-12)
+
+
+def test_a_file_of_one_simulated_shoe_needs_no_number(tmp_path, simulated, report):
+    path = tmp_path / "one.csv"
+    first = [line for line in simulated.read_text().splitlines() if line.startswith(('"shoe"', "1,"))]
+    path.write_text("\n".join(first))
+
+    assert report(path, "--game", "dragon-bonus-1", "--decks", "6", "--json")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ([], "rounds.csv: which shoe? Say --shoe N; the first is 1\n"),
+        (["--shoe", "5"], "rounds.csv: there is no shoe 5 in this file; the last is 4\n"),
+        (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first is 1\n"),
+    ],
+)
+def test_which_of_the_simulated_shoes_must_be_said(simulated, report, more, said):
+    status, out, err = report(simulated, "--game", "dragon-bonus-1", "--json", *more)
+
+    assert (status, out) == (2, "")
+    assert err.endswith(said)
+
+
+def test_a_file_without_a_simulated_round_is_told(tmp_path, report):
+    path = tmp_path / "rounds.csv"
+    path.write_text('"shoe","round","cards"\n')
+
+    assert (
+        report(path, "--game", "mini-baccarat", "--json", "--shoe", "1")[2]
+        == f"{path}: there is no coup in it\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("x,1,2", "rounds.csv:2: the line must begin with the number of the shoe, not 'x'"),
+        ("1,1", "rounds.csv:2: the line has no cards"),
+        ('1,1,"9S KX"', 'rounds.csv:2: "KX" is not a card'),
+        ('1,1,"9S KD"', "rounds.csv:2: "),
+    ],
+)
+def test_a_line_of_simulated_rounds_that_cannot_be_used_is_named(tmp_path, report, line, said):
+    path = tmp_path / "rounds.csv"
+    path.write_text(f'"shoe","round","cards"\n{line}\n')
+    status, out, err = report(path, "--game", "mini-baccarat", "--json")
+
+    assert (status, out) == (1, "")
+    assert said in err
 
 
 def test_it_reads_standard_input_and_a_pipe():
@@ -237,7 +318,7 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
     assert surplus == (
         1,
         "",
-        f"{record}: shoe 1: 9S cannot be removed: all 8 of it have been removed already\n",
+        f"{record}: shoe 1: 9S cannot be removed: all 8 of it are already removed\n",
     )
     assert which == (2, "", f"{record}: which shoe? Say --shoe N; its shoes are 1 to 2\n")
     assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
@@ -295,7 +376,7 @@ def test_only_the_wagers_that_are_asked_for(wanted, positions, tmp_path, report)
             + '{"cards":["9S","KD","3H","4C","8D"]}\n',
             "shoe:6: with this line 9S has come 9 times, and a shoe of 8 decks has it 8 times",
         ),
-        ('{"burn":["KS","KS","KS","KS","KS","KS","KS","KS","KS"]}', "shoe:1: KS is there 9 times"),
+        ('{"burn":["KS","KS","KS","KS","KS","KS","KS","KS","KS"]}', "shoe:1: KS occurs 9 times"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_told_by_its_number(content, said, tmp_path, report):
@@ -347,9 +428,12 @@ def test_files_that_cannot_be_opened_are_named(shoe, tmp_path, report):
     assert report(tmp_path / "gone", "--game", "mini-baccarat", "--json") == (
         1,
         "",
-        f"{tmp_path}/gone: No such file or directory\n",
+        f"{tmp_path}/gone: cannot be read: No such file or directory\n",
     )
-    assert report(tmp_path, "--game", "mini-baccarat", "--json")[2] == f"{tmp_path}: Is a directory\n"
+    assert (
+        report(tmp_path, "--game", "mini-baccarat", "--json")[2]
+        == f"{tmp_path}: cannot be read: Is a directory\n"
+    )
     assert report(shoe, "--game", "mini-baccarat", "--out", nowhere) == (
         1,
         "",

@@ -109,4 +109,4 @@ def test_a_tail_that_there_is_not():
     ran = roads("", "--tail", "drop")
 
     assert ran.returncode == 2
-    assert "invalid choice" in ran.stderr
+    assert "is not one of turn, fall" in ran.stderr

@@ -7,7 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ROOMS = sorted(path.name for path in (ROOT / "punto").iterdir() if path.is_symlink())
-SOURCES = sorted(path for folder in (*ROOMS, "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
+SOURCES = sorted(
+    path for folder in (*ROOMS, "tests", "benchmarks", "examples") for path in (ROOT / folder).rglob("*.py")
+)
 
 
 def test_each_room_is_a_folder_of_the_root_and_goes_into_the_wheel():

@@ -96,8 +96,8 @@ def test_a_wager_is_settled_by_the_coup(game, cards, wagers, settled):
         ('{"id":"a","cards":["9S","KD","3H","4C"]}', "a", "the tableau gives Player one more"),
         ('{"id":"a","cards":["9S","KD"]}', "a", "2 cards do not finish a coup"),
         ('{"id":"a","cards":[]}', "a", "0 cards do not finish a coup"),
-        ('{"id":"a","cards":["9S","KD","KH","4C","8D"]}', "a", "8D belongs to no hand"),
-        ('{"id":"a","cards":["9S","KD","3H","4C","8D","2D"]}', "a", "2D belongs to no hand"),
+        ('{"id":"a","cards":["9S","KD","KH","4C","8D"]}', "a", "8D does not belong to a hand"),
+        ('{"id":"a","cards":["9S","KD","3H","4C","8D","2D"]}', "a", "2D does not belong to a hand"),
         # cards
         ('{"id":"a","cards":["10S","KD","3H","4C","8D"]}', "a", '"10S" is not a card'),
         ('{"id":"a","cards":["9s","KD","3H","4C","8D"]}', "a", '"9s" is not a card'),
@@ -115,7 +115,7 @@ def test_a_wager_is_settled_by_the_coup(game, cards, wagers, settled):
         (f'{{"id":true,{COUP}}}', None, "the id must be a string or a number"),
         (f'{{"id":["a"],{COUP}}}', None, "the id must be a string or a number"),
         (f'{{"id":{{}},{COUP}}}', None, "the id must be a string or a number"),
-        ('{"cards":["9S"]}', None, "1 cards do not finish a coup"),
+        ('{"cards":["9S"]}', None, "1 card does not finish a coup"),
         # not JSON, or no object
         ("{", None, "the line is not JSON"),
         ("nonsense", None, "the line is not JSON"),
@@ -218,7 +218,7 @@ def test_more_copies_of_a_card_than_the_shoe_holds(tmp_path):
     own.write_text(text, encoding="utf-8")
     five, four = '{"cards":["2S","2S","2S","2S","2S","KD"]}', '{"cards":["2S","2S","2S","2S","2D","KD"]}'
 
-    assert "2S is there 5 times" in answer(five, str(own))["error"]
+    assert "2S occurs 5 times" in answer(five, str(own))["error"]
     assert answer(four, str(own))["winner"] == "player"
     assert answer(five)["winner"] == "player"
 

@@ -6,7 +6,8 @@ import pytest
 
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
-from punto.controller.config import MqttConfig, load_config
+from punto.controller.config.file import load_config
+from punto.controller.config.sections import MqttConfig
 from punto.displays.options import MqttOptions, read_options
 from tests.config.test_config import check
 
@@ -65,7 +66,7 @@ def test_a_host_is_a_name_or_an_address_alone(host, config):
         login(config)
 
     assert refused.value.problems[0].key.endswith(".host")
-    assert f"{host!r} is not a host: write its name or address alone, such as 127.0.0.1" in str(refused.value)
+    assert f"{host!r} is not a host: write only its name or address, such as 127.0.0.1" in str(refused.value)
 
 
 def test_a_user_without_a_password_is_warned_of(config):

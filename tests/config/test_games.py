@@ -1,7 +1,5 @@
 """Game files are found by name or path, and what is wrong with one is told by line, key and what was meant."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import ConfigError
 from punto.controller.journal.entries import EVENTS
+from tests.command import punto
 from tests.wagers.coups import OVER_ZERO, coup
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
@@ -44,13 +43,13 @@ def test_a_path_is_relative_to_the_folder_given(tmp_path):
     [
         (
             "dai-bac",
-            "there is no game 'dai-bac'; these ship with the program: canberra, canberra-high-limit, dai-bacc",
+            "there is no game 'dai-bac'; the shipped games are: canberra, canberra-high-limit, dai-bacc",
         ),
         ("dai-bac", "(did you mean dai-bacc?)"),
         ("own.toml", "there is no game file"),
         ("./dai-bacc", "there is no game file"),
-        ("", "there is no game ''; these ship"),
-        ("a" * 5000, f"there is no game '{'a' * 60}…'; these ship"),
+        ("", "there is no game ''; the shipped games"),
+        ("a" * 5000, f"there is no game '{'a' * 60}…'; the shipped games"),
         ("a/" + "b" * 5000, "there is no game file "),
     ],
 )
@@ -71,17 +70,17 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         (
             'title = "Dai Bacc"',
             'title = " "',
-            ":{line}: title: must be one line of 1 to 200 characters that can be printed, not ' '",
+            ":{line}: title: must be one line of 1 to 200 printable characters, not ' '",
         ),
         (
             'sheet = "003"',
             'sheet = "003\\n004"',
-            ":{line}: sheet: must be one line of 1 to 200 characters that can be printed, not '003\\n004'",
+            ":{line}: sheet: must be one line of 1 to 200 printable characters, not '003\\n004'",
         ),
         (
             'title = "Ox 6"',
             'title = "Ox\\u001b[31m 6"',
-            ":{line}: wagers[4].title: must be one line of 1 to 200 characters that can be printed, not 'Ox\\x1b[31m 6'",
+            ":{line}: wagers[4].title: must be one line of 1 to 200 printable characters, not 'Ox\\x1b[31m 6'",
         ),
         ("variation = true", "variation = 1", ":{line}: variation: must be true or false, not 1"),
         (
@@ -112,19 +111,19 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
         (
             'name = "kill"',
             'name = "ox_6"',
-            ":{line}: wagers[5].name: two wagers are called 'ox_6': each needs a name of its own",
+            ":{line}: wagers[5].name: two wagers have the name 'ox_6': give each its own name",
         ),
         (
             'title = "Ox 6"',
             'title = "Player"',
-            ":{line}: wagers[4].title: two wagers have the title 'Player': each needs a title of its own",
+            ":{line}: wagers[4].title: two wagers have the title 'Player': give each its own title",
         ),
         (
             'name = "three_card_six_killed"',
             'name = "three_card_seven_killed"',
             (
-                ":{line}: wagers[5].rules[2].name: two rules of kill are called 'three_card_seven_killed': each needs a name "
-                "of its own"
+                ":{line}: wagers[5].rules[2].name: two rules of kill have the name 'three_card_seven_killed': give each its "
+                "own name"
             ),
         ),
         (
@@ -318,8 +317,8 @@ TOP = "wagers[6].rules[1]"
             'pays = "10% of the meter"',
             'pays = "1 for 2"',
             (
-                ':{line}: wagers[6].rules[2].pays: "1 for 2" returns less than the stake, which is no win: write "push" '
-                'where the whole stake goes back, "lose" where nothing does; a part of it cannot be returned'
+                ':{line}: wagers[6].rules[2].pays: "1 for 2" returns less than the stake, so it is not a win: write "push" '
+                'to return the whole stake, "lose" to return nothing; a part of it cannot be returned'
             ),
         ),
         (
@@ -338,7 +337,7 @@ TOP = "wagers[6].rules[1]"
         (
             'pays = "10% of the meter"',
             'pays = "110% of the meter"',
-            ":{line}: wagers[6].rules[2].pays: pays = '110% of the meter' is no share of a meter: write more than 0% and at most 100%",
+            ":{line}: wagers[6].rules[2].pays: pays = '110% of the meter' is not a share of a meter: write more than 0% and at most 100%",
         ),
         # wagers that contradict themselves
         (
@@ -407,7 +406,7 @@ pays = "lose"
             OX_6,
             'when = { winner = ["tie"], player_cards = [3], margin = [6] }\n',
             (
-                "wagers[4].rules[1]: no coup can be what three_card_six_wins asks for: none has "
+                "wagers[4].rules[1]: no coup can meet three_card_six_wins: none has "
                 'winner = ["tie"] and margin = [6]'
             ),
         ),
@@ -415,15 +414,15 @@ pays = "lose"
             KILL,
             'when = { winner = ["player"], banker_cards = [3], banker_total = [7], natural = false }\n',
             (
-                "wagers[5].rules[2]: three_card_six_killed can never decide: every coup that it holds of is decided before "
-                "it, by three_card_seven_killed: move it above them, or leave it out"
+                "wagers[5].rules[2]: three_card_six_killed can never decide: earlier rules decide every coup that meets "
+                "it, three_card_seven_killed: move it above them, or leave it out"
             ),
         ),
         (
             OX_6,
             "",
             (
-                "wagers[4].rules[2]: lose can never decide: every coup that it holds of is decided before it, by "
+                "wagers[4].rules[2]: lose can never decide: earlier rules decide every coup that meets it, "
                 "three_card_six_wins: narrow them, or leave it out"
             ),
         ),
@@ -496,13 +495,7 @@ def test_a_shoe_that_would_read_dai_bacc_is_refused_with_the_letters_sentence(co
         encoding="utf-8",
     )
 
-    done = subprocess.run(
-        [sys.executable, "-m", "punto.commands.cli", *command, str(path)],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=30,
-    )
+    done = punto(*command, str(path))
 
     assert done.returncode == status
     assert done.stderr == (

@@ -6,7 +6,7 @@ import pytest
 
 from punto.commands.cli import main
 from punto.configs.problems import ConfigError
-from punto.controller.config import load_config
+from punto.controller.config.file import load_config
 
 TABLE = """version = 1
 [table]
@@ -119,9 +119,11 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
     assert said == (
         "warning: progressive:player+banker favours the players by 37.1085%: a seat with wagers on player and banker wins "
         "progressive with either. No sheet forbids it: have a house rule against it, high minimums, or an eye on such seats "
-        "(docs/progressive.md, A seat with both base wagers)"
+        "(docs/explanation/progressive.md, A seat with both base wagers)"
     )
-    assert "## A seat with both base wagers\n" in (DOCS / "progressive.md").read_text(encoding="utf-8")
+    assert "## A seat with both base wagers\n" in (DOCS / "explanation" / "progressive.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_check_config_warns_of_a_meter_that_nobody_keeps(file, capsys):

@@ -145,23 +145,23 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"a = 50 to 1\n",
             (
-                'a.toml:1: this is not TOML: the line should end here: write text in straight quotes, "like this", and each '
-                "key on a line of its own (Expected newline or end of document after a statement)"
+                'a.toml:1: this is not TOML: the line should end here: write text in straight quotes, "like this", and one key '
+                "per line (Expected newline or end of document after a statement)"
             ),
         ),
         (b'a = "x"  b = "y"\n', "a.toml:1: this is not TOML: the line should end here"),
         (
             b"a = 1\na = 2\n",
             (
-                "a.toml:2: this is not TOML: this name is there already: is a [[header]] missing above it, or written with "
+                "a.toml:2: this is not TOML: this name already exists: is a [[header]] missing above it, or written with "
                 "one bracket? (Cannot overwrite a value)"
             ),
         ),
-        (b"[a]\nb = 1\n[[a]]\nb = 2\n", "a.toml:3: this is not TOML: this name is there already"),
+        (b"[a]\nb = 1\n[[a]]\nb = 2\n", "a.toml:3: this is not TOML: this name already exists"),
         (
             b"[[a]]\nb = 1\n\n[a]\nb = 2\n",
             (
-                "a.toml:4: this is not TOML: this header is there already: where there can be several, each has two brackets, "
+                "a.toml:4: this is not TOML: this header already exists: if there can be several, each has two brackets, "
                 "such as [[wagers]] (Cannot declare ('a',) twice)"
             ),
         ),
@@ -184,7 +184,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"a = { b = 1,\n c = 1 }\n",
             (
-                "a.toml:1: this is not TOML: write all that is between { and } on one line, without a comma at its end "
+                "a.toml:1: this is not TOML: write everything between { and } on one line, without a final comma "
                 "(Invalid initial character for a key part)"
             ),
         ),
@@ -295,7 +295,7 @@ class Outer:
             "[inner]\ncount = 1\n[[more]]\ncount = 1\n[[more]]\n\ncount = 'x'",
             "a.toml:7: more[2].count: must be a whole number, not 'x'",
         ),
-        ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: there is a number of more digits than can be read"),
+        ("[inner]\ncount = 0x" + "f" * 5000, "a.toml: a number has more digits than can be read"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_told_by_line_and_key(text, said):

@@ -12,15 +12,14 @@ from pydantic import TypeAdapter
 from punto.baccarat.cards import STANDARD_DECK
 from punto.baccarat.table.events import (
     CardDrawn,
-    ChangeShoe,
     CutCardSeen,
     Event,
     LidMoved,
     ServiceStarted,
     ShoeHello,
     ShoeLost,
-    SignOn,
 )
+from punto.baccarat.table.order_kinds import ChangeShoe, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table

@@ -85,7 +85,7 @@ def test_no_house_changes_nothing():
     ],
 )
 def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value):
-    with pytest.raises(ConfigError, match=r"house\.toml:2: dark\.ground: '.*' is no colour: write # and"):
+    with pytest.raises(ConfigError, match=r"house\.toml:2: dark\.ground: '.*' is not a colour: write # and"):
         house(tmp_path, f'[dark]\nground = "{value}"')
 
 
@@ -96,10 +96,13 @@ def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
         ("[dark]\n'ground; } *' = '#000000'", "must be 'ground', "),
         ("[dusk]\nground = '#000000'", "house.toml:1: dusk: no such key; there are logo, names, dark, light"),
         ("[dark]\nground = 7", "house.toml:2: dark.ground: must be text in quotes"),
-        ("[names]\n'<b>' = 'x'", "'<b>' is no language: write its code, such as en or zh-Hant"),
-        ("[names]\nen = ''", "names.en: must have at least 1 character"),
+        ("[names]\n'<b>' = 'x'", "'<b>' is not a language: write its code, such as en or zh-Hant"),
+        ("[names]\nen = ''", "names.en: must not be empty"),
         (f"[names]\nen = '{'x' * 61}'", "names.en: must have at most 60 characters"),
-        ("logo = 'crane.gif'", "logo: crane.gif is no picture that can be shown: give a .svg or .png file"),
+        (
+            "logo = 'crane.gif'",
+            "logo: crane.gif is not a picture that can be shown: give a .svg or .png file",
+        ),
         (
             "logo = 'none.svg'",
             "none.svg: No such file or directory; it is looked for beside the theme's file",

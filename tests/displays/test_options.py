@@ -41,7 +41,7 @@ def test_a_table_is_enough():
         ("[display]\nport = 8080", "display.toml:1: display.tables: is missing"),
         (
             "[display]\ntables = ['Table 1']",
-            "display.toml:2: display.tables: 'Table 1' is no table's id: it has small letters",
+            "display.toml:2: display.tables: 'Table 1' is not a table's id: it has small letters",
         ),
         ("[display]\ntables = []", "display.toml:2: display.tables: must not be empty"),
         (
@@ -55,12 +55,25 @@ def test_a_table_is_enough():
         ("[display]\ntables = ['t']\ntheme = 'pink'", "display.theme: must be 'dark' or 'light'"),
         (
             "[display]\ntables = ['t']\nlang = '../en'",
-            "display.lang: there is no catalogue for it: choose one of",
+            "display.lang: there is no catalogue for '../en': choose one of",
+        ),
+        *(
+            (
+                f"[display]\ntables = ['t']\norigins = ['{origin}']",
+                f"display.origins: {origin!r} is not an origin: write",
+            )
+            for origin in (
+                "*",
+                "floor.example",
+                "https://floor.example/",
+                "https://Floor.example",
+                "ws://floor.example",
+            )
         ),
         ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "no-such-file: cannot be read: No such file"),
         (
             "[display]\ntables = ['t']\nport = 70000",
-            "display.port: must be less than or equal to 65535, not 70000",
+            "display.port: must be 65535 or less, not 70000",
         ),
         (
             "[display]\ntables = ['t']\nprot = 80",

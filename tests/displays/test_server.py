@@ -119,7 +119,7 @@ async def test_a_stream_with_nothing_to_say_shows_that_it_is_there(broker):
         assert b"event: ping\r\ndata: \r\n\r\n" in read
 
 
-async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(broker, capsys):
+async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(broker):
     table = PlayedTable()
     wire = json.loads(table.state().wire())
     bad = [
@@ -129,25 +129,37 @@ async def test_what_is_no_message_is_counted_logged_once_and_kept_from_browsers(
         b"[" * 5000,
         json.dumps(wire | {"name": 7}).encode(),
         json.dumps(wire | {"phase": "party"}).encode(),
-        json.dumps(wire | {"hint": "bet on red"}).encode(),
         json.dumps(wire | {"valid_until": "2026-13-45T00:00:00.000000+00:00"}).encode(),
         table.scoreboard().wire(),
     ]
+    with structlog.testing.capture_logs() as logs:
+        async with display(broker) as address, publisher(broker) as out, event_stream(address) as (events, _):
+            async for name, data in events:
+                if name == "live" and data["reason"] == "Nothing new from the table":
+                    break
+            for payload in (*bad, *bad):
+                await out.send("state", payload)
+            state = table.state()
+            await out.send("state", state)
+
+            assert await anext(events) == ("state", json.loads(state.wire()))
+            health = json.loads((await get(address + "healthz"))[2])
+            assert health["table-1"]["refused"] == {"state": 2 * len(bad)}
+
+    kinds = [line for line in logs if "payload_refused" in str(line)]
+    assert 0 < len(kinds) <= len(bad)
+
+
+async def test_what_a_later_version_says_more_is_passed_over_and_kept_from_browsers(broker):
+    table = PlayedTable()
     async with display(broker) as address, publisher(broker) as out, event_stream(address) as (events, _):
         async for name, data in events:
             if name == "live" and data["reason"] == "Nothing new from the table":
                 break
-        for payload in (*bad, *bad):
-            await out.send("state", payload)
         state = table.state()
-        await out.send("state", state)
+        await out.send("state", json.dumps(json.loads(state.wire()) | {"hint": "bet on red"}).encode())
 
         assert await anext(events) == ("state", json.loads(state.wire()))
-        health = json.loads((await get(address + "healthz"))[2])
-        assert health["table-1"]["refused"] == {"state": 2 * len(bad)}
-
-    kinds = [line for line in capsys.readouterr().out.splitlines() if "payload_refused" in line]
-    assert 0 < len(kinds) <= len(bad)
 
 
 async def test_every_answer_has_its_headers_and_other_tables_have_none(broker):
@@ -333,7 +345,8 @@ async def test_a_broker_that_refuses_the_display_is_asked_again_and_browsers_are
     assert "set username and password_file in [mqtt]" in away["hint"]
 
 
-# paho leaves the socket of a handshake that failed to the garbage collector, which says so.
+# paho leaves the socket of a handshake that failed to the garbage collector, which says so; a handshake that was going on
+# when the display ended fails in its thread after it.
 @pytest.mark.filterwarnings("ignore:.*SSLSocket:pytest.PytestUnraisableExceptionWarning")
 async def test_over_tls_the_display_follows_a_broker_that_its_authority_vouches_for_and_no_other(tmp_path):
     (tmp_path / "other").mkdir()
@@ -355,6 +368,7 @@ async def test_over_tls_the_display_follows_a_broker_that_its_authority_vouches_
                 wrong = await get(deceived + "healthz")
     finally:
         broker.kill()
+    await asyncio.get_running_loop().shutdown_default_executor()
     gc.collect()
 
     assert json.loads(wrong[2])["table-1"]["live"] is False

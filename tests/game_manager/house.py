@@ -17,9 +17,10 @@ from zoneinfo import ZoneInfo
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import Adjust, BackOut, CountCoins, OpenMeter, Retire
+from punto.baccarat.progressive.game_events import HandButton, NobodyWon, ReopenGame, StartGame
 from punto.baccarat.progressive.ledger import Cause
-from punto.baccarat.progressive.procedure import HandButton, NobodyWon, ReopenGame, StartGame
-from punto.baccarat.table.events import CardDrawn, CloseTable, Event, OpenBetting, ServiceStarted
+from punto.baccarat.table.events import CardDrawn, Event, ServiceStarted
+from punto.baccarat.table.order_kinds import CloseTable, OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.controller.gaming_days import Calendar
 from tests.service.table_in_this_process import Table, rows, table

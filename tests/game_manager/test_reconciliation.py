@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.progressive.events import ChangeSettings, CountCoins, Retire
-from punto.controller.journal import store
+from punto.controller.journal import schema, store
 from punto.controller.journal.audit import audit
 from punto.controller.journal.entries import FIRST_HEAD, Entry
 from punto.controller.journal.recovery import replay
@@ -69,7 +69,7 @@ EDITS = [
     ("UPDATE progressive_rounds SET staked = staked - 100 WHERE round = 1", "contribution"),
     ("UPDATE progressive_log SET record = replace(record, '\"amount\":250025', '\"amount\":250024')", "award"),
     ("DELETE FROM postings WHERE cause = 'award'", "no award"),
-    ("DELETE FROM postings WHERE number = 2", "posting 3 stands where 2 must be"),
+    ("DELETE FROM postings WHERE number = 2", "posting 3 is in the place of 2"),
     ("DELETE FROM progressive_rounds WHERE round = 1", "it is none"),
 ]  # fmt: skip
 
@@ -109,7 +109,7 @@ async def test_the_last_count_of_the_coins_counts_and_says_what_to_do(tmp_path):
     assert (sunday.taken, sunday.counted, sunday.difference, sunday.who) == (800, 700, -100, "omar")
     assert "1.00 is still missing" in sunday.todo
     assert (saturday.taken, saturday.counted, saturday.difference) == (0, None, None)
-    assert "enter what they came to" in saturday.todo
+    assert "enter their total" in saturday.todo
 
 
 async def test_the_coins_of_a_retired_meter_are_counted_when_the_next_one_is_at_the_table(tmp_path):
@@ -159,7 +159,7 @@ async def test_a_count_that_an_earlier_version_wrote_is_the_tables_own_meters(tm
         )
     ]
     assert [each.payload for each in inputs if '"who":"eve","kind":"count_coins"' in each.payload]
-    with closing(store.open_for_writing(old)) as connection:
+    with closing(schema.open_for_writing(old)) as connection:
         store.add_entries(connection, inputs, FIRST_HEAD)
 
     async with table(old, house()):
@@ -183,7 +183,7 @@ async def test_where_wagers_stay_on_the_sensor_nothing_is_dropped(tmp_path):
     coins = reconciled(here.record).progressives[0].coins
 
     assert (coins.taken, coins.difference) == (None, None)
-    assert "nothing is dropped" in coins.todo
+    assert "no coins are dropped" in coins.todo
 
 
 async def test_rates_count_from_their_change_on(tmp_path):

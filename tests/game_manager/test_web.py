@@ -158,14 +158,14 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
             "/weeks/2026-11-20?week_starts=someday",
             f"week_starts: 'someday' is no day that a week can start with: write one of {', '.join(WEEKDAYS)}",
         ),
-        ("/awards?before=0", "before: write 1 or more"),
-        ("/awards?limit=101", "limit: write 100 or less"),
-        ("/awards?limit=many", "limit: 'many' is no number: write a whole one, in digits"),
+        ("/awards?before=0", "before: must be 1 or more, not '0'"),
+        ("/awards?limit=101", "limit: must be 100 or less, not '101'"),
+        ("/awards?limit=many", "limit: must be a whole number in digits, not 'many'"),
         (
             "/awards/1e3/slip",
-            "number: '1e3' is no number: write a whole one, in digits",
+            "number: must be a whole number in digits, not '1e3'",
         ),
-        ("/advice?fixed_awards=purse", "fixed_awards: write 'tray' or 'meter'"),
+        ("/advice?fixed_awards=purse", "fixed_awards: must be 'tray' or 'meter', not 'purse'"),
     ],
 )
 async def test_what_cannot_be_read_is_told_with_what_to_write_and_the_service_goes_on(path, reason, tmp_path):
@@ -397,7 +397,7 @@ async def test_what_a_printer_did_not_take_whole_counts_as_printed(tmp_path, pri
             failed = await a_print(browser, award)
         await a_print(browser, award)
 
-    assert (failed.status, "what is printed next is a copy" in failed.json["reason"]) == (503, True)
+    assert (failed.status, "the next print is a copy" in failed.json["reason"]) == (503, True)
     (slip,) = printer.slips
     assert b"COPY" in slip
 

@@ -15,8 +15,8 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side
+from punto.game_manager.awards import Award, AwardsBackOut, Print, Share
 from punto.game_manager.pdf import pdf
-from punto.game_manager.reports import Award, AwardsBackOut, Print, Share
 from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, in_words, win_page
 
@@ -267,7 +267,7 @@ def test_a_printer_without_paper_is_told_in_time():
     ours, theirs = pty.openpty()
     tty.setraw(theirs)
     try:
-        with pytest.raises(PrinterError, match="takes nothing"):
+        with pytest.raises(PrinterError, match="accepts no data"):
             send(os.ttyname(theirs), bytes(1_000_000), seconds=0.3)
     finally:
         os.close(ours)

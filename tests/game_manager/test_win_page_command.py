@@ -11,8 +11,8 @@ import pypdf
 import pytest
 
 from punto.commands.cli import main
+from punto.game_manager.awards import awards
 from punto.game_manager.record import opened
-from punto.game_manager.reports import awards
 from tests.game_manager.house import a_weekend, at_the_house
 
 CONFIG = """\

@@ -1,5 +1,6 @@
 """`import punto`: what programs and notebooks use."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -10,11 +11,12 @@ import pytest
 
 import punto
 from punto.baccarat.coup import Winner
-from punto.controller.journal.store import RecordError
+from punto.commands.simulate import ROUNDS, SEED
+from punto.controller.journal.schema import RecordError
 from tests.journal.conftest import played  # noqa: F401 - a fixture
 
 COUP = ["9S", "KD", "3H", "4C", "8D"]
-PAGE = (Path(__file__).parents[2] / "docs" / "python.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def test_a_coup_is_scored_and_its_wagers_settled_as_by_the_command(game):
         ([*COUP, "2C"], [], "coup"),
         (COUP, [(1, "nobody", 2500)], "nobody"),
         (COUP, [(1, "player", 0)], "0"),
-        (["9S"] * 9, [], "9S is there 9 times, and a shoe of 8 decks has 8"),
+        (["9S"] * 9, [], "9S occurs 9 times, but a shoe of 8 decks has only 8"),
     ],
 )
 def test_what_cannot_be_scored_is_an_error_with_the_reason(game, cards, wagers, reason):
@@ -60,6 +62,12 @@ def test_the_same_seed_deals_the_same_rounds(game):
     assert one.rounds == 2000
     assert one.counts.tolist() == same.counts.tolist()
     assert one.counts.tolist() != other.counts.tolist()
+
+
+def test_a_simulation_deals_what_the_command_deals_if_nothing_is_said():
+    usual = inspect.signature(punto.simulate).parameters
+
+    assert (usual["rounds"].default, usual["seed"].default) == (ROUNDS, SEED)
 
 
 def test_roads_are_drawn_from_the_names_of_winners():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
+from punto.drivers.frame import HIGHEST
 from punto.drivers.ishoe import frames
 
 SERIAL = "IS-004711"
@@ -57,7 +58,7 @@ def _short(longest: int, shortest: int = 1) -> st.SearchStrategy[str]:
     )
 
 
-_NUMBER = st.integers(1, frames.HIGHEST)
+_NUMBER = st.integers(1, HIGHEST)
 _LOG = _NUMBER
 _DECKS = st.integers(0, 255)
 _CARD = st.sampled_from(Card)
@@ -78,7 +79,7 @@ HELLOS = st.builds(
 )
 HEARTBEATS = st.builds(
     lambda log, numbers, rest: frames.Heartbeat(log, numbers[0], numbers[1], numbers[2], *rest),
-    *(_LOG, _ORDERED, st.tuples(st.integers(0, frames.HIGHEST), *[st.booleans()] * 4, _LAMPS, _DECKS)),
+    *(_LOG, _ORDERED, st.tuples(st.integers(0, HIGHEST), *[st.booleans()] * 4, _LAMPS, _DECKS)),
 )
 RECORDS: st.SearchStrategy[frames.Record] = st.one_of(
     st.builds(frames.CardRecord, _NUMBER, _CARD, _CONFIDENCE),

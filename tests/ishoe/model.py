@@ -1,11 +1,14 @@
-"""A shoe for the tests, written from docs/ishoe-link.md alone: parts 4 to 6, and nothing that only the program says."""
+"""A shoe for the tests, written from docs/reference/ishoe-link.md alone: parts 4 to 6, and nothing that only the program says."""
 
+import random
 from collections.abc import Callable
+from pathlib import Path
 
+from punto.baccarat.cards import Card
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.framing import encode
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
+from punto.simulators.line import DeviceOnALine, Faults
 from tests.ishoe.examples import LOG, SERIAL
 
 
@@ -16,11 +19,11 @@ class ModelShoe:
         self.stored: dict[int, frames.Record] = {}
         self.first_kept = self.next_to_send = self.next_record = 1
         self.obeyed: list[frames.Command] = []
-        self._out = b""
+        self._out: list[bytes] = []
         self._power_on()
 
     def _power_on(self) -> None:
-        self._decoder = Decoder()
+        self._decoder = Decoder(frames.TYPES)
         self.sending = False
         self.locked = True
         self.lid_open = False
@@ -30,7 +33,7 @@ class ModelShoe:
 
     def lose_power(self) -> None:
         """The power goes and comes back; what was stored stays."""
-        self._out = b""
+        self._out.clear()
         self._power_on()
 
     def lose_memory(self, log: int) -> None:
@@ -62,7 +65,10 @@ class ModelShoe:
                 self._obey(frame)
 
     def data_to_send(self) -> bytes:
-        data, self._out = self._out, b""
+        return b"".join(self.take_frames())
+
+    def take_frames(self) -> list[bytes]:
+        data, self._out = self._out, []
         return data
 
     def _obey(self, command: frames.Command) -> None:
@@ -97,5 +103,36 @@ class ModelShoe:
             self._say(self.stored[self.next_to_send])
             self.next_to_send += 1
 
-    def _say(self, frame: frames.Frame) -> None:
-        self._out += encode(frame)
+    def _say(self, frame: frames.AnyFrame) -> None:
+        self._out.append(encode(frame))
+
+
+class ShoeOnALine(DeviceOnALine):
+    """The model on a pseudo-terminal, with the time; `link` is a symlink that stands wherever its line is."""
+
+    def __init__(self, link: Path, serial: str = SERIAL, faults: Faults | None = None) -> None:
+        super().__init__(link, faults, random.Random("shoe"))
+        self.shoe = ModelShoe(serial)
+        self._beat_at = 0.0
+
+    @property
+    def connected(self) -> bool:
+        """Whether a host has asked for records."""
+        return self.shoe.sending
+
+    def lose_power(self) -> None:
+        self.shoe.lose_power()
+        self._changed.set()
+
+    def draw(self, card: Card) -> None:
+        self.shoe.happens(lambda number: frames.CardRecord(number, card, 98))
+        self._changed.set()
+
+    def _receive(self, data: bytes, now: float) -> None:
+        self.shoe.receive(data)
+
+    def _data_to_send(self, now: float) -> list[bytes]:
+        if now >= self._beat_at:
+            self.shoe.heartbeat()
+            self._beat_at = now + frames.HEARTBEAT_SECONDS
+        return self.shoe.take_frames()

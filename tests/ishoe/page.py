@@ -1,4 +1,4 @@
-"""Reads the examples of docs/ishoe-link.md, and writes a frame the way the page does."""
+"""Reads the examples of docs/reference/ishoe-link.md, and writes a frame the way the page does."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.ishoe import frames
 
-PAGE = (Path(__file__).parents[2] / "docs" / "ishoe-link.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "ishoe-link.md").read_text()
 NAMES: dict[type[frames.AnyFrame], str] = {
     frames.Hello: "HELLO",
     frames.Heartbeat: "HEARTBEAT",

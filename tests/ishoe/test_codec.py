@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from punto.drivers.framing import LONGEST, LONGEST_ENCODED, encode
+from punto.drivers.framing import LONGEST, LONGEST_ENCODED, Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
 from tests.ishoe.examples import EXAMPLES, FRAMES, raw
 
 NEXT = frames.UnreadRecord(77)  # a frame that must be found after whatever came before
 MODEST = settings(max_examples=60, deadline=None)
 
 
-def decoded(decoder: Decoder, pieces) -> list[frames.AnyFrame]:
+def decoded(decoder: Decoder[frames.AnyFrame], pieces) -> list[frames.AnyFrame]:
     return [frame for piece in pieces for frame in decoder.feed(piece)]
 
 
@@ -31,7 +30,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
 @given(st.lists(FRAMES, max_size=8), st.lists(st.integers(0, 5000), max_size=20))
 def test_frames_arrive_however_the_stream_is_cut(sent, places):
     stream = b"".join(map(encode, sent))
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
 
     assert decoded(decoder, [stream]) == sent
     assert decoded(decoder, cut(stream, places)) == sent
@@ -48,7 +47,7 @@ def test_frames_arrive_however_the_stream_is_cut(sent, places):
 def test_noise_between_frames_costs_no_frame(noisy, places):
     stream = b"".join(noise + encode(frame) for noise, frame in noisy)
 
-    assert decoded(Decoder(), cut(stream, places)) == [frame for _, frame in noisy]
+    assert decoded(Decoder(frames.TYPES), cut(stream, places)) == [frame for _, frame in noisy]
 
 
 @pytest.mark.parametrize("frame", EXAMPLES, ids=repr)
@@ -57,7 +56,7 @@ def test_no_flipped_bit_makes_another_frame(frame):
     for bit in range(8 * len(wire)):
         flipped = bytearray(wire)
         flipped[bit // 8] ^= 1 << bit % 8
-        decoder = Decoder()
+        decoder = Decoder(frames.TYPES)
 
         assert decoder.feed(bytes(flipped) + encode(NEXT)) in ([NEXT], [frame, NEXT])
 
@@ -71,12 +70,12 @@ def test_no_missing_doubled_or_inserted_byte_makes_another_frame(frame):
         inserted = wire[:place] + b"\x55" + wire[place:]
         half = wire[:place]
         for damaged in (lost, doubled, inserted, half):
-            assert Decoder().feed(damaged + encode(NEXT)) in ([NEXT], [frame, NEXT])
+            assert Decoder(frames.TYPES).feed(damaged + encode(NEXT)) in ([NEXT], [frame, NEXT])
 
 
 def test_ten_million_random_bytes_give_nothing_and_leave_nothing():
     noise = random.Random(4711)
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
     decoder.feed(noise.randbytes(100_000))
     tracemalloc.start()
     for _ in range(2_500):
@@ -94,7 +93,7 @@ def test_ten_million_random_bytes_give_nothing_and_leave_nothing():
 def test_damaged_traffic_for_long_gives_only_what_was_sent():
     noise = random.Random(11)
     wires = [encode(frame) for frame in EXAMPLES]
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
     for _ in range(300_000):
         damaged = bytearray(b"".join(noise.choices(wires, k=5)))
         for _ in range(noise.randrange(12)):
@@ -104,7 +103,7 @@ def test_damaged_traffic_for_long_gives_only_what_was_sent():
 
 
 def test_a_run_without_delimiter_is_thrown_away_once_and_counted_once():
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
 
     assert decoder.feed(b"\x11" * (LONGEST_ENCODED - 1)) == []
     assert decoder.feed(b"\x11") == []
@@ -125,7 +124,7 @@ def test_a_frame_as_long_as_allowed_is_read_and_one_byte_more_is_not():
     fits = raw(0x7F, 0, b"\x01" * (LONGEST - 10))
     too_long = raw(0x7F, 0, b"\x01" * (LONGEST - 9))
     too_long_between_few_delimiters = raw(0x7F, 0, b"\0" * (LONGEST - 9))
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
     decoder.feed(fits)
 
     assert (decoder.counters.unknown_type, decoder.counters.oversize) == (1, 0)
@@ -137,7 +136,7 @@ def test_a_frame_as_long_as_allowed_is_read_and_one_byte_more_is_not():
 
 
 def test_delimiters_alone_are_no_frames_and_no_faults():
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
 
     assert decoder.feed(b"\0" * 5000) == []
     assert decoder.counters == type(decoder.counters)()
@@ -146,7 +145,7 @@ def test_delimiters_alone_are_no_frames_and_no_faults():
 def test_one_delimiter_between_two_frames_is_enough():
     first, second = encode(EXAMPLES[0]), encode(NEXT)
 
-    assert Decoder().feed(first[:-1] + second) == [EXAMPLES[0], NEXT]
+    assert Decoder(frames.TYPES).feed(first[:-1] + second) == [EXAMPLES[0], NEXT]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_one_delimiter_between_two_frames_is_enough():
     ],
 )
 def test_what_is_thrown_away_is_counted_by_its_kind(wire, counter):
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
 
     assert decoder.feed(wire + encode(NEXT)) == [NEXT]
     counted = {
@@ -177,7 +176,7 @@ def test_what_is_thrown_away_is_counted_by_its_kind(wire, counter):
 
 
 def test_another_version_is_remembered_for_the_technician():
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
     decoder.feed(raw(0x10, 1, b"", version=9))
 
     assert decoder.counters.version_seen == 9

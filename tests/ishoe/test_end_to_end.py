@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from punto.baccarat.cards import STANDARD_DECK
-from punto.baccarat.table.events import RecordsLost, ShoeEvent, ShoeHello, ShoeRecord
+from punto.baccarat.table.events import RecordsLost, ShoeEvent, ShoeHello, ShoeLost, ShoeRecord
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.link import HostLink
+from punto.drivers.ishoe.link import IShoeLink
 from tests.ishoe.examples import LOG, SERIAL
 from tests.ishoe.model import ModelShoe
 
@@ -67,23 +67,23 @@ class Host:
         self.restart(0.0)
 
     def restart(self, now: float) -> None:
-        self.link = HostLink(now, self.orders())
+        self.link = IShoeLink()
+        self.link.want(self.orders())
+        self.link.connect(now, 1)
 
     def orders(self) -> ShoeOrders:
         """The lamps follow the records, as a table's do."""
         taken = len(self.records)
         lamps = Lamps(banker=taken % 3 == 0, next=("player", "banker")[taken % 2])
-        return ShoeOrders(SERIAL, LOG, taken + 1, self.locked, lamps)
+        return ShoeOrders(SERIAL, LOG, taken, self.locked, lamps)
 
     def takes(self, events: list[ShoeEvent]) -> None:
         if not events:
             return
         self.journal += events
-        new = [event for event in events if isinstance(event, ShoeRecord)]
-        self.records += new
+        self.records += [event for event in events if isinstance(event, ShoeRecord)]
+        self.link.handled()
         self.link.want(self.orders())
-        if new:
-            self.link.acknowledge(new[-1].record)
 
 
 class World:
@@ -114,7 +114,8 @@ class World:
             self.up.send(self.shoe.data_to_send(), self.step)
             for piece in self.up.arrives(self.step):
                 self.host.takes(self.host.link.receive(piece, self.now))
-            self.host.takes(self.host.link.tick(self.now))
+            if reason := self.host.link.silence(self.now):
+                self.host.takes([ShoeLost(reason)])
             self.down.send(self.host.link.data_to_send(self.now), self.step)
             for piece in self.down.arrives(self.step):
                 self.shoe.receive(piece)

@@ -1,4 +1,4 @@
-"""The examples of docs/ishoe-link.md are what the program does, to the byte."""
+"""The examples of docs/reference/ishoe-link.md are what the program does, to the byte."""
 
 import re
 import zlib
@@ -10,10 +10,11 @@ from cobs import cobs  # type: ignore[import-untyped]
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
-from punto.drivers.framing import LONGEST, LONGEST_ENCODED, encode
+from punto.drivers.frame import SERIAL_BYTES
+from punto.drivers.framing import LONGEST, LONGEST_ENCODED, Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
-from punto.drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, HostLink
+from punto.drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, IShoeLink
+from punto.drivers.link import SILENCE_SECONDS
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
 FRAME_BLOCKS = blocks("frame")
@@ -30,7 +31,7 @@ def bytes_after(word: str, line: str) -> bytes:
     ("words", "decoded", "wire"), FRAME_BLOCKS, ids=[lines[0][:40] for lines in FRAME_BLOCKS]
 )
 def test_an_example_is_exact_both_ways(words, decoded, wire):
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
     on_the_wire = bytes_after("wire", wire)
     (frame,) = decoder.feed(on_the_wire)
 
@@ -56,7 +57,7 @@ def test_the_examples_of_cobs(lines):
 @pytest.mark.parametrize("line", [line for lines in blocks("broken") for line in lines])
 def test_the_examples_that_are_broken(line):
     counter, rest = line.split(maxsplit=1)
-    decoder = Decoder()
+    decoder = Decoder(frames.TYPES)
 
     assert decoder.feed(bytes.fromhex(rest)) == []
     assert asdict(decoder.counters)[counter] == 1
@@ -72,7 +73,7 @@ def test_the_check_value_of_the_crc():
     ("sentence", "number"),
     [
         (r"heartbeat \| every (\d+) ms", frames.HEARTBEAT_SECONDS * 1000),
-        (r"lost \| after (\d+) ms", frames.SILENCE_SECONDS * 1000),
+        (r"lost \| after (\d+) ms", SILENCE_SECONDS * 1000),
         (r"hello again \| every (\d+) ms", ASK_AGAIN_SECONDS * 1000),
         (r"no effect \| not before (\d+) ms", REPEAT_SECONDS * 1000),
         (r"10 to (\d+) bytes", LONGEST),
@@ -80,13 +81,13 @@ def test_the_check_value_of_the_crc():
         (r"fewer than (\d+) records are sent", frames.WINDOW),
         (r"It keeps\*\* at least (\d+) records", frames.STORE),
         (r"a reserve of at least (\d+) places", frames.RESERVE),
-        (r"record (\d+) or more\nabove `first_kept`", frames.WINDOW),
+        (r"record (\d+) or more above `first_kept`", frames.WINDOW),
         (r"`oversize` \| more than (\d+) bytes", LONGEST_ENCODED),
         (r"a run that gives more than (\d+)", LONGEST),
         (r"More than (\d+) broken frames", NOISE_FRAMES),
         (r"broken frames in (\d+) s", NOISE_SECONDS),
         (r"text for the technician: u8 length 0 to (\d+)", frames.FAULT_BYTES),
-        (r"serial number: 1 to (\d+) printable", frames.SERIAL_BYTES),
+        (r"serial number: 1 to (\d+) printable", SERIAL_BYTES),
         (r"number of components, 0 to (\d+)", frames.COMPONENTS),
         (r"UTF-8 \| 1 to (\d+) bytes", frames.TEXT_BYTES),
     ],
@@ -143,13 +144,13 @@ def orders_after(orders: ShoeOrders, field: dict[str, str]) -> ShoeOrders:
         changed["locked"] = field["locked"] == "yes"
     if "next" in field:
         changed["lamps"] = lamps(field)
-    return replace(orders, expected=int(field["expected"]), **changed)
+    return replace(orders, taken=int(field["taken"]), **changed)
 
 
 def test_the_session_is_what_the_host_does():
-    link, orders, now = HostLink(0.0), ShoeOrders(), 0.0
-    decoder = Decoder()
-    record = 0
+    link, orders, now = IShoeLink(), ShoeOrders(), 0.0
+    link.connect(now, 1)
+    decoder = Decoder(frames.TYPES)
     answers: list[str] = []
     for side, line in (line.split(maxsplit=1) for block in blocks("session") for line in block):
         words = line.split()
@@ -162,14 +163,11 @@ def test_the_session_is_what_the_host_does():
         if side == "after":
             now += int(words[0]) / 1000
         elif side == "shoe":
-            events = link.receive(encode(shoe_frame(words)), now)
-            record = next((event.record for event in events if hasattr(event, "record")), 0)
+            if link.receive(encode(shoe_frame(words)), now):
+                link.handled()
             link.want(orders)
         else:
             orders = orders_after(orders, values(words))
             link.want(orders)
-            if record:
-                link.acknowledge(record)
-                record = 0
 
     assert answers == []

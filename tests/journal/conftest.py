@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CallSupervisor, CardUnread, KeyCard, ReverseMovement, SetWager
+from punto.baccarat.table.events import CardUnread, ReverseMovement, SetWager
+from punto.baccarat.table.order_kinds import CallSupervisor, KeyCard
 from tests.service.table_in_this_process import rows, table
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from punto.baccarat.table.events import SessionEnded
 from punto.controller.engine import SNAPSHOT_EVERY
-from punto.controller.journal import books, store
+from punto.controller.journal import books, schema
 from punto.controller.journal.entries import STATES
 from punto.controller.journal.recovery import Recovered, recover
 from tests.service.table_in_this_process import Table, table
@@ -26,7 +26,7 @@ async def start_on(record: Path) -> None:
 
 def recovered(record: Path) -> Recovered:
     """What a start would go on from."""
-    with closing(store.open_for_writing(record)) as connection:
+    with closing(schema.open_for_writing(record)) as connection:
         return recover(connection)
 
 

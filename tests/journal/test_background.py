@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import structlog
 
 from punto.baccarat.table.events import RecordDiffers
 from punto.controller.health import HealthReport
@@ -39,7 +40,7 @@ async def replaying(record):
 
 
 def health(here: Table) -> Health:
-    return HealthReport(here.engine, here.journal, here.outbox).message(datetime.now(UTC), {}, {})
+    return HealthReport(here.engine, here.journal, here.outbox).message(datetime.now(UTC), {})
 
 
 def replays() -> list[int]:
@@ -69,23 +70,25 @@ async def test_a_record_without_a_difference_is_said_to_be_so_in_health(record):
     assert here.state.alarms == ()
 
 
-async def test_a_difference_that_a_start_does_not_see_is_an_alarm_without_the_cards(record, capfd):
+async def test_a_difference_that_a_start_does_not_see_is_an_alarm_without_the_cards(record):
     with edited(record) as shell:
         shell.execute("UPDATE rounds SET player = 'KS KS' WHERE round = 2")
 
-    async with replaying(record) as here:
-        assert here.state.alarms == ()
-        await eventually(lambda: here.state.alarms, "the alarm")
-        (alarm,) = here.state.alarms
-        await here.engine.written()
-        replay = health(here).replay
+    with structlog.testing.capture_logs() as logs:
+        async with replaying(record) as here:
+            assert here.state.alarms == ()
+            await eventually(lambda: here.state.alarms, "the alarm")
+            (alarm,) = here.state.alarms
+            await here.engine.written()
+            replay = health(here).replay
 
     assert (alarm.code, alarm.text.partition(":")[0]) == ("record_differs", "round 2 differs")
     assert "KS" not in alarm.text
     assert replay is not None
     assert replay.difference == "round 2 differs"
     assert rows(record, "SELECT kind, code FROM incidents") == [("alarm", "record_differs")]
-    assert "player: KS KS on the record" in capfd.readouterr().out
+    (difference,) = (each for each in logs if each["event"] == "the record differs")
+    assert "player: KS KS on the record" in difference["found"]
 
 
 async def test_it_gives_way_to_everything_else_and_play_goes_on(record):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.table.events import CloseTable
-from punto.controller.journal.store import RecordError
+from punto.baccarat.table.order_kinds import CloseTable
+from punto.controller.journal.schema import RecordError
 from tests.service.table_in_this_process import rows, table
 from tests.service.table_on_a_machine import (
     Broker,

@@ -13,17 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from punto.baccarat.table.events import CloseTable
-from punto.controller.journal import store
+from punto.baccarat.table.order_kinds import CloseTable
+from punto.controller.journal import schema
 from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import HERE, table
-from tests.service.table_on_a_machine import (
-    Table,
-    replayed,
-)
+from tests.service.table_on_a_machine import Table, replayed
 
 
 def _no_database(path: Path) -> None:
@@ -38,13 +35,13 @@ def _other_program(path: Path) -> None:
 
 
 def _newer(path: Path) -> None:
-    store.open_for_writing(path).close()
+    schema.open_for_writing(path).close()
     with closing(sqlite3.connect(path)) as shell:
-        shell.execute(f"PRAGMA user_version = {store.FORMAT + 1}")
+        shell.execute(f"PRAGMA user_version = {schema.FORMAT + 1}")
 
 
 def _half_a_record(path: Path) -> None:
-    store.open_for_writing(path).close()
+    schema.open_for_writing(path).close()
     with closing(sqlite3.connect(path)) as shell:
         shell.execute("DROP TABLE inputs")
 
@@ -118,7 +115,7 @@ AS_NOBODY = """
 import asyncio, os, sys
 from pathlib import Path
 from punto.controller.journal.journal import Journal
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 if os.getuid() == 0:
     os.setuid(65534)
 async def main():

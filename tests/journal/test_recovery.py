@@ -10,7 +10,7 @@ import pytest
 from punto.baccarat.table.events import ReverseMovement
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import SNAPSHOT_EVERY
-from punto.controller.journal import recovery, store
+from punto.controller.journal import recovery, schema
 from punto.controller.journal.recovery import Recovered, replay
 from punto.controller.journal.snapshots import Snapshot
 from tests.journal.records import INCIDENTS, make_earlier, recovered, start_on, table_of, take_snapshot
@@ -153,7 +153,7 @@ async def test_a_record_of_before_incidents_were_noted_is_given_all_of_them_by_t
     with closing(sqlite3.connect(troubled)) as shell, pytest.raises(sqlite3.IntegrityError):
         shell.execute("DELETE FROM incidents")
     # The earlier version, which would write no incidents, opens it no more.
-    assert rows(troubled, "PRAGMA user_version") == [(store.FORMAT,)]
+    assert rows(troubled, "PRAGMA user_version") == [(schema.FORMAT,)]
 
 
 async def test_incidents_that_are_gone_from_before_a_snapshot_are_missed_though_none_came_after(troubled):

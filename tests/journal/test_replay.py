@@ -4,17 +4,14 @@ import re
 
 import pytest
 
-from punto.baccarat.table.events import CallSupervisor
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.controller.components import own_version
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from tests.journal.records import start_on
 from tests.service.table_in_this_process import edited, rows, table
-from tests.service.table_on_a_machine import (
-    Table,
-    replayed,
-)
+from tests.service.table_on_a_machine import Table, replayed
 
 EDITS = [
     pytest.param(

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from tests.journal.records import make_earlier, start_on
 from tests.service.table_in_this_process import edited
 

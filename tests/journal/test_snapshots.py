@@ -12,10 +12,10 @@ import pytest
 
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import ChangeSettings
-from punto.baccarat.progressive.procedure import HandButton, StartGame
+from punto.baccarat.progressive.game_events import HandButton, StartGame
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.state import TableState
-from punto.controller.journal import recovery, store
+from punto.controller.journal import recovery, schema, store
 from punto.controller.journal.entries import EVENTS, STATES, Entry
 from punto.controller.journal.recovery import recover, replay
 from punto.controller.journal.snapshots import Snapshot
@@ -186,7 +186,7 @@ async def test_a_digit_of_a_snapshot_that_was_changed_is_always_told_of_and_neve
         await give(here, TurnKey(Key.RUN, "key switch"), GameOver("ann"))
         await take_snapshot(here)
         right = here.state
-    with closing(store.open_for_writing(stopped)) as connection:
+    with closing(schema.open_for_writing(stopped)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         assert recover(connection).differences == []
         (update,) = connection.execute(

@@ -123,11 +123,3 @@ def test_a_value_that_no_frame_has_is_refused_when_it_is_made(wrong):
 
 def test_no_frame_of_a_keypad_is_one_of_a_shoe():
     assert not {each.TYPE for each in ALL} & {each.TYPE for each in SHOE_FRAMES}
-
-
-def test_a_frame_that_says_nothing_of_itself_is_none():
-    with pytest.raises(NotImplementedError):
-        Frame().payload()
-    with pytest.raises(NotImplementedError):
-        Frame.parse(0, b"")
-    assert Frame().sequence == 0

@@ -6,7 +6,7 @@ import pytest
 
 from punto.commands.run import devices_of
 from punto.configs.problems import ConfigError
-from punto.controller.config import load_config
+from punto.controller.config.file import load_config
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.keys import KeyedOrder

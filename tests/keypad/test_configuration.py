@@ -9,7 +9,7 @@ import pytest
 from punto.drivers.base import DeviceWatch
 from punto.drivers.keypad import configuration
 from punto.drivers.keypad.configuration import ConfigurationKeypad
-from tests.keypad.test_serial_line import until
+from tests.drivers.benches import until
 
 
 async def test_each_change_is_told_once(tmp_path, monkeypatch):

@@ -7,18 +7,11 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.table.events import (
-    CardUnread,
-    CloseBetting,
-    LidMoved,
-    OpenBetting,
-    Reveal,
-    SignOff,
-    SignOn,
-)
+from punto.baccarat.table.events import CardUnread, LidMoved
+from punto.baccarat.table.order_kinds import CloseBetting, OpenBetting, Reveal, SignOff, SignOn
+from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.drivers.base import KeyAnswer, KeypadLamps
-from punto.drivers.keypad.keys import KeyMap
 from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.service.table_in_this_process import Table, documented, rows, settings, table
 
@@ -32,7 +25,9 @@ class At:
         self.table = at
         self.record = record
         self.driver = SerialKeypad("/dev/keypad", 115_200)
-        self.door = KeypadDoor(at.engine, at.outbox, self.driver, KeyMap(written), 3.0)
+        self.door = KeypadDoor(
+            at.engine, at.outbox, self.driver, KeypadConfig(port="/dev/keypad", keys=written)
+        )
 
     async def type(self, keys: str) -> KeyAnswer:
         for key in keys.split():
@@ -133,8 +128,8 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
         (
             "9 S",
             (
-                "no card is awaited: the shoe reads the cards. Key one that it could not read, or, while it is offline, "
-                "those that end the hand being dealt"
+                "no card is awaited: the shoe reads the cards. Key a card only if the shoe could not "
+                "read it or, while the shoe is offline, to end the hand being dealt"
             ),
         ),
     ],

@@ -24,7 +24,7 @@ from punto.drivers.keypad import input_device as keypad_device
 from punto.drivers.keypad.input_device import InputKeypad
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.retried import DeviceLostError
-from tests.keypad.test_serial_line import until
+from tests.drivers.benches import until
 from tests.service.table_on_a_machine import HERE
 
 # What a USB keypad's driver gives for a key, as `evtest` shows it: the scan code, the key, the report.

@@ -212,7 +212,7 @@ def test_a_lost_keypad_must_answer_anew_before_it_is_taken():
     link = connected()
     assert link.silence(0.7) is None
 
-    assert link.silence(0.8) == "no sign of life for 0.8 s: check the keypad's cable"
+    assert link.silence(0.8) == "no sign of life for 0.8 s: check the keypad's power and its cable"
     assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
     assert link.receive(encode(HERE) + encode(press(1)), 2.0) == []

@@ -101,7 +101,7 @@ def test_a_dealer_works_the_table_from_the_keypad(tmp_path, broker):
     with Listener(tmp_path, broker.port) as listener, with_keypad(table, link) as keypad:
         wait_until(lambda: device(listener) == ("online", "connected"), "the keypad is published")
         assert (listener.last("devices/keypad") or {})["serial"] == "VK-000001"
-        assert (listener.last("health") or {})["keypad_link"].keys() > {"presses", "duplicates"}
+        assert (listener.last("health") or {})["links"]["keypad"].keys() > {"presses", "duplicates"}
         assert keypad.type("F1") == f"F1 refused: {NOBODY}"
         with Shoe(table.port, "--seed", "7"):
             table.begin_shoe()
@@ -182,7 +182,7 @@ def run_keypad(*options: str, typed: str = "") -> tuple[int, str]:
             ["--fault", "drp=1"],
             "there is no fault 'drp': write drop, double, noise, delay (did you mean drop?)",
         ),
-        (["--fault", "drop=often"], "drop=often is no number: write it such as drop=0.1"),
+        (["--fault", "drop=often"], "drop=often is not a number: write it such as drop=0.1"),
         (["--fault", "drop=2"], "drop is a chance: it must be from 0 to 1"),
     ],
 )
@@ -203,6 +203,6 @@ def test_a_word_that_is_no_key_is_told_and_the_program_ends_with_its_input(tmp_p
 
     assert status == 0
     assert said.splitlines() == [
-        "f1 is no key's name: write capitals, digits and _, or unplug, plug or power",
+        "f1 is not a key's name: write capitals, digits and _, or unplug, plug or power",
         "F2 forgotten: the power was off",
     ]

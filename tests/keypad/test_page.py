@@ -1,4 +1,4 @@
-"""docs/keypad.md says what the program does: its examples to the byte, its default map, its numbers."""
+"""docs/reference/keypad.md says what the program does: its examples to the byte, its default map, its numbers."""
 
 import re
 from dataclasses import fields
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cobs import cobs  # type: ignore[import-untyped]
 
-from punto.controller.config import KeypadConfig
+from punto.controller.config.devices import KeypadConfig
 from punto.drivers import framing
 from punto.drivers.base import KeypadLamps
 from punto.drivers.frame import SERIAL_BYTES, Frame
@@ -15,11 +15,11 @@ from punto.drivers.framing import encode
 from punto.drivers.keypad import frames
 from punto.drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
 from punto.drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
+from punto.drivers.link import SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
-from punto.drivers.silence import SILENCE_SECONDS
 from punto.simulators.keypad.device import ROOM
 
-PAGE = (Path(__file__).parents[2] / "docs" / "keypad.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "keypad.md").read_text(encoding="utf-8")
 NAMES: dict[type[Frame], str] = {
     Here: "HERE",
     Press: "PRESS",
@@ -77,7 +77,7 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
         (r"wait, (\d+) altogether", ROOM),
         (r"again within (\d+) ms", frames.BOUNCE_SECONDS * 1000),
         (r"says it again every (\d+) ms", frames.REPEAT_SECONDS * 1000),
-        (r"opens the port anew after (\d+) s", REOPEN_SECONDS),
+        (r"opens the port again after (\d+) s", REOPEN_SECONDS),
         (r"baud = (\d+)", KeypadConfig(port="/dev/keypad").baud),
     ],
 )

@@ -8,13 +8,14 @@ from random import Random
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table import events as ev
+from punto.baccarat.table import order_kinds
 from punto.baccarat.table.effects import AwardChanged, CardHeld, Happened, MeterMoved, RoundEnded
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.game_files import load_game
-from punto.controller.messages import models
+from punto.controller.messages import models, restricted
 from punto.controller.messages.building import (
     public_round,
     scoreboard_message,
@@ -41,21 +42,21 @@ def _onwards(dice: Random, table: Table) -> ev.Event:
     """What gets this table on with the game."""
     state = table.state
     if state.link.offered is not None:
-        return ev.AcceptShoe("ana", state.link.offered.serial)
+        return order_kinds.AcceptShoe("ana", state.link.offered.serial)
     if state.stops:
-        return ev.ResumePlay("ana", "seen to it")
+        return order_kinds.ResumePlay("ana", "seen to it")
     if state.doubt is not None:
-        return ev.KeyCard("mei", dice.choice(CARDS))
+        return order_kinds.KeyCard("mei", dice.choice(CARDS))
     none_to_open = state.phase is Phase.CLOSED and state.burn_left != 0
     if none_to_open or (state.shoe_over and state.phase in {Phase.CLOSED, Phase.BETTING, Phase.SETTLED}):
-        return ev.ChangeShoe("mei")
+        return order_kinds.ChangeShoe("mei")
     draw = ev.CardDrawn(state.link.expected, dice.choice(CARDS), 99)
     steps: dict[Phase, ev.Event] = {
-        Phase.LOCKED: ev.SignOn("mei"),
-        Phase.CLOSED: ev.OpenBetting("mei"),
-        Phase.BETTING: ev.CloseBetting("mei"),
-        Phase.REVEAL: ev.Reveal("mei"),
-        Phase.SETTLED: ev.OpenBetting("mei"),
+        Phase.LOCKED: order_kinds.SignOn("mei"),
+        Phase.CLOSED: order_kinds.OpenBetting("mei"),
+        Phase.BETTING: order_kinds.CloseBetting("mei"),
+        Phase.REVEAL: order_kinds.Reveal("mei"),
+        Phase.SETTLED: order_kinds.OpenBetting("mei"),
     }
     return steps.get(state.phase, draw)
 
@@ -81,18 +82,18 @@ _NEXT: list[tuple[int, Callable[[Random, Table], ev.Event]]] = [
     (1, lambda *_: ev.ShoeLost("unplugged")),
     (1, lambda *_: ev.LinkNoise(60, 10)),
     (2, lambda dice, table: hello(table.state.link.expected, dice.choice([1, 1, 1, 2]))),
-    (35, lambda dice, _: ev.CorrectCard("mei", dice.randint(1, 6), dice.choice(CARDS), "misread")),
-    (1, lambda *_: ev.VoidCoup("mei", "misdeal")),
-    (2, lambda _, table: ev.VoidRound("mei", _last(table), "misdeal")),
-    (2, lambda *_: ev.CallSupervisor("mei", "a dispute")),
+    (35, lambda dice, _: order_kinds.CorrectCard("mei", dice.randint(1, 6), dice.choice(CARDS), "misread")),
+    (1, lambda *_: order_kinds.VoidCoup("mei", "misdeal")),
+    (2, lambda _, table: order_kinds.VoidRound("mei", _last(table), "misdeal")),
+    (2, lambda *_: order_kinds.CallSupervisor("mei", "a dispute")),
     (
         2,
-        lambda _, table: ev.AcknowledgeAlarm(
+        lambda _, table: order_kinds.AcknowledgeAlarm(
             "ana", max((each.number for each in table.state.alarms), default=0)
         ),
     ),
-    (3, lambda _, table: ev.ChangeGame("ana", table.state.settings.game)),
-    (4, lambda *_: ev.CloseTable("mei")),
+    (3, lambda _, table: order_kinds.ChangeGame("ana", table.state.settings.game)),
+    (4, lambda *_: order_kinds.CloseTable("mei")),
     (40, _wager),
 ]
 _WEIGHTS = [weight for weight, _ in _NEXT]
@@ -110,8 +111,8 @@ def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
     first: list[ev.Event] = [
         ev.ServiceStarted("0.1.0", table.state.settings),
         hello(1),
-        ev.SignOn("mei"),
-        ev.ChangeShoe("mei"),
+        order_kinds.SignOn("mei"),
+        order_kinds.ChangeShoe("mei"),
     ]
     for seq in range(1, inputs):
         event = first.pop(0) if first else _event(dice, table)
@@ -138,7 +139,7 @@ def _of_effect(effect: Happened | CardHeld | RoundEnded, seq: int, game: str) ->
         number = effect.number
         return models.Event(id=f"table-1/event/{number}", seq=number, ts=ts, happening=effect.happening)
     if isinstance(effect, CardHeld):
-        return models.RestrictedCard(id=f"table-1/card/{seq}", seq=seq, ts=ts, card=effect)
+        return restricted.RestrictedCard(id=f"table-1/card/{seq}", seq=seq, ts=ts, card=effect)
     record = effect.record
     return models.Round(
         id=f"table-1/round/{record.round}", seq=record.round, ts=ts, game=game, round=public_round(record)
@@ -190,15 +191,14 @@ def others(rounds: list[models.Round]) -> Iterator[Payload]:
         events_waiting=0,
         events_dropped=0,
         resident_bytes=50_000_000,
-        shoe_link={"frames": 7},
-        keypad_link={"presses": 3},
+        links={"shoe": {"frames": 7}, "keypad": {"presses": 3}},
     )
-    yield models.RestrictedHead(
+    yield restricted.RestrictedHead(
         id="table-1/restricted/head/3", seq=3, ts=ts, head=f"3:{hashlib.sha256(b'3').hexdigest()}"
     )
-    worth = models.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
+    worth = restricted.PositionEdge(wager="tie", edge=-0.0125, favourable=True, alarm=True)
     for positions, alarms, unavailable in (((worth,), ("tie",), None), ((), (), "no odds")):
-        yield models.Edge(
+        yield restricted.Edge(
             id="table-1/restricted/edge/99",
             seq=99,
             ts=ts,

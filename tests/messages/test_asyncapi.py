@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent / "asyncapi"
-COMMITTED = Path(__file__).parents[2] / "docs" / "asyncapi.json"
+COMMITTED = Path(__file__).parents[2] / "docs" / "reference" / "asyncapi.json"
 
 Parse = Callable[[Path], subprocess.CompletedProcess[str]]
 

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from pydantic import BaseModel
 
 from punto.baccarat.table.effects import Happening
+from punto.baccarat.table.state import Phase
 from punto.commands.cli import main
 from punto.commands.schema import documents, with_tables
 from punto.controller.messages import models, topics
@@ -21,8 +22,9 @@ from punto.controller.messages.topics import CHANNELS
 from punto.controller.messages.topics_page import access_list
 from punto.displays.board import PAYLOADS
 from tests.messages.driven import messages, others
+from tests.messages.played import FILE, play
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 FORMATS = FormatChecker(formats=[])
 
@@ -37,10 +39,20 @@ def documented(name: str) -> dict[str, Any]:
     return schema
 
 
-def validator(name: str) -> Draft202012Validator:
+def validator(name: str, *, closed: bool = False) -> Draft202012Validator:
+    """The committed schema; closed, it refuses a key of which it says nothing."""
     schema = documented(name)
     Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema, format_checker=FORMATS)
+    return Draft202012Validator(_closed(schema) if closed else schema, format_checker=FORMATS)
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {key: value if key == "examples" else _closed(value) for key, value in schema.items()}
+    return {"additionalProperties": False, **found} if "properties" in found else found
 
 
 def file_of(model: type[Payload]) -> str:
@@ -71,8 +83,10 @@ def sent() -> dict[type[Payload], list[Payload]]:
 def test_a_committed_document_is_the_models_own(name):
     committed = DOCS / name
 
-    assert committed.exists(), "run: punto schema --out docs"
-    assert committed.read_text(encoding="utf-8") == documents()[name], "run: punto schema --out docs"
+    assert committed.exists(), "run: punto schema --out docs/reference"
+    assert committed.read_text(encoding="utf-8") == documents()[name], (
+        "run: punto schema --out docs/reference"
+    )
 
 
 def test_no_document_is_left_over():
@@ -83,7 +97,7 @@ def test_no_document_is_left_over():
 
 @pytest.mark.parametrize("model", MESSAGES, ids=file_of)
 def test_what_is_really_sent_is_as_its_schema_says(model, sent):
-    schema = validator(file_of(model))
+    schema = validator(file_of(model), closed=True)
 
     assert sent[model]
     for message in sent[model]:
@@ -97,7 +111,7 @@ def test_the_driven_tables_let_everything_happen(sent):
 
 
 @pytest.mark.parametrize("model", MESSAGES, ids=file_of)
-def test_a_schema_refuses_a_message_with_a_key_missing_unknown_or_of_another_type(model, sent):
+def test_a_schema_refuses_a_message_with_a_key_missing_or_of_another_type(model, sent):
     schema = validator(file_of(model))
     message = on_the_wire(sent[model][0])
     required = documented(file_of(model))["required"]
@@ -106,8 +120,26 @@ def test_a_schema_refuses_a_message_with_a_key_missing_unknown_or_of_another_typ
         assert set(required) == set(message)
     for key in required:
         assert not schema.is_valid({name: value for name, value in message.items() if name != key})
-    assert not schema.is_valid({**message, "surprise": 1})
     assert not schema.is_valid({**message, "id": 5})
+
+
+@pytest.mark.parametrize("model", MESSAGES, ids=file_of)
+def test_a_message_may_have_more_in_a_later_version_and_a_request_may_not(model, sent):
+    message = {**on_the_wire(sent[model][0]), "surprise": 1}
+
+    if issubclass(model, Message):
+        validator(file_of(model)).validate(message)
+        assert on_the_wire(model.model_validate_json(json.dumps(message))) == on_the_wire(sent[model][0])
+    else:
+        assert not validator(file_of(model)).is_valid(message)
+        with pytest.raises(ValueError, match="surprise"):
+            model.model_validate_json(json.dumps(message))
+
+
+def test_nothing_that_is_sent_is_closed_to_new_keys():
+    for model in MESSAGES:
+        if issubclass(model, Message):
+            assert '"additionalProperties": false' not in json.dumps(documented(file_of(model)))
 
 
 @pytest.mark.parametrize(
@@ -126,16 +158,55 @@ def test_a_schema_refuses_a_time_that_is_not_utc_or_not_a_time(ts, sent):
     [
         pytest.param(model, example, id=file_of(model))
         for model in MESSAGES
-        for example in json.loads((DOCS / "schema" / f"{file_of(model)}.json").read_text()).get(
-            "examples", []
-        )
+        for example in json.loads((DOCS / "schema" / f"{file_of(model)}.json").read_text())["examples"]
     ],
 )
 def test_an_example_is_one(model, example):
-    validator(file_of(model)).validate(example)
+    validator(file_of(model), closed=True).validate(example)
 
     assert issubclass(model, BaseModel)
-    model.model_validate_json(json.dumps(example))
+    read = model.model_validate_json(json.dumps(example))
+    assert isinstance(read, Payload)
+    if issubclass(model, Message):  # nothing is left out, and nothing is there that is no longer sent
+        assert on_the_wire(read) == example
+
+
+def test_every_message_of_the_document_has_an_example():
+    document = json.loads((DOCS / "asyncapi.json").read_text(encoding="utf-8"))
+    messages = document["components"]["messages"]
+
+    assert messages.keys() == {model.__name__ for model in MESSAGES}
+    for model in MESSAGES:
+        examples = [each["payload"] for each in messages[model.__name__]["examples"]]
+        assert examples
+        assert examples == documented(file_of(model))["examples"]
+
+
+def test_every_phase_and_overlay_is_explained():
+    found = documented("state")["properties"]
+
+    for phase in Phase:
+        assert f"{phase}: " in found["phase"]["description"]
+    for overlay in get_args(models.Overlay):
+        assert f"{overlay}: " in found["overlays"]["description"]
+
+
+def test_the_examples_are_what_a_table_says_that_is_played(tmp_path):
+    played = play(tmp_path)
+    committed = json.loads(FILE.read_text(encoding="utf-8"))
+
+    assert {name: len(each) for name, each in played.items()} == {
+        name: len(each) for name, each in committed.items()
+    }
+    for name in ("Round", "RoundsResponse", "Scoreboard", "RestrictedCard", "WagerRequest", "RoundsRequest"):
+        assert timeless(played[name]) == timeless(committed[name]), "run: make examples"
+    for name in played:
+        assert [each.keys() for each in played[name]] == [each.keys() for each in committed[name]]
+
+
+def timeless(payloads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is the same each time that the same shoe is dealt."""
+    return [{key: each[key] for key in each.keys() - {"id", "seq", "ts"}} for each in payloads]
 
 
 def test_every_message_has_a_channel():
@@ -152,16 +223,16 @@ def test_every_topic_of_the_program_has_a_channel():
     names = {channel.name for channel in CHANNELS}
     constants = {value for name, value in vars(topics).items() if name.isupper() and isinstance(value, str)}
 
-    assert constants - set(topics.DEVICES) <= names
-    assert {name for name in constants if name.startswith("devices/")} == set(topics.DEVICES)
+    assert constants <= names
     assert {channel.answered_on for channel in CHANNELS} - {None} <= names
     assert topics.wager_result(5) == "wagers/5/result"
+    assert topics.device("shoe") == "devices/shoe"
     assert topics.progressive("dragon") == "progressive/dragon"
 
 
 def test_the_committed_page_and_access_list_are_those_of_the_topics():
     page = (DOCS / "topics.md").read_text(encoding="utf-8")
-    acl = DOCS.parent / "configs" / "mosquitto.acl"
+    acl = DOCS.parents[1] / "configs" / "mosquitto.acl"
 
     assert page == with_tables("topics.md", page), "run: make schema"
     assert acl.read_text(encoding="utf-8") == access_list(), "run: make schema"
@@ -188,7 +259,7 @@ def test_what_is_restricted_is_for_no_user_but_surveillance():
 
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():
     may = {channel.filter for channel in CHANNELS if "display" in channel.users}
-    page = (DOCS / "displays.md").read_text(encoding="utf-8")
+    page = (DOCS.parent / "how-to" / "displays.md").read_text(encoding="utf-8")
     said = page.partition("It reads four topics of each table: ")[2].partition(", over one")[0]
 
     assert PAYLOADS.keys() <= may

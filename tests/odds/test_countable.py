@@ -18,7 +18,8 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Wager
 from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
-from punto.odds.countable import Burn, Figure, Study, _deal, as_json, lines, removals, study
+from punto.odds.countable import Burn, Figure, Study, _deal, removals, study
+from punto.odds.countable_report import as_json, lines
 from punto.odds.exact import GameOdds, WagerOdds
 
 EZ = load_game("ez-baccarat")
@@ -441,7 +442,7 @@ def test_what_must_be_known_of_the_figures_is_said():
 
     assert "100 shoes of 52 cards" in said
     assert "seed 5; cut card 14 from the end; 3 burned unseen" in said
-    assert "beside a base wager, whose cost is not in these figures: dragon_bonus_player" in said
+    assert "Needs a base wager, whose cost is not in these figures: dragon_bonus_player" in said
     award = float(found.average_top_awards["progressive:player"]) / 100
     assert f"progressive:player: valued with its meter at the average top award, {award:,.2f}" in said
     assert "0 for every rank" not in said

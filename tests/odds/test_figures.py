@@ -14,7 +14,9 @@ def test_a_shoe_of_too_few_cards_has_no_edge():
     full, few = np.full(52, 8), np.zeros(52, np.int64)
     few[0] = 5
 
-    with pytest.raises(CompositionError, match="a coup may need 6 cards, and 5 are left in one of the shoes"):
+    with pytest.raises(
+        CompositionError, match="a coup may need 6 cards, but only 5 are left in one of the shoes"
+    ):
         GameOdds(load_game("mini-baccarat")).edges(np.array([full, few]))
 
 
@@ -34,6 +36,6 @@ def test_a_meter_is_that_of_a_position_and_no_other():
     assert odds.odds(shoe, {"progressive:banker": average + 1}) != usual
     with pytest.raises(
         ValueError,
-        match="'progressive' is no position that pays from a meter: progressive:player, progressive:banker",
+        match="'progressive' is not a position that pays from a meter: progressive:player, progressive:banker",
     ):
         odds.odds(shoe, {"progressive": Fraction(1)})

@@ -1,4 +1,4 @@
-"""docs/games.md: as the game files are now, whole, with links that lead somewhere and figures that are counted."""
+"""docs/reference/games.md: as the game files are now, whole, with links that lead somewhere and figures that are counted."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.published.figures_file import FiguresFile
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def rows(section: str) -> list[list[str]]:
 def test_the_committed_page_is_what_the_game_files_say_now(text):
     committed = (DOCS / "games.md").read_text(encoding="utf-8")
 
-    assert committed == text, "docs/games.md is not what the game files say: run make games"
+    assert committed == text, "docs/reference/games.md is not what the game files say: run make games"
 
 
 def test_every_game_that_ships_has_a_line_and_a_section(text, sections):
@@ -167,6 +167,35 @@ def test_the_command_lists_the_games_by_name(capsys):
     listed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in listed] == [game.name for game in games()]
     assert all(game.title in line for game, line in zip(games(), listed, strict=True))
+
+
+def test_the_command_describes_a_game_file_of_ones_own(tmp_path, capsys, sections):
+    shipped = Path(__file__).parents[2] / "configs" / "games" / "dragon-bonus-1.toml"
+    own = tmp_path / "own.toml"
+    own.write_text(shipped.read_text(encoding="utf-8").replace('pays = "30 to 1"', 'pays = "29 to 1"'))
+
+    assert main(["games", "dragon-bonus-1"]) == 0
+    described = capsys.readouterr().out
+    assert rows(described) != []
+    assert rows(described)[:9] == rows(sections["dragon-bonus-1"])[:9]
+    assert main(["games", str(own), "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""
+    changed = (tmp_path / "games.md").read_text(encoding="utf-8")
+    assert (described.count("| 30 to 1 |"), described.count("| 29 to 1 |")) == (2, 0)
+    assert (changed.count("| 30 to 1 |"), changed.count("| 29 to 1 |")) == (0, 2)
+
+
+def test_several_games_are_described_together(capsys):
+    assert main(["games", "mini-baccarat", "midi-baccarat"]) == 0
+
+    described = capsys.readouterr().out
+    assert described.count("\n## ") + described.startswith("## ") == 2
+    assert described.count("### Player (") == 1
+
+
+def test_a_game_file_that_is_none_is_refused(capsys):
+    assert main(["games", "mini-bacarat"]) == 2
+    assert "there is no game 'mini-bacarat'" in capsys.readouterr().err
 
 
 def test_the_command_writes_the_page_into_a_folder_that_it_makes(tmp_path, text):

@@ -1,8 +1,10 @@
 """`punto odds`: the table and the JSON, what they are made of, and what is refused."""
 
+import csv
 import json
 import re
 from fractions import Fraction
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,26 @@ def test_a_wager_that_needs_its_base_wager_to_win_is_looked_at_beside_each(odds)
     assert both["edge"] < 0 < player["edge"]
 
 
+@pytest.mark.parametrize("game", ["mini-baccarat", "progressive-2"])
+def test_csv_has_the_figures_of_json_with_a_line_for_each_rule(punto, odds, game):
+    status, out, err = punto("odds", "--game", game, "--removed", "9S", "--csv")
+    lines = list(csv.DictReader(StringIO(out)))
+    wagers = odds("--game", game, "--removed", "9S")["wagers"]
+
+    assert (status, err) == (0, "")
+    assert [
+        (line["wager"], line["rule"], line["pays"], int(line["count"]), float(line["probability"]))
+        for line in lines
+    ] == [
+        (name, rule, its["pays"], its["count"], its["probability"])
+        for name, wager in wagers.items()
+        for rule, its in wager["rules"].items()
+    ]
+    for line in lines:
+        for figure in ("edge", "hit", "push", "variance"):
+            assert float(line[figure]) == wagers[line["wager"]][figure]
+
+
 def test_an_amount_on_the_meter_takes_the_place_of_its_average(odds):
     found = odds("--game", "progressive-3", "--meter", "progressive=0")["wagers"]["progressive:player"]
     usual = odds("--game", "progressive-3")["wagers"]["progressive:player"]
@@ -127,7 +149,7 @@ def test_the_table_has_every_position_and_rule_once(punto, odds):
 def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, tmp_path):
     status, out, _ = punto("odds", "--published")
     assert status == 0
-    assert "every figure is as the file marks it" in out
+    assert "every figure agrees as the file marks it" in out
 
     path = tmp_path / "printed.toml"
     own = (SHIPPED.parents[1] / "odds" / "published" / "published-figures.toml").read_text(encoding="utf-8")
@@ -157,7 +179,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--removed", "9S,,KD"], "'' is not a card"),
         (
             ["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"],
-            "--removed: 9S cannot be removed: all 1 of it have been removed already",
+            "--removed: 9S cannot be removed: all 1 of it are already removed",
         ),
         (
             [
@@ -168,7 +190,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
                 "--removed",
                 ",".join(rank + suit for rank in "A23456789TJQ" for suit in "SHDC"),
             ],
-            "--removed: a coup may need 6 cards, and 4 are left in the shoe",
+            "--removed: a coup may need 6 cards, but only 4 are left in the shoe",
         ),
         (["--game", "progressive-3", "--meter", "progressive=x"], "'progressive=x' is no meter"),
         ([], "--game is missing: name a game file, or a game that ships with punto"),
@@ -178,6 +200,9 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
             "--removed has no place beside --countable: leave one out",
         ),
         (["--game", "mini-baccarat", "--shoes", "5"], "--shoes has no place beside the odds of one shoe"),
+        (["--published", "--csv"], "--csv has no place beside --published: leave one out"),
+        (["--game", "mini-baccarat", "--countable", "--csv"], "--csv has no place beside --countable"),
+        (["--game", "mini-baccarat", "--json", "--csv"], "argument --csv: not allowed with argument --json"),
         (["--published", "--cut-card", "9"], "--cut-card has no place beside --published: leave one out"),
         (
             ["--game", "progressive-3", "--meter", "progressive=" + "9" * 400],

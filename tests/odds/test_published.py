@@ -23,7 +23,7 @@ from punto.odds.published.readings import AS_PRINTED, Chances, Supposed, held_be
 
 SHIPPED = (files("punto.odds.published") / "published-figures.toml").read_text(encoding="utf-8")
 GAMES = Path(__file__).parents[2] / "configs" / "games"
-PAGE = Path(__file__).parents[2] / "docs" / "published-figures.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "published-figures.md"
 
 
 @pytest.fixture(scope="module")
@@ -494,7 +494,7 @@ def test_a_mark_says_what_is_expected(exact, mark, as_marked):
     assert figure.as_marked == as_marked
     assert Report((figure,), ()).as_marked == as_marked
     assert (
-        list(published.lines(Report((figure,), ())))[-1] == "every figure is as the file marks it"
+        list(published.lines(Report((figure,), ())))[-1] == "every figure agrees as the file marks it"
     ) == as_marked
 
 
@@ -600,7 +600,7 @@ def test_a_changed_game_file_is_told_by_its_figures(tmp_path, figures, game, old
 
     assert ", ".join(others) == differ
     assert report.as_marked == (not differ)
-    assert len([line for line in published.lines(report) if "and does not" in line]) == len(others)
+    assert len([line for line in published.lines(report) if "but does not" in line]) == len(others)
 
 
 # --- other files
@@ -629,16 +629,16 @@ def test_other_decks_can_be_given(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "1: there is no figure in the file: add a [[dragon_bonus]] or a [[progressive]]"),
+        ("", "1: the file has no figures: add a [[dragon_bonus]] or a [[progressive]]"),
         ("[[dragon_bonus]", "1: this is not TOML: "),
         (EDGE.replace("table = 1", "table = 4"), "2: dragon_bonus[1].table: table must be 1, 2 or 3, not 4"),
         (EDGE.replace("decks = 8", "decks = 13"), "3: dragon_bonus[1].decks: decks must be from 1 to 12, not 13"),
         (EDGE.replace("decks = 8", 'decks = "8"'), "3: dragon_bonus[1].decks: must be a whole number, not '8'"),
-        (EDGE.replace("9.37", "inf"), "5: dragon_bonus[1].banker: must be a number as it is printed, such as 9.42, not 'inf'"),
-        (EDGE.replace("9.37", "9.3e1"), "5: dragon_bonus[1].banker: must be a number as it is printed"),
-        (EDGE.replace("9.37", '"9,37"'), "5: dragon_bonus[1].banker: must be a number as it is printed"),
-        (EDGE.replace("9.37", "true"), "5: dragon_bonus[1].banker: must be a number as it is printed, such as 9.42, not True"),
-        (EDGE.replace("9.37", "9." + "1" * 5000), "5: dragon_bonus[1].banker: must be a number as it is printed"),
+        (EDGE.replace("9.37", "inf"), "5: dragon_bonus[1].banker: must be a number as printed, such as 9.42, not 'inf'"),
+        (EDGE.replace("9.37", "9.3e1"), "5: dragon_bonus[1].banker: must be a number as printed"),
+        (EDGE.replace("9.37", '"9,37"'), "5: dragon_bonus[1].banker: must be a number as printed"),
+        (EDGE.replace("9.37", "true"), "5: dragon_bonus[1].banker: must be a number as printed, such as 9.42, not True"),
+        (EDGE.replace("9.37", "9." + "1" * 5000), "5: dragon_bonus[1].banker: must be a number as printed"),
         (EDGE.replace("banker = 9.37\n", ""), "1: dragon_bonus[1].banker: is missing"),
         (EDGE.replace("banker", "bankr"), "1: dragon_bonus[1].banker: is missing"),
         (EDGE + "edge = 1\n", "7: dragon_bonus[1].edge: no such key; there are table, decks, player"),
@@ -649,7 +649,7 @@ def test_other_decks_can_be_given(tmp_path):
         (LIMITS.format("dai-bacc"), "4: dragon_bonus_limits.game: Dai Bacc has no wager dragon_bonus_player"),
         (LIMITS.format("canberra"), "4: dragon_bonus_limits.game: "),
         (DAI_BACC.format("dragon-bonus-1"), "3: dai_bacc.game: Mini Baccarat, Dragon Bonus 1 has no maximum_wagers"),
-        (EXACTLY.format("dai-bacc"), "10: progressive[1].game: Dai Bacc must have one wager that pays from a meter, and has 0"),
+        (EXACTLY.format("dai-bacc"), "10: progressive[1].game: Dai Bacc must have one wager that pays from a meter, but has 0"),
         (EXACTLY.format("").replace("denomination = 1", "denomination = 5"), "2: progressive[1].table: table 3 for $5 has no game file, and these have: 1 for $1, 1 for $5, 2 for $1, 3 for $1; or name one"),
         (EXACTLY.format("").replace("171375", "0"), "6: progressive[1].one_in: one_in must be at least 1, not 0"),
         (EXACTLY.format("").replace("171375", "0.99"), "6: progressive[1].one_in: one_in must be at least 1, not 0.99"),

@@ -26,7 +26,7 @@ from punto.commands.operator import ask
 from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.controller.config import AccountsConfig, ConsoleConfig
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
 from punto.controller.supervisor import gate_of
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
@@ -218,9 +218,10 @@ async def consoles(
         own_accounts = AccountsConfig.model_validate({"path": folder / "operators.db", **policy})
         console_config = ConsoleConfig.model_validate({"port": port, **config})
         gate = gate_of(own_accounts, console_config, here.engine)
-        desk = Desk(here.engine, folder, fitted, gate, at_page=own_accounts.approval == "page")
-        console = Console(console_config, here.engine, desk, gate, record, folder)
+        desk = Desk(here.engine, folder, fitted, gate)
+        console = Console(console_config, desk, gate, record)
         serving = asyncio.create_task(console.serve())
+        await asyncio.sleep(0)  # it has begun, and so closes what it has opened
         found = Here(here, console, serving, accounts, port, record, desk)
         gate._clock = found.clock
         desk.waiting._clock = found.clock

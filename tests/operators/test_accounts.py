@@ -19,8 +19,10 @@ from pathlib import Path
 import pytest
 
 from punto.commands.cli import main
-from punto.controller.accounts import accounts as accounts_module
-from punto.controller.accounts.accounts import Account, Accounts, AccountsError, hashed, verified
+from punto.controller.accounts import file as accounts_file
+from punto.controller.accounts.accounts import Account, Accounts
+from punto.controller.accounts.passwords import hashed, verified
+from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.messages.building import timestamp
 from tests.operators.consoles import NOW, PASSWORD
@@ -471,7 +473,7 @@ def test_the_file_itself_refuses_to_change_its_log(statement, accounts, tmp_path
 
 def _past_the_triggers(statement: str) -> str:
     off = "DROP TRIGGER log_stays; DROP TRIGGER log_is_kept; DROP TRIGGER log_grows"
-    return ";".join([off, statement, *accounts_module._LOG[-3:], ""])
+    return ";".join([off, statement, *accounts_file._LOG[-3:], ""])
 
 
 @pytest.mark.parametrize(
@@ -748,7 +750,8 @@ def test_a_file_that_holds_no_accounts_is_left_as_it_is(make, name, sentence, tm
 
 
 def test_the_command_makes_lists_and_changes_accounts(tmp_path):
-    assert punto(tmp_path, "list") == (0, "", "")
+    none = f"punto operators: there are no accounts at {tmp_path}/operators.db: `punto operators add` begins them\n"
+    assert punto(tmp_path, "list") == (1, "", none)
     assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=f"{PASSWORD}\n") == (0, "", "")
     assert punto(tmp_path, "add", "Ann", "--role", "supervisor", "--role", "auditor", say=PASSWORD)[0] == 0
     assert punto(tmp_path, "roles", "Mei", "--role", "technician")[0] == 0
@@ -768,7 +771,6 @@ def test_the_command_makes_lists_and_changes_accounts(tmp_path):
 
 
 def test_the_command_shows_the_log(tmp_path):
-    assert punto(tmp_path, "log") == (0, "", "")
     assert punto(tmp_path, "add", "Mei", "--role", "dealer", "--role", "auditor", say=PASSWORD)[0] == 0
     assert punto(tmp_path, "disable", "Mei")[0] == 0
     status, out, err = punto(tmp_path, "log")
@@ -849,7 +851,8 @@ def test_the_command_gives_and_takes_cards(tmp_path):
     ],
 )
 def test_the_command_says_what_is_wrong(arguments, say, sentence, tmp_path):
-    status, out, err = punto(tmp_path, *arguments, say=say)
+    with closing(Accounts.open(tmp_path / "operators.db")):
+        status, out, err = punto(tmp_path, *arguments, say=say)
 
     assert (status, out) == (1, "")
     assert err.startswith(f"punto operators: {sentence}")

@@ -3,7 +3,7 @@
 import pytest
 
 from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.table.events import CloseTable
+from punto.baccarat.table.order_kinds import CloseTable
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.operators.test_orders import at_betting, deal

@@ -32,26 +32,19 @@ from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import KEY_SWITCH
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, NobodyWonLogged
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, OpenMeter
-from punto.baccarat.progressive.procedure import ReopenGame, StartGame
+from punto.baccarat.progressive.game_events import ReopenGame, StartGame
 from punto.baccarat.progressive.state import Award
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.effects import Effect, MeterMoved, RoundEnded
-from punto.baccarat.table.events import (
-    CardDrawn,
-    CardUnread,
-    CorrectCard,
-    CorrectRound,
-    Event,
-    SetWager,
-    ShoeHello,
-    VoidRound,
-)
+from punto.baccarat.table.events import CardDrawn, CardUnread, Event, SetWager, ShoeHello
+from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidRound
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.table.table import Table
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.accounts.roles import Role
-from punto.controller.config import AccountsConfig
+from punto.controller.config.devices import KeypadConfig
+from punto.controller.config.sections import AccountsConfig
 from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
@@ -61,7 +54,6 @@ from punto.controller.orders.desk import Answer, Desk, Fitted, Peer
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import gate_of
 from punto.drivers.base import LinkHealth, StartUnconfirmed, WagerLifted, WagerPlaced, WagersLatched
-from punto.drivers.keypad.keys import KeyMap
 from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.operators.consoles import PASSWORD, Clock
 from tests.service.table_in_this_process import TOPIC
@@ -391,7 +383,7 @@ def accounts() -> tuple[TemporaryDirectory[str], Path]:
     found = Accounts.open(path)
     hash_ = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
     for name, roles in PEOPLE.items():
-        found.add_hashed(name, roles, hash_, "2026-03-14T21:05:09.000000+00:00")
+        found.add(name, roles, PASSWORD, "2026-03-14T21:05:09.000000+00:00", hash_=hash_)
     found.close()
     return folder, path
 
@@ -419,7 +411,9 @@ class Doors:
         self.engine.table = seen
         self.watch = asyncio.create_task(self.journal.watch())
         self.gate = gate_of(
-            AccountsConfig.model_validate({"path": accounts()[1], "refusals_per_minute": 1000}),
+            AccountsConfig.model_validate(
+                {"path": accounts()[1], "refusals_per_minute": 1000, "approval": "page"}
+            ),
             None,
             self.engine,
         )
@@ -435,16 +429,14 @@ class Doors:
         fitted = Fitted(
             gives=self._gives, start_game=None if self.sensors is None else self.sensors.start_game
         )
-        self.desk = Desk(self.engine, self.record.parent, fitted, self.gate, at_page=True)
+        self.desk = Desk(self.engine, self.record.parent, fitted, self.gate)
         self.desk.waiting._clock = self.clock
         self.keypad = KeypadDoor(
             self.engine,
             self.outbox,
             SerialKeypad("/dev/keypad", 115_200),
-            KeyMap(),
-            3.0,
-            start_game=fitted.start_game,
-            key_switch=house.key_switch,
+            KeypadConfig(port="/dev/keypad", key_switch=house.key_switch),
+            fitted.start_game,
         )
         if self.sensors is not None:
             await self.sensors.begin()

@@ -11,9 +11,9 @@ from punto.baccarat.table.events import ServiceStarted
 from punto.baccarat.table.possible import refusals
 from punto.baccarat.table.state import TableState
 from punto.consoles.game_view import GameView, game_view
-from punto.consoles.view import Reader, view_of
+from punto.consoles.view import view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Fitted
+from punto.controller.orders.desk import Fitted, Peer
 from tests.operators.test_view import NOW
 from tests.table.croupier import Croupier, settings
 
@@ -64,7 +64,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             ("draw KS",),
             {},
             "wait",
-            "a card of this hand has been dealt: the progressive wagers that lie there",
+            "a card of this hand has already been dealt, so the progressive wagers on ",
         ),
         (("start game",), {}, "deal", "No progressive wager is in this game: deal the hand"),
         ((*WAGERS, "start game"), {}, "deal", "The wagers are counted: take them, and deal the hand"),
@@ -316,7 +316,7 @@ def test_the_seats_say_what_lies_there_what_counts_what_came_late_and_who_won():
 
     started = shown(at.do("start game"), Fitted(late=lambda: (6,)))
     assert (seats(started, "lit"), seats(started, "wagered"), seats(started, "late")) == ([2, 5], [2, 5], [6])
-    assert started.seats[1].refused == "the hand is not over: deal it to its end first"
+    assert started.seats[1].refused == "the hand is not over: finish dealing it first"
 
     settling = shown(at.do("lift 2", SUITED))
     assert (seats(settling, "wagered"), seats(settling, "won"), seats(settling, "selected")) == (
@@ -431,7 +431,7 @@ def test_the_orders_are_those_of_the_role_and_not_a_devices():
     at = croupier(*TO_JPH)
     fitted = Fitted(gives=lambda: frozenset({"turn_key"}))
     dealer, supervisor = (
-        set(view_of(at.state, 7, NOW, Reader("Mei", (role,)), None, fitted).orders)
+        set(view_of(at.state, 7, NOW, Peer("Mei", (role,)), None, fitted).orders)
         for role in (Role.DEALER, Role.SUPERVISOR)
     )
 

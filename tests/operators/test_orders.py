@@ -7,7 +7,8 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardDrawn, OpenBetting, ResumePlay, SetWager
+from punto.baccarat.table.events import CardDrawn, SetWager
+from punto.baccarat.table.order_kinds import OpenBetting, ResumePlay
 from punto.controller.accounts.roles import Role
 from punto.controller.orders.desk import Desk, Peer
 from tests.operators.consoles import PASSWORD, Here, consoles
@@ -76,7 +77,11 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
-        (b"", "the request is not JSON"),
+        (b"", "the request is not JSON: a value is missing at character 1"),
+        (
+            {"order": "change_game", "game": "mini-baccarat", "limits": {"player": {"min": 700}}},
+            "change_game: limits.player.min: there is no such limit: write minimum, maximum, step",
+        ),
         (b"[1]", 'a request is a JSON object with an "order"'),
         ({"order": "chnage_shoe"}, "there is no order 'chnage_shoe' (did you mean change_shoe?)"),
         ({"order": "status"}, "there is no order 'status'"),
@@ -87,7 +92,7 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
             {"order": "key_card", "card": "1S"},
             "key_card: card: '1S' is not a card: write rank A23456789TJQK, then suit SHDC, such as 9S or TD",
         ),
-        ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: Input should be "),
+        ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: must be "),
         ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
         ({"order": "open_betting", "approval": APPROVAL}, "open_betting takes no approval: leave it out"),
         ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),

@@ -12,9 +12,10 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
 from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.progressive.nexus import SwipeCard
+from punto.baccarat.progressive.nexus import Confirm, SwipeCard
 from punto.baccarat.progressive.state import State as Books
-from punto.baccarat.table.events import CardDrawn, OpenBetting, SetWager
+from punto.baccarat.table.events import CardDrawn, SetWager
+from punto.baccarat.table.order_kinds import OpenBetting
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.devices.card_door import SOURCE, CardDoor
 from punto.controller.journal.recovery import replay
@@ -182,10 +183,10 @@ EITHER = ["aquarius", "nexus"]
     ("procedures", "before", "step", "code", "words"),
     [
         (EITHER, [], "Ann wager_placed 8", "no_such_seat", "seats are 1 to 7"),
-        (EITHER, ["Ann start_game"], "Ann wager_placed 3", "after_start", "not counted, give it back"),
+        (EITHER, ["Ann start_game"], "Ann wager_placed 3", "after_start", "does not count, return it"),
         (EITHER, ["Ann start_game"], "Ann start_game", "already_started", "end it before the next"),
         (EITHER, [], "Ann hand_button 2", "not_started", "press START GAME first"),
-        (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "deal it to its end first"),
+        (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "finish dealing it first"),
         (EITHER, AQUARIUS_WON, "Ann hand_button 3", "no_wager", "seat 3 has no progressive wager"),
         (EITHER, AQUARIUS_WON, "Ann hand_button 6", "not_won", "the hand of seat 6 won no award"),
         (["aquarius"], AQUARIUS_SELECTED, "Omar jpot", "key_in_run", "turn it to JPH first"),
@@ -196,7 +197,7 @@ EITHER = ["aquarius", "nexus"]
             "no_hand_selected",
             "press the hand button",
         ),
-        (["aquarius"], [], "Omar jpot", "no_hand_selected", "deal one to its end first"),
+        (["aquarius"], [], "Omar jpot", "no_hand_selected", "finish dealing one first"),
         (
             ["aquarius"],
             [*AQUARIUS_WON, "Ann hand_button 2", "Omar turn_key jph"],
@@ -227,8 +228,8 @@ EITHER = ["aquarius", "nexus"]
             "award_unconfirmed",
             "a supervisor must confirm it",
         ),
-        (["aquarius"], ["Ann start_game"], "Ann game_over", "hand_not_over", "deal it to its end first"),
-        (["aquarius"], AQUARIUS_WON, "Omar confirm", "other_procedure", "played by Aquarius"),
+        (["aquarius"], ["Ann start_game"], "Ann game_over", "hand_not_over", "finish dealing it first"),
+        (["aquarius"], AQUARIUS_WON, "Omar confirm", "other_procedure", "uses Aquarius"),
         (["nexus"], AQUARIUS_WON, "Omar confirm", "no_hand_selected", "press the hand button"),
         (["nexus"], AQUARIUS_SELECTED, "Omar swipe_card", "not_confirmed", "press CONFIRM first"),
         (["nexus"], NEXUS_CONFIRMED, "Eve confirm", "already_confirmed", "(Omar was first)"),
@@ -248,7 +249,7 @@ EITHER = ["aquarius", "nexus"]
             "already_confirmed",
             "(Omar was first)",
         ),
-        (["nexus"], AQUARIUS_WON, "Omar jpot", "other_procedure", "played by Nexus"),
+        (["nexus"], AQUARIUS_WON, "Omar jpot", "other_procedure", "uses Nexus"),
     ],
 )
 async def test_what_may_not_be_done_now_is_refused_with_why_and_is_on_the_record(
@@ -379,7 +380,7 @@ async def test_a_preview_says_that_two_people_take_an_award_of_the_meter_away(ca
         await at.begin("Ann start_game", cards)
         before = at.here.inputs()
         shown = await at.people["Ida"].preview("void_round", round=1, reason="misdeal")
-        why = "this changes what the round won of the meter, and needs a second person's approval"
+        why = "this changes the round's award from the meter, and needs a second person's approval"
 
         assert (shown.json["accepted"], shown.json["second"]) == (True, why if needed else None)
         assert at.here.inputs() == before
@@ -436,6 +437,15 @@ async def test_of_two_supervisors_at_the_same_moment_one_confirms_and_the_other_
         if step == "confirm":
             await at.play(f"{first} swipe_card")
         assert [each.who for each in at.books.awards] == [first]
+
+
+async def test_who_confirmed_first_is_told_wherever_they_confirmed(tmp_path):
+    async with game(tmp_path, "nexus", BY_DEVICE["nexus"]) as at:
+        await at.begin(*AQUARIUS_SELECTED)
+        await at.here.table.order(Confirm("Omar"))  # at a keypad, or before the service was started again
+        answer = await at.step("Eve confirm")
+
+        assert answer.json["reason"].endswith("(Omar was first)")
 
 
 async def test_a_swipe_and_an_adjustment_of_the_meter_are_one_after_the_other_and_both_right(tmp_path):
@@ -500,7 +510,11 @@ async def test_a_table_without_a_card_reader_takes_no_cards_password(tmp_path):
     async with game(tmp_path, "nexus") as at:
         for body, status, sentence in (
             ({"password": PASSWORD}, 409, "this table has no card reader"),
-            ({"name": "Ida", "password": PASSWORD}, 422, "send the password as JSON"),
+            (
+                {"name": "Ida", "password": PASSWORD},
+                422,
+                "send password as JSON: name: there is no such field",
+            ),
         ):
             answer = await at.people["Ann"].ask("POST", "/api/card-password", body)
             assert answer.status == status

@@ -8,9 +8,10 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.progressive.money import MOST
-from punto.baccarat.progressive.procedure import StartGame, WagerPlaced
-from punto.baccarat.table.events import CardDrawn, OpenBetting
+from punto.baccarat.table.events import CardDrawn
+from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.turn import RefusedError
@@ -55,30 +56,38 @@ AT_THE_SOCKET = Peer("mei", ())
     ("order", "fields", "sentence"),
     [
         ("adjust", {"cause": "increase", "amount": 1}, "adjust needs reason"),
-        ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: Input should be "),
-        ("adjust", {"cause": "increase", "amount": MOST + 1, "reason": "r"}, "adjust: amount: write at most"),
-        ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: Input should be "),
+        ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: must be "),
+        (
+            "adjust",
+            {"cause": "increase", "amount": MOST + 1, "reason": "r"},
+            "adjust: amount: must be 1000000000000 or less",
+        ),
+        ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: must be "),
         ("retire", {"reason": " "}, "retire: reason: write what happened"),
         ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
         (
             "change_settings",
             {"reserve": "1%", "reason": 5},
-            "change_settings: reason: Input should be a valid string",
+            "change_settings: reason: must be text in quotes",
         ),
         ("change_settings", {"procedure": "aquarius", "reason": "r"}, "change_settings has no 'procedure'"),
-        ("change_settings", {"seed": MOST + 1, "reason": "r"}, "change_settings: seed: write at most "),
+        (
+            "change_settings",
+            {"seed": MOST + 1, "reason": "r"},
+            "change_settings: seed: must be 1000000000000 or less",
+        ),
         (
             "change_settings",
             {"contribution": "99%", "reserve": "2%", "reason": "r"},
             "change_settings: contribution",
         ),
         ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
-        ("wager_placed", {"seat": 0}, "wager_placed: seat: write 1 or more"),
-        ("wager_placed", {"seat": 100}, "wager_placed: seat: write at most 99"),
+        ("wager_placed", {"seat": 0}, "wager_placed: seat: must be 1 or more"),
+        ("wager_placed", {"seat": 100}, "wager_placed: seat: must be 99 or less"),
         ("swipe_card", {"level": "executive", "by": BY_EVE}, "swipe_card: a device of this table gives it"),
         ("swipe_card", {}, "swipe_card: a device of this table gives it"),
-        ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: write 0 or more"),
-        ("retire", {"reason": "x" * 201}, "retire: reason: write at most 200 characters"),
+        ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: must be 0 or more"),
+        ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
         (
             "retire",
             {"reason": "the\nend"},
@@ -208,7 +217,7 @@ async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_o
 
         assert [answer.status for answer in answers] == [200, 200, 409, 422]
         assert answers[2].json["code"] == "unknown_progressive"
-        assert "no progressive tiger: it is dragon" in answers[2].json["reason"]
+        assert "a progressive tiger, now or before: it is dragon" in answers[2].json["reason"]
         await here.table.engine.written()
         counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
         assert counted == [("dragon",)] * 2
@@ -228,7 +237,7 @@ async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_
             ("confirm", "Eve", "operator Ida"),
             ("adjust", "Ida", "operator Ida"),
         ]
-        assert told[1]["text"].startswith("refused: no hand is selected")
+        assert told[1]["text"].startswith("refused: no hand can be selected")
         found = rows(here.record, "SELECT code FROM incidents WHERE kind = 'refused' ORDER BY input")
         assert found == [("no_hand_selected",), ("not_a_cause",)]
     assert replay(tmp_path / "table.db").difference is None

@@ -13,7 +13,6 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import (
-    CallSupervisor,
     CardDrawn,
     CardOverdrawn,
     CardUnread,
@@ -21,7 +20,6 @@ from punto.baccarat.table.events import (
     CutCardSeen,
     LidMoved,
     LinkNoise,
-    OpenBetting,
     RecordsLost,
     ReverseMovement,
     SetWager,
@@ -30,10 +28,11 @@ from punto.baccarat.table.events import (
     ShoeHello,
     ShoeLost,
 )
+from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
 from punto.consoles import reports
 from punto.consoles.reports import MOST_TOLD, Reports
 from punto.controller.journal import store
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import edited, rows, settings
 from tests.table.croupier import COMMANDS, LONG, PLAYER_NATURAL, TIE, Croupier
@@ -432,7 +431,7 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
         (
             [ShoeHello("IS-2", 1, 1, 2, 8), CardDrawn(0, Card("KS"), 99)],
             "shoe_not_accepted",
-            "the shoe is IS-2 and this shoe of cards was begun with IS-1: a supervisor must accept",
+            "the shoe is IS-2, but this shoe of cards was begun with IS-1: a supervisor must accept",
         ),
         (
             [ConfigurationKeypad(attached=True, path="/dev/keypad")],

@@ -12,9 +12,11 @@ from punto.controller.accounts.roles import READS, Role, may_read, orders_of
 from tests.operators.consoles import PASSWORD, consoles
 from tests.table.croupier import settings as table_settings
 
-# As docs/operators.md publishes it: a change of it is one of that page.
+# As docs/reference/roles.md publishes it: a change of it is one of that page.
 _ROWS = re.findall(
-    r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|((?: ✓? ?\|){5})", Path("docs/operators.md").read_text(), re.MULTILINE
+    r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|((?: ✓? ?\|){5})",
+    Path("docs/reference/roles.md").read_text(),
+    re.MULTILINE,
 )
 MAY: dict[str, set[str]] = {
     kind: {role for role, mark in zip(Role, marks.split("|"), strict=False) if mark.strip()}

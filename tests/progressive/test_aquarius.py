@@ -21,7 +21,8 @@ from punto.baccarat.progressive.events import (
     SeatWager,
     Won,
 )
-from punto.baccarat.progressive.procedure import HandDecided, NobodyWon, ReopenGame, StartGame, Step
+from punto.baccarat.progressive.game_events import HandDecided, NobodyWon, ReopenGame, StartGame
+from punto.baccarat.progressive.procedure import Step
 from punto.baccarat.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
 
@@ -131,9 +132,7 @@ CARDS_SAY = (
 HAND_SELECTED = (
     "the hand button of seat 3 is on: press it again if that hand did not win, or have the award confirmed"
 )
-NOT_ENDED_SO = (
-    "the last game did not end with nobody as its winner: correct its cards, or have its award backed out"
-)
+NOT_ENDED_SO = "the last game did not end with NOBODY WON: correct its cards, or have its award backed out"
 
 
 def event_of(command: str) -> type:
@@ -263,9 +262,9 @@ def test_every_refusal_of_a_step_has_a_scenario():
             PLAY,
             "place 2",
             "after_start",
-            "the game has been started: a wager that comes now is not counted, give it back until the next round",
+            "the game is already started: a wager placed now does not count, return it until the next round",
         ),
-        (PLAY, "start", "already_started", "this game has been started: end it before the next"),
+        (PLAY, "start", "already_started", "this game is already started: end it before the next"),
         (
             LOGGED,
             "jpot",

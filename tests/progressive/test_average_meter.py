@@ -76,7 +76,9 @@ def agrees(found: list[int], expected: Fraction) -> bool:
     return abs(fmean(found) - float(expected)) < SURE * stdev(found) / sqrt(len(found))
 
 
-@pytest.mark.parametrize("pay_table", ["progressive-2", "progressive-3"])
+@pytest.mark.parametrize(
+    "pay_table", [pytest.param("progressive-2", marks=pytest.mark.soak), "progressive-3"]
+)
 def test_the_meter_at_the_top_award_is_on_average_what_the_model_says(pay_table):
     chance = Random(11)
     hits = chances(pay_table)
@@ -102,6 +104,7 @@ def test_the_meter_at_the_top_award_is_on_average_what_the_model_says(pay_table)
     assert floor.state.ledger.given == floor.state.ledger.accounted
 
 
+@pytest.mark.soak
 def test_the_same_holds_of_a_toy_pay_table_wager_by_wager():
     """A natural wins a quarter of the meter, and a natural 9 over 0 all of it: once in some 36 coups."""
     rules = (

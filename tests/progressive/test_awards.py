@@ -298,7 +298,7 @@ def test_a_meter_that_ran_dry_has_no_percentage():
 
     assert refusal(floor, lambda: floor.order(lock("all", 1))) == (
         "meter_dry",
-        "the meter holds nothing to pay: add to it by a manual adjustment first",
+        "the meter has no money to pay: add to it by a manual adjustment first",
     )
 
 
@@ -312,17 +312,17 @@ def test_a_meter_that_ran_dry_has_no_percentage():
         (
             lock("all", 1, 2),
             "no_wager",
-            "of the seats 1, 2 each must have a progressive wager in round 1, once; with one are 1, 3",
+            "each of the seats 1, 2 must have one progressive wager in round 1; seats with a wager: 1, 3",
         ),
         (
             lock("all", 1, 1),
             "no_wager",
-            "of the seats 1, 1 each must have a progressive wager in round 1, once;",
+            "each of the seats 1, 1 must have one progressive wager in round 1;",
         ),
         (
             lock("all", 1, number=2),
             "not_last_round",
-            "only the last round of t1 can be opened, and that is 1, not 2",
+            "only the last round of t1 can be reopened, and that is 1, not 2",
         ),
         (lock("all", 1, table="t2"), "no_round", "t2 has had no round of this progressive"),
         (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose wins no award of "),
@@ -344,7 +344,7 @@ def test_an_award_that_nobody_can_have_won_is_refused(event, code, says):
 def test_a_round_without_wagers_has_no_award():
     floor = opened()
 
-    assert refusal(floor, lambda: floor.order(lock("all", 1)))[1].endswith("with one are none")
+    assert refusal(floor, lambda: floor.order(lock("all", 1)))[1].endswith("seats with a wager: none")
 
 
 @pytest.mark.parametrize("booked", [False, True])
@@ -354,7 +354,7 @@ def test_an_award_is_confirmed_once(booked):
     if booked:
         floor.order(BookAward("t1"))
 
-    why = "award 1 of round 1 is confirmed already, 2,500.10 for two_three_four_suited: if it is wrong, have it backed out"
+    why = "award 1 of round 1 is already confirmed, 2,500.10 for two_three_four_suited: if it is wrong, have it backed out"
     for again in (lock("quarter", 1), lock("quarter", 2), lock("all", 1)):
         code, says = refusal(floor, lambda again=again: floor.order(again))  # type: ignore[misc]
         assert code == "already_confirmed"
@@ -368,7 +368,7 @@ def test_an_award_is_booked_once():
 
     assert refusal(floor, lambda: floor.order(BookAward("t1"))) == (
         "nothing_locked",
-        "no award is logged at t1 that the meter has not been adjusted for",
+        "there is no logged award at t1 that still needs the meter adjusted",
     )
 
 
@@ -419,7 +419,7 @@ def test_only_the_last_round_can_be_opened_again():
 
     assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1))) == (
         "not_last_round",
-        "only the last round of t1 can be opened, and that is 2, not 1",
+        "only the last round of t1 can be reopened, and that is 2, not 1",
     )
 
 
@@ -479,9 +479,9 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 is not among those at hand: make an adjustment that names it in its reason",
+            "award 2 is not among the awards kept here: make an adjustment that names it in its reason",
         ),
-        (BackOut(1, " ", "eve", "ann"), "no_reason", "say why: the reason goes on the record"),
+        (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason: it goes on the record"),
     ],
 )
 def test_a_back_out_that_is_not_in_order_is_refused(order, code, says):

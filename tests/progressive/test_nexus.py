@@ -9,8 +9,9 @@ from pydantic import TypeAdapter
 from punto.baccarat.progressive import nexus
 from punto.baccarat.progressive.effects import AwardBooked, AwardLocked, NobodyWonLogged, Posted
 from punto.baccarat.progressive.events import Authority, BookAward, LockAward, Won
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.nexus import REFUSED, TRANSITIONS, Nexus, SignAward, SwipeCard
-from punto.baccarat.progressive.procedure import StartGame, Step
+from punto.baccarat.progressive.procedure import Step
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import AwardState, State
 from tests.progressive.floor import COMMANDS, TIERS, Floor, refusal
@@ -193,19 +194,19 @@ def test_every_refusal_of_a_step_has_a_scenario():
             CONFIRMED,
             "end",
             "award_unconfirmed",
-            "what was confirmed is not completed: swipe a card or sign first",
+            "the confirmed award is not completed: swipe a card or sign first",
         ),
         (
             WON,
             "swipe executive",
             "not_confirmed",
-            "nothing is confirmed that a card or a signature could complete: select the hands and press CONFIRM first",
+            "no award is confirmed yet, so there is nothing to complete: select the hands and press CONFIRM first",
         ),
         (
             CONFIRMED,
             "confirm",
             "already_confirmed",
-            "this game is confirmed: swipe a card or sign to complete it, or press a hand button to take it back",
+            "this game is confirmed: swipe a card or sign to complete it, or press a hand button to cancel it",
         ),
         (
             MAY,

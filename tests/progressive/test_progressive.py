@@ -82,7 +82,7 @@ def test_it_is_put_into_service_once():
 
     assert refusal(floor, lambda: floor.order(OpenMeter("eve"))) == (
         "already_open",
-        "dragon is in service already",
+        "dragon is already in service",
     )
 
 
@@ -203,28 +203,28 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
         (
             Contribute("t1", 2, ONE),
             "already_started",
-            "round 1 of t1 has been started: end it before the next",
+            "round 1 of t1 is already started: end it before the next",
         ),
         (
             Contribute("t2", 5, ONE),
             "not_next_round",
-            "t2 has had round 5: a round before it cannot begin now",
+            "t2 has had round 5: an earlier round cannot begin now",
         ),
         (
             Contribute("t2", 6, (*ONE, *ONE)),
             "bad_wagers",
-            "each seat has one progressive wager, of more than nothing",
+            "each seat must have one progressive wager, above 0",
         ),
         (
             Contribute("t2", 6, (SeatWager(1, 0),)),
             "bad_wagers",
-            "each seat has one progressive wager, of more than nothing",
+            "each seat must have one progressive wager, above 0",
         ),
-        (EndRound("t2", 5), "round_over", "round 5 of t2 is over already"),
+        (EndRound("t2", 5), "round_over", "round 5 of t2 is already over"),
         (
             EndRound("t1", 2),
             "not_last_round",
-            "only the last round of t1 can be opened, and that is 1, not 2",
+            "only the last round of t1 can be reopened, and that is 1, not 2",
         ),
         (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
     ],
@@ -291,7 +291,7 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
         "not_a_cause",
         (
             "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
-            "retirement, and up by an increase; an award and a retirement are orders of their own"
+            "retirement, and up by an increase; an award and a retirement have their own orders"
         ),
     )
 
@@ -302,23 +302,23 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
         (
             adjusted(Cause.INCREASE, 0),
             "no_amount",
-            "say how much as more than nothing; the cause says which way",
+            "the amount must be above 0; the cause sets the direction",
         ),
         (
             adjusted(Cause.INCREASE, -5),
             "no_amount",
-            "say how much as more than nothing; the cause says which way",
+            "the amount must be above 0; the cause sets the direction",
         ),
-        (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "say why: the reason goes on the record"),
+        (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "enter a reason: it goes on the record"),
         (
             adjusted(Cause.MALFUNCTION, SEED + 21),
             "more_than_meter",
-            "the meter holds 10,000.20 that is not promised to an award: take off no more",
+            "the meter holds 10,000.20 that is not reserved for an award: take off at most that",
         ),
         (
             adjusted(Cause.RECOVERY_OF_SEED, SEED + 1),
             "more_than_seed",
-            "only 10,000.00 of seed money is in the meter: recover no more",
+            "only 10,000.00 of seed money is in the meter: recover at most that",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
 
     assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
         "more_than_meter",
-        "the meter holds 7,500.15 that is not promised to an award: take off no more",
+        "the meter holds 7,500.15 that is not reserved for an award: take off at most that",
     )
 
 
@@ -408,8 +408,8 @@ def test_nothing_changes_while_an_award_is_open(order):
 @pytest.mark.parametrize(
     ("changes", "reason", "code", "says"),
     [
-        ({}, "none", "same_settings", "these are the settings in force: nothing would change"),
-        ({"reserve": "1%"}, "", "no_reason", "say why: the reason goes on the record"),
+        ({}, "none", "same_settings", "these settings already apply: there is no change"),
+        ({"reserve": "1%"}, "", "no_reason", "enter a reason: it goes on the record"),
         (
             {"display_limit": SEED + 19},
             "limit",

@@ -34,9 +34,9 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
     [
         (
             {"wager": load_game("progressive-2").wager("tie")},
-            "tie pays nothing from a meter: name a wager that has",
+            "tie does not pay from a meter: name a wager that has",
         ),
-        ({"tables": ()}, "a progressive needs a table"),
+        ({"tables": ()}, "a progressive needs at least one table"),
         (
             {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t1", "progressive-2"))},
             "a table is linked twice: t1, t1",
@@ -56,13 +56,13 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         (
             {"supervisor_from": 1, "fixed_awards": "meter"},
             (
-                "supervisor_from is for awards that the tray pays, and here the meter pays them all, which a supervisor confirms: "
+                "supervisor_from is for awards that the tray pays, but here the meter pays them all, which a supervisor confirms: "
                 'leave it out, or write fixed_awards = "tray"'
             ),
         ),
         (
             {"supervisor_from": 101, "executive_from": 100, "procedure": "nexus"},
-            "supervisor_from 1.01 is above executive_from 1.00: an award between them would need an Executive card and nobody",
+            "supervisor_from 1.01 is above executive_from 1.00: an award between them would need an Executive card but no supervisor",
         ),
         ({"contribution": "20.00001%"}, "contribution: '20.00001%' is finer than a part per million"),
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
@@ -74,14 +74,14 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             {"display_limit": 999_999},
             "the display limit 9,999.99 is below the seed 10,000.00: the meter could not start",
         ),
-        ({"executive_from": 0}, "executive_from is for cards, and Aquarius has a key: leave it out"),
+        ({"executive_from": 0}, "executive_from is for cards, but Aquarius uses a key: leave it out"),
         (
             {"wager_stays": True},
-            "the wager stays on the sensor, and two_three_four_unsuited pays '1000 for 1': .* goes with \"to\"",
+            "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays",
         ),
         (
             {"pay_table": "progressive-1-five-dollar", "wager_stays": False},
-            "the wager is taken at the start, and two_three_four_unsuited pays '1000 to 1'",
+            "the wager is taken at the start, but two_three_four_unsuited pays '1000 to 1'",
         ),
     ],
 )

@@ -113,5 +113,5 @@ def test_columns_are_dropped_whole_and_from_the_left(cols, width, shown):
 
 @pytest.mark.parametrize("width", [0, -3])
 def test_no_column_at_all_cannot_show_a_road(width):
-    with pytest.raises(ValueError, match=f"at least one column to be shown in, not {width}: widen"):
+    with pytest.raises(ValueError, match=f"at least one column, not {width}: widen"):
         shown_columns([], width)

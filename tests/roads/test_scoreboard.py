@@ -58,14 +58,14 @@ def test_any_shoe_is_drawn_as_a_hand_draws_it(shoe):
     check_against_the_hand_kept_roads(shoe)
 
 
-def test_a_thousand_shoes_are_drawn_as_a_hand_draws_them():
-    for seed in range(1_000):
+def test_a_hundred_shoes_are_drawn_as_a_hand_draws_them():
+    for seed in range(100):
         check_against_the_hand_kept_roads(random_shoe(seed))
 
 
 @pytest.mark.soak
-def test_ten_thousand_shoes_are_drawn_as_a_hand_draws_them():
-    for seed in range(1_000, 11_000):
+def test_many_shoes_are_drawn_as_a_hand_draws_them():
+    for seed in range(100, 11_000):
         check_against_the_hand_kept_roads(random_shoe(seed))
 
 

@@ -16,25 +16,17 @@ from typing import Final
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins, OpenMeter
+from punto.baccarat.progressive.game_events import HandButton, NobodyWon, StartGame
 from punto.baccarat.progressive.ledger import Cause
-from punto.baccarat.progressive.procedure import HandButton, NobodyWon, StartGame
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.effects import RoundEnded
-from punto.baccarat.table.events import (
-    CardDrawn,
-    ChangeShoe,
-    CutCardSeen,
-    Event,
-    OpenBetting,
-    ServiceStarted,
-    ShoeHello,
-    SignOn,
-)
+from punto.baccarat.table.events import CardDrawn, CutCardSeen, Event, ServiceStarted, ShoeHello
+from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.journal import store
+from punto.controller.journal import schema, store
 from punto.controller.journal.books import rows_of
 from punto.controller.journal.entries import EVENTS, FIRST_HEAD, Entry
 from punto.controller.journal.incidents import incidents_of
@@ -57,7 +49,7 @@ class Played:
 
 def play(path: Path, settings: Settings, *, days: int, rounds_a_day: int, seed: int) -> Played:
     """Write the record of so many days; `settings` are of a table with a progressive by Aquarius, base wagers unseen."""
-    with closing(store.open_for_writing(path)) as connection:
+    with closing(schema.open_for_writing(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         year = _Year(connection, settings, Random(seed))
         for day in range(days):

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, ViewportSize, async_playwright
 
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
-from tests.service.test_demo import demo
+from tests.service.demos import demo
 
 PICTURE = Path(__file__).parents[2] / "docs" / "images" / "demo-progressive.png"
 SIZE = ViewportSize(width=1920, height=1080)

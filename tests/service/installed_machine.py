@@ -1,4 +1,4 @@
-"""A machine on which docs/operations.md was followed, and what systemd does there with the units that ship.
+"""A machine on which docs/how-to/install.md was followed, and what systemd does there with the units that ship.
 
 It is a mount and a network namespace of its own: /etc is a copy, /run, /var/lib and /var/log are empty, and nothing of it
 is left when its first process ends. Each command of the document's section "Install" is carried out there as it is written, but for
@@ -152,8 +152,8 @@ def namespaces_allowed() -> bool:
 
 
 def installation() -> list[str]:
-    """The commands of docs/operations.md, section "Install", a line each."""
-    page = (HERE / "docs" / "operations.md").read_text(encoding="utf-8")
+    """The commands of docs/how-to/install.md, section "Install", a line each."""
+    page = (HERE / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     section = page.split("\n## Install\n")[1].split("\n## ")[0]
     return [
         line for block in re.findall(r"```sh\n(.*?)```", section, re.DOTALL) for line in block.splitlines()

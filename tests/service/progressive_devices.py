@@ -17,11 +17,14 @@ from typing import Any, Literal
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver
 from punto.baccarat.progressive.events import OpenMeter
-from punto.baccarat.progressive.procedure import Hand, StartGame
-from punto.baccarat.table.events import CardDrawn, ChangeShoe, Event, OpenBetting, SetWager, SignOn
+from punto.baccarat.progressive.game_events import StartGame
+from punto.baccarat.progressive.procedure import Hand
+from punto.baccarat.table.events import CardDrawn, Event, SetWager
+from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
+from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.card_door import CardDoor
 from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.devices.keypad_door import KeypadDoor
@@ -32,7 +35,6 @@ from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.keypad.frames import BOUNCE_SECONDS, Answer
-from punto.drivers.keypad.keys import KeyMap
 from punto.drivers.keypad.serial_line import SerialKeypad
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
@@ -91,10 +93,8 @@ class AtATable:
             own.engine,
             own.outbox,
             self.keypad,
-            KeyMap(),
-            3.0,
-            start_game=self.spots.start_game,
-            key_switch=True,
+            KeypadConfig(port="/dev/keypad", key_switch=True),
+            self.spots.start_game,
         )
 
         self.accounts = Accounts.open(devices.folder / "operators.db")
@@ -269,7 +269,7 @@ async def at_a_table(
         await here.spots.begin()
         await stack.enter_async_context(running(here.spots.run()))
         await stack.enter_async_context(running(here.keypad.run(here.keys)))
-        await stack.enter_async_context(running(here.cards.run()))
+        await stack.enter_async_context(running(here.reader.run(here.cards)))
         yield here
 
 

@@ -21,16 +21,14 @@ from jsonschema import Draft202012Validator
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import (
     CardDrawn,
-    ChangeShoe,
     CutCardSeen,
     Event,
-    Reveal,
     ServiceStarted,
     SetWager,
     ShoeEvent,
     ShoeHello,
-    SignOn,
 )
+from punto.baccarat.table.order_kinds import ChangeShoe, Reveal, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.wagers.definition import Limits
@@ -171,7 +169,7 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
         table.outbox,
         TOPIC,
         info,
-        lambda now: report.message(now, {}, {}),
+        lambda now: report.message(now, {}),
     )
 
 
@@ -268,13 +266,17 @@ async def ear(port: int, topic: str = "punto/#", **login: Any) -> AsyncIterator[
 
 @cache
 def schema_of(name: str) -> tuple[Draft202012Validator, ...]:
-    """What docs/schema says of the messages on a topic."""
+    """What docs/reference/schema says of the messages on a topic."""
     for channel in CHANNELS:
         pattern = re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(channel.name))
         if re.fullmatch(pattern, name):
             return tuple(
                 Draft202012Validator(
-                    json.loads((HERE / "docs" / "schema" / f"{_kebab(model.__name__)}.json").read_text())
+                    json.loads(
+                        (
+                            HERE / "docs" / "reference" / "schema" / f"{_kebab(model.__name__)}.json"
+                        ).read_text()
+                    )
                 )
                 for model in channel.messages
             )
@@ -282,7 +284,7 @@ def schema_of(name: str) -> tuple[Draft202012Validator, ...]:
 
 
 def documented(name: str, payload: dict[str, Any]) -> bool:
-    """Whether a payload is as docs/schema says of its topic."""
+    """Whether a payload is as docs/reference/schema says of its topic."""
     return any(validator.is_valid(payload) for validator in schema_of(name))
 
 

@@ -36,6 +36,7 @@ from punto.commands.operator import ask
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
+from tests.command import punto
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -164,16 +165,26 @@ def employ(path: Path) -> None:
     with closing(Accounts.open(path)) as accounts:
         if accounts.find(STAFF["name"]) is None:
             roles = [Role.DEALER, Role.SUPERVISOR, Role.EXECUTIVE]
-            accounts.add_hashed(STAFF["name"], roles, HASH, "2026-03-14T21:05:09.000000+00:00")
+            now = "2026-03-14T21:05:09.000000+00:00"
+            accounts.add(STAFF["name"], roles, STAFF["password"], now, hash_=HASH)
 
 
 class Table(Program):
     """A `punto run` with its record and its operators' door. `port` is where it looks for the shoe.
 
-    `settings` is added to `[table]`, `sections` to the end of the configuration; without a broker nothing is published.
+    `settings` is added to `[table]`, `sections` to the end of the configuration, `options` to the command; without a
+    broker nothing is published.
     """
 
-    def __init__(self, folder: Path, broker: Broker | None, settings: str = "", sections: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        broker: Broker | None,
+        settings: str = "",
+        sections: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:
+        self._options = options
         self.port = folder / "shoe"
         self.record = folder / "table.db"
         self.door = folder / "operator.sock"
@@ -196,7 +207,7 @@ class Table(Program):
     def begin_to_start(self, *, slow_disk: bool = False) -> None:
         """Start it, and do not wait for it; on a slow disk a kill finds commits half done."""
         program = "tests.service.on_a_slow_disk" if slow_disk else "punto"
-        self._command = (sys.executable, "-m", program, "run", "--config", self.config)
+        self._command = (sys.executable, "-m", program, "run", "--config", self.config, *self._options)
         super().start()
 
     def wait_until_up(self) -> None:
@@ -369,8 +380,7 @@ _STAKES = "SELECT round, seat, wager, stake FROM settlements"
 
 def replayed(record: Path, *options: str) -> tuple[int, str]:
     """Exit status and output of `punto replay`."""
-    command = [sys.executable, "-m", "punto", "replay", str(record), *options]
-    done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False, timeout=120)
+    done = punto("replay", str(record), *options)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import structlog
 
-from punto.baccarat.table.events import CloseTable, VoidCoup, VoidRound
+from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.controller import supervisor
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
@@ -42,7 +42,7 @@ from tests.service.table_in_this_process import (
 from tests.service.table_on_a_machine import Broker, Listener, free_port, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
-RETAINED = {"availability", "devices/ishoe", "info", "health", "state", "scoreboard"}
+RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard"}
 
 
 @pytest.fixture
@@ -503,14 +503,14 @@ async def test_each_request_is_answered(here, mosquitto):
     asked: list[tuple[str, Any, str | None]] = [
         ("snapshot", {"id": "r"}, None),
         ("rounds", {"id": "r", "after": 0}, None),
-        ("snapshot", {}, "id: Field required"),
-        ("snapshot", {"id": "r", "all": True}, "all: Extra inputs are not permitted"),
-        ("rounds", {"id": "r"}, "after: Field required"),
-        ("rounds", {"id": "r", "after": -1}, "after: Input should be greater than or equal to 0"),
-        ("rounds", {"id": "r", "after": "0"}, "after: Input should be a valid integer"),
-        ("rounds", {"id": "r", "after": 0, "limit": 0}, "limit: Input should be greater than or equal to 1"),
-        ("rounds", {"id": "r", "after": 0, "limit": 101}, "limit: Input should be less than or equal to 100"),
-        ("rounds", b"rounds, please", "Invalid JSON"),
+        ("snapshot", {}, "id: is missing"),
+        ("snapshot", {"id": "r", "all": True}, "all: there is no such field"),
+        ("rounds", {"id": "r"}, "after: is missing"),
+        ("rounds", {"id": "r", "after": -1}, "after: must be 0 or more"),
+        ("rounds", {"id": "r", "after": "0"}, "after: must be a whole number"),
+        ("rounds", {"id": "r", "after": 0, "limit": 0}, "limit: must be 1 or more"),
+        ("rounds", {"id": "r", "after": 0, "limit": 101}, "limit: must be 100 or less"),
+        ("rounds", b"rounds, please", "the message is not JSON"),
         ("shutdown", {"id": "r"}, "there is no request 'shutdown': ask for snapshot or rounds"),
     ]
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
@@ -667,7 +667,7 @@ async def test_a_correction_reaches_everybody_who_keeps_books(tmp_path, mosquitt
 
 
 class GuardedBroker(Broker):
-    """Mosquitto with what punto ships, in the place where docs/operations.md puts it: beside Debian's own configuration."""
+    """Mosquitto with what punto ships, in the place where docs/how-to/install.md puts it: beside Debian's own configuration."""
 
     USERS = ("punto", "display", "terminal", "surveillance")
 
@@ -731,7 +731,7 @@ async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):
             assert {"restricted/card", "wagers/2/set", "info"} <= surveillance.names()
             assert display.names() == {
                 "availability",
-                "devices/ishoe",
+                "devices/shoe",
                 "state",
                 "scoreboard",
                 "event",

@@ -41,6 +41,7 @@ from tests.service.table_on_a_machine import (
     shoe_records,
     wait_until,
 )
+from tests.share import share
 
 pytestmark = pytest.mark.disk
 
@@ -262,9 +263,16 @@ def player_was_paid_once(evening: Evening, player: Player) -> None:
     assert staked == {(round_, SEAT, "banker"): player.asked[round_] for round_, _, _ in staked}
 
 
-@pytest.mark.parametrize(("slow", "pace"), [(0, 0.03), (1, 0)], ids=["quick disk", "slow disk"])
+@pytest.mark.in_part
+@pytest.mark.parametrize(
+    ("slow", "pace"),
+    [
+        pytest.param(0, 0.03, id="quick disk"),
+        pytest.param(1, 0, id="slow disk", marks=pytest.mark.soak),
+    ],
+)
 def test_kills_and_pulls_leave_no_trace(evening, slow, pace):
-    go_through(evening, seed=20261120, kills=(10, 3), pulls=3, pace=pace, slow=slow)
+    go_through(evening, seed=20261120, kills=(share(10, one_in=2), 3), pulls=3, pace=pace, slow=slow)
 
 
 @pytest.mark.soak
@@ -449,7 +457,7 @@ def test_a_line_with_noise_and_flipped_bits_gives_the_same_rounds(evening):
 
 
 def _link(listener: Listener) -> dict[str, int]:
-    counted: dict[str, int] = (listener.last("health") or {})["shoe_link"]
+    counted: dict[str, int] = (listener.last("health") or {})["links"]["shoe"]
     return counted
 
 

@@ -4,48 +4,34 @@ import argparse
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree, ignore_patterns
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from punto.baccarat.progressive.money import written
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.baccarat.wagers.settlement import check_wagers
-from punto.commands.demo import add_arguments
-from punto.commands.demo_telling import MeterTeller, round_line
+from punto.commands.demo import configuration
+from punto.commands.demo.command import add_arguments
+from punto.commands.demo.configuration import make_accounts
+from punto.commands.demo.telling import MeterTeller, round_line, this_program
 from punto.configs.game_files import load_game, shipped_games
 from punto.controller.broker_login import BrokerConfig
+from punto.controller.config.file import load_config
 from punto.controller.journal.audit import audit
 from punto.controller.journal.recovery import replay
 from punto.simulators.players import Players, PlayersOptions
+from tests.command import punto
 from tests.operators.consoles import Browser
+from tests.service.demos import QUICK, UNHURRIED, consoles_of, demo, opened, played, rounds_of, started
 from tests.service.table_in_this_process import HERE, edited, rows
-
-QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0")
-
-
-@contextmanager
-def started(
-    command: list[str], folder: Path = HERE, path: str = os.environ["PATH"]
-) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**os.environ, "PATH": path},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
 
 
 @pytest.fixture(autouse=True)
@@ -54,33 +40,32 @@ def passing(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path_factory.mktemp("passing")))
 
 
-def demo(*arguments: str | Path) -> AbstractContextManager[subprocess.Popen[str]]:
-    return started([sys.executable, "-m", "punto", "demo", *QUICK, *map(str, arguments)])
-
-
-def rounds_of(said: str) -> list[str]:
-    return [line for line in said.splitlines() if line.startswith("shoe 1 round ")]
-
-
-@pytest.mark.parametrize("game", ["midi-baccarat", "canberra", "progressive-2", "ez-baccarat", "side-wagers"])
+@pytest.mark.parametrize(
+    "game",
+    [
+        "side-wagers",
+        *(
+            pytest.param(each, marks=pytest.mark.soak)
+            for each in ("midi-baccarat", "canberra", "ez-baccarat")
+        ),
+    ],
+)
 def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
-    with demo("--rounds", "3", "--game", game, "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=60)
+    ran = played("--rounds", "3", "--game", game, "--dir", tmp_path)
 
-    assert (process.returncode, noise) == (0, "")
-    assert len(rounds_of(said)) == 3
-    assert said.endswith("The demo has ended.\n")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(rounds_of(ran.stdout)) == 3
+    assert ran.stdout.endswith("The demo has ended.\n")
     assert replay(tmp_path / "table.db").difference is None
     assert rows(tmp_path / "table.db", "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
 
 
 def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
-    with demo("--rounds", "3", "--game", "dai-bacc", "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=60)
+    ran = played("--rounds", "2", "--game", "dai-bacc", "--dir", tmp_path)
 
-    assert (process.returncode, noise) == (0, "")
-    assert "cards              keyed by the dealer" in said
-    assert len(rounds_of(said)) == 3
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "cards              keyed by the dealer" in ran.stdout
+    assert len(rounds_of(ran.stdout)) == 2
     assert replay(tmp_path / "table.db").difference is None
     record = tmp_path / "table.db"
     assert rows(record, "SELECT count(*) FROM inputs WHERE source = 'shoe'") == [(0,)]
@@ -88,40 +73,45 @@ def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
 
 
 def test_the_same_seed_deals_the_same_cards_again():
-    with ExitStack() as two:
-        demos = [two.enter_context(demo("--rounds", "3", "--seed", "5")) for _ in range(2)]
-        said = [process.communicate(timeout=60) for process in demos]
+    ran = [played("--rounds", "3", "--seed", "5") for _ in range(2)]
 
-    assert [process.returncode for process in demos] == [0, 0]
-    assert [noise for _, noise in said] == ["", ""]
-    hands = [[line[: line.index(" wagers")][:75] for line in rounds_of(out)] for out, _ in said]
+    assert [(each.returncode, each.stderr) for each in ran] == [(0, ""), (0, "")]
+    hands = [[line[: line.index(" wagers")][:75] for line in rounds_of(each.stdout)] for each in ran]
     assert hands[0] == hands[1]
     assert len(hands[0]) == 3
 
 
-async def test_its_consoles_let_in_who_has_read_the_terminal_and_its_table_is_theirs_if_they_want():
-    passwords = set()
-    for _ in range(2):
-        with demo("--attended") as process:
-            assert process.stdout is not None
-            line = next(line for line in process.stdout if line.startswith("  consoles "))
-            port, password = int(line.partition("/ as ")[0].rpartition(":")[2]), line.split()[-1]
-            passwords.add(password)
-            browser = Browser(port)
-            assert (await browser.sign_on("supervisor", "supervisor")).status == 401
-            assert (await browser.sign_on("dealer", password)).json["roles"] == ["dealer"]
-            assert (await browser.view())["operator"] == "dealer"
-            assert (await browser.sign_on("supervisor", password)).status == 200
-            assert (await browser.order("change_shoe")).status == 200
-            process.send_signal(signal.SIGINT)
-            _, noise = process.communicate(timeout=60)
-        assert (process.returncode, noise) == (0, "")
+async def test_its_consoles_let_in_who_has_read_the_terminal():
+    with demo("--game", "progressive") as process:
+        said = opened(process)
+        ((port, password),) = consoles_of(said)
+        browser = Browser(port)
+        assert (await browser.sign_on("supervisor", "supervisor")).status == 401
+        assert (await browser.sign_on("dealer", password)).json["roles"] == ["dealer"]
+        for name in ("supervisor", "executive", "auditor"):
+            assert (await browser.sign_on(name, password)).json["roles"] == [name]
+            assert (await browser.get("/game-manager")).status == 200
+        process.send_signal(signal.SIGINT)
+        _, noise = process.communicate(timeout=60)
+
+    assert (process.returncode, noise) == (0, "")
+    assert (
+        f"  Game Manager       http://127.0.0.1:{port}/game-manager as supervisor, executive or auditor\n"
+        in said
+    )
+
+
+def test_each_demo_has_a_password_of_its_own():
+    configs = [load_config(HERE / "configs" / "table.toml")]
+    with TemporaryDirectory() as one, TemporaryDirectory() as other:
+        passwords = {
+            make_accounts(Path(folder) / "a.db", configs, attended=False).password for folder in (one, other)
+        }
 
     assert len(passwords) == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("rounds_first", [0, 2])
+@pytest.mark.parametrize(("number", "rounds_first"), [(signal.SIGINT, 0), (signal.SIGTERM, 2)])
 @pytest.mark.punctual
 def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
     with demo() as process:
@@ -195,22 +185,19 @@ def test_what_cannot_be_played_is_said(arguments, told, tmp_path):
     twelve = tmp_path / "twelve.toml"
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
     twelve.write_text(own.replace("decks = 8", "decks = 12"), encoding="utf-8")
-    with demo(*(each.format(twelve=twelve) for each in arguments)) as process:
-        _, noise = process.communicate(timeout=60)
+    ran = punto("demo", *(each.format(twelve=twelve) for each in arguments))
 
-    assert process.returncode == 2
-    assert told in noise
-    assert "Traceback" not in noise
+    assert ran.returncode == 2
+    assert told in ran.stderr
 
 
 def test_a_procedure_is_refused_where_there_is_no_progressive():
-    with demo("--procedure", "nexus", "--rounds", "1") as process:
-        _, noise = process.communicate(timeout=60)
+    ran = punto("demo", "--procedure", "nexus", "--rounds", "1")
 
-    assert process.returncode == 2
+    assert ran.returncode == 2
     assert (
         "--procedure is for a progressive, and dragon-bonus-1 has none: leave it out, or add --game progressive"
-        in noise
+        in ran.stderr
     )
 
 
@@ -221,43 +208,63 @@ def test_the_progressive_is_a_game_of_the_demo():
     assert parser.parse_args(["--game", "progressive"]).game == "progressive-2"
 
 
-@pytest.mark.parametrize(
-    ("begun", "where", "told"),
-    [
-        (["my tools/punto"], ".", "'./my tools/punto'"),
-        (["../my tools/punto"], "elsewhere", "'{tools}/punto'"),
-        (["punto"], "elsewhere", "punto"),
-        ([sys.executable, "-m", "punto"], HERE, f"{sys.executable} -m punto"),
-    ],
-)
-def test_the_commands_that_it_prints_can_be_pasted(begun, where, told, tmp_path):
-    tools, folder = tmp_path / "my tools", tmp_path / where
+TOLD = [
+    ("my tools/punto", ".", "'./my tools/punto'"),
+    ("../my tools/punto", "elsewhere", "'{tools}/punto'"),
+    ("punto", "elsewhere", "punto"),
+    (f"{HERE}/punto/__main__.py", HERE, f"{sys.executable} -m punto"),
+]
+
+
+def program(tools: Path) -> Path:
+    """The command, where nobody has it."""
     tools.mkdir()
-    folder.mkdir(exist_ok=True)
-    program = tools / "punto"
-    program.write_text(
+    found = tools / "punto"
+    found.write_text(
         f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(HERE)!r})\n"
         "from punto.commands.cli import main\nsys.exit(main())\n",
         encoding="utf-8",
     )
-    program.chmod(0o755)
-    path = f"{tools}:/usr/bin:/bin" if begun == ["punto"] else "/usr/bin:/bin"
-    with started([*begun, "demo", *QUICK, "--dir", str(tmp_path / "kept here")], folder, path) as process:
-        assert process.stdout is not None
-        said = "".join(iter(process.stdout.readline, "Ctrl-C ends it.\n"))
+    found.chmod(0o755)
+    return found
+
+
+@pytest.mark.parametrize(("begun", "where", "told"), TOLD)
+def test_the_program_is_told_as_it_can_be_called_from_this_folder(begun, where, told, tmp_path, monkeypatch):
+    folder = tmp_path / where
+    folder.mkdir(exist_ok=True)
+    tools = program(tmp_path / "my tools").parent
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin" if begun == "punto" else "/usr/bin:/bin")
+    monkeypatch.setattr(sys, "argv", [f"{tools}/punto" if begun == "punto" else begun])
+    command = this_program()
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{command} --version"], check=False, capture_output=True, text=True
+    )
+
+    assert command == told.format(tools=tools)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_the_commands_that_it_prints_can_be_pasted(tmp_path):
+    begun = program(tmp_path / "my tools")
+    path = "/usr/bin:/bin"
+    with started(
+        [str(begun), "demo", *QUICK, "--dir", str(tmp_path / "kept here")], tmp_path, path
+    ) as process:
+        said = opened(process)
         orders = said.partition("orders ")[2].partition("\n")[0].strip()
-        password = said.partition(", password ")[2].partition("\n")[0]
         asked = subprocess.run(
             ["/bin/sh", "-c", orders],
             check=False,
-            cwd=folder,
+            cwd=tmp_path,
             env={**os.environ, "PATH": path},
-            input=f"{password}\n",
+            input=f"{consoles_of(said)[0][1]}\n",
             capture_output=True,
             text=True,
         )
 
-    assert orders.startswith(f"{told.format(tools=tools)} operator --socket ")
+    assert orders.startswith("'./my tools/punto' operator --socket ")
     # The supervisor's name and password are good, whether or not the shoe can be changed at this moment.
     assert (asked.returncode, asked.stdout) == (0, "done\n") or asked.stderr.startswith("refused: not now: ")
 
@@ -266,10 +273,9 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
     own = (HERE / "configs" / "games" / "mini-baccarat.toml").read_text(encoding="utf-8")
     limited = own.replace("base = true", "base = true\nlimits = { minimum = 2500, step = 2500 }")
     (tmp_path / "own.toml").write_text(limited, encoding="utf-8")
-    with demo("--rounds", "3", "--game", tmp_path / "own.toml", "--dir", tmp_path) as process:
-        _, noise = process.communicate(timeout=60)
+    ran = played("--rounds", "3", "--game", tmp_path / "own.toml", "--dir", tmp_path)
 
-    assert (process.returncode, noise) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, "")
     stakes = [
         each["stake"]
         for (record,) in rows(tmp_path / "table.db", "SELECT record FROM rounds")
@@ -280,9 +286,7 @@ def test_a_game_of_ones_own_keeps_its_limits(tmp_path):
 
 
 def test_each_side_wager_is_told_with_what_the_seats_won_or_lost_by_it(tmp_path):
-    slower = ("--rounds", "5", "--between", "0.5")
-    with demo(*slower, "--game", "side-wagers", "--dir", tmp_path) as process:
-        said, _ = process.communicate(timeout=60)
+    said = played("--rounds", "5", *UNHURRIED, "--game", "side-wagers", "--dir", tmp_path).stdout
     side = {wager.name for wager in load_game("side-wagers").wagers if not wager.base}
     found = rows(
         tmp_path / "table.db",
@@ -323,14 +327,25 @@ def test_an_award_is_told_though_nothing_is_returned_for_it_yet():
     )
 
 
-def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
-    for so_far in (2, 4):
-        with demo("--rounds", "2", "--dir", tmp_path) as process:
-            said, noise = process.communicate(timeout=60)
+@pytest.fixture(scope="module")
+def played_before(tmp_path_factory):
+    """The folder of a demo of two rounds."""
+    folder = tmp_path_factory.mktemp("played") / "before"
+    played("--rounds", "2", "--dir", folder)
+    return folder
 
-        assert (process.returncode, noise) == (0, "")
-        assert rows(tmp_path / "table.db", "SELECT max(round) FROM rounds")[0][0] >= so_far
-        assert len(rounds_of(said)) == 2
+
+@pytest.fixture
+def kept(played_before, tmp_path):
+    return Path(copytree(played_before, tmp_path / "kept", ignore=ignore_patterns("shoe", "*.sock")))
+
+
+def test_it_goes_on_with_the_record_that_it_kept(kept):
+    ran = played("--rounds", "2", "--dir", kept)
+
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert rows(kept / "table.db", "SELECT max(round) FROM rounds")[0][0] >= 4
+    assert len(rounds_of(ran.stdout)) == 2
 
 
 @pytest.mark.parametrize(
@@ -343,43 +358,34 @@ def test_it_goes_on_with_the_record_that_it_kept(tmp_path):
         ("DROP TABLE inputs", "no such table: inputs"),
     ],
 )
-def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(tmp_path, change, said):
-    with demo("--rounds", "1", "--dir", tmp_path) as process:
-        process.communicate(timeout=60)
-    with edited(tmp_path / "table.db") as connection:
+def test_a_record_that_it_cannot_go_on_with_is_told_as_the_service_tells_it(kept, change, said):
+    with edited(kept / "table.db") as connection:
         connection.execute("DELETE FROM snapshots")
         connection.execute(change)
-    with demo("--rounds", "1", "--dir", tmp_path) as process:
-        _, noise = process.communicate(timeout=60)
+    ran = played("--rounds", "1", "--dir", kept)
 
-    assert process.returncode == 1
-    assert said in noise
-    assert noise.startswith("punto demo: ")
-    assert noise.count("\n") == 1
+    assert ran.returncode == 1
+    assert said in ran.stderr
+    assert ran.stderr.startswith("punto demo: ")
+    assert ran.stderr.count("\n") == 1
 
 
-def test_another_games_record_is_refused_in_mid_shoe(tmp_path):
-    with demo("--rounds", "2", "--dir", tmp_path) as process:
-        process.communicate(timeout=60)
-    with demo("--rounds", "1", "--dir", tmp_path, "--game", "mini-baccarat") as process:
-        _, noise = process.communicate(timeout=60)
+def test_another_games_record_is_refused_in_mid_shoe(kept):
+    ran = played("--rounds", "1", "--dir", kept, "--game", "mini-baccarat")
 
-    assert process.returncode == 1
-    assert noise.startswith("punto demo: ")
-    assert noise.count("\n") == 1
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("punto demo: ")
+    assert ran.stderr.count("\n") == 1
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").touch()
-    with demo("--rounds", "1", "--dir", tmp_path / "file") as process:
-        _, noise = process.communicate(timeout=60)
+    ran = played("--rounds", "1", "--dir", tmp_path / "file")
 
-    assert (process.returncode, noise) == (2, f"--dir: {tmp_path / 'file'}: File exists\n")
+    assert (ran.returncode, ran.stderr) == (2, f"--dir: {tmp_path / 'file'}: File exists\n")
 
 
 # --- a table with a progressive
-
-UNHURRIED = ("--between", "0.5")  # players come to their wagers on a busy machine too
 
 
 def paid(record: Path) -> list[tuple[str, int]]:
@@ -433,16 +439,15 @@ def test_an_award_from_before_the_demo_is_no_news():
 
 
 def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_are_seen_soon(tmp_path):
-    with demo("--rounds", "13", *UNHURRIED, "--game", "progressive-2", "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=120)
+    ran = played("--rounds", "13", *UNHURRIED, "--game", "progressive-2", "--dir", tmp_path)
     record = tmp_path / "table.db"
 
-    assert (process.returncode, noise) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, "")
     (suited, quarter), (diamonds, all_of_it) = paid(record)
     assert (suited, diamonds) == ("two_three_four_suited", "two_three_four_diamonds")
     assert quarter == pytest.approx(250_000, rel=0.001)
     assert all_of_it == pytest.approx(750_000, rel=0.001)
-    told = said.splitlines()
+    told = ran.stdout.splitlines()
     for amount in (quarter, all_of_it):
         assert any(line.startswith("*** award ") and f", {written(amount)} for seat" in line for line in told)
     assert {payer for _, payer in awarded(record)} == {"tray", "meter"}
@@ -454,71 +459,31 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
 
 def test_a_progressive_of_nexus_command_is_played_at_consoles_with_a_card(tmp_path):
     nexus = (*UNHURRIED, "--game", "progressive-1-five-dollar", "--procedure", "nexus")
-    with demo("--rounds", "5", *nexus, "--dir", tmp_path) as process:
-        said, noise = process.communicate(timeout=120)
+    ran = played("--rounds", "5", *nexus, "--dir", tmp_path)
     record = tmp_path / "table.db"
 
-    assert (process.returncode, noise) == (0, "")
+    assert (ran.returncode, ran.stderr) == (0, "")
     assert [tier for tier, _ in paid(record)] == ["two_three_four_suited"]
     swipes = rows(
         record, "SELECT payload FROM inputs WHERE source = 'card reader' AND payload LIKE '%swipe_card%'"
     )
     assert {json.loads(swipe)["who"] for (swipe,) in swipes} == {"demo-supervisor"}
     assert len(swipes) == len(awarded(record))
-    assert "supervisor: swipe card: the award is logged and the meter adjusted" in said
+    assert "supervisor: swipe card: the award is logged and the meter adjusted" in ran.stdout
     assert replay(record).difference is None
     assert audit(record).difference is None
 
 
 def test_a_dealer_who_comes_to_a_hand_that_won_finds_out_who_did(tmp_path):
-    kept = (*UNHURRIED, "--game", "progressive-2", "--dir", tmp_path)
-    with demo(*kept) as process:
-        assert process.stdout is not None
-        line = next(line for line in process.stdout if "and an award" in line)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+    kept = (*UNHURRIED, "--game", "progressive-2", "--dir", tmp_path, "--deal", "awards")
+    won = rounds_of(played("--rounds", "1", *kept).stdout)[0]
+    assert "and an award" in won
     assert awarded(tmp_path / "table.db") == []
-    with demo("--rounds", "2", *kept) as process:
-        _, noise = process.communicate(timeout=120)
+    ran = played("--rounds", "2", *kept)
 
-    assert (process.returncode, noise) == (0, "")
-    assert awarded(tmp_path / "table.db")[0] == (int(line.split()[3]), "tray")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert awarded(tmp_path / "table.db")[0] == (int(won.split()[3]), "meter")
     assert audit(tmp_path / "table.db").difference is None
-
-
-async def test_the_game_manager_is_there_for_who_may_read_it():
-    with demo("--game", "progressive-2") as process:
-        assert process.stdout is not None
-        said = [next(process.stdout) for _ in range(16)]
-        (line,) = (line for line in said if line.startswith("  Game Manager "))
-        password = next(line for line in said if line.startswith("  consoles ")).split()[-1]
-        browser = Browser(int(line.split()[2].split(":")[2].split("/")[0]))
-        for name in ("supervisor", "executive", "auditor"):
-            assert (await browser.sign_on(name, password)).json["roles"] == [name]
-            assert (await browser.get("/game-manager")).status == 200
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
-
-
-async def test_whoever_attends_opens_the_meter_and_the_table_and_the_dealer_deals():
-    with demo("--attended", "--game", "progressive-2") as process:
-        assert process.stdout is not None
-        line = next(line for line in process.stdout if line.startswith("  consoles "))
-        port, password = int(line.partition("/ as ")[0].rpartition(":")[2]), line.split()[-1]
-        browser = Browser(port)
-        assert (await browser.sign_on("executive", password)).status == 200
-        assert (await browser.view())["progressive"]["phase"] == "new"
-        waits = await browser.order("open_meter")
-        assert (waits.status, waits.json["code"]) == (202, "awaits_approval")
-        second = Browser(port)
-        assert (await second.sign_on("demo-executive", password)).status == 200
-        assert (await second.ask("POST", f"/api/approvals/{waits.json['waiting']}", {})).status == 200
-        assert (await browser.order("change_shoe")).status == 200
-        assert any(line.startswith("shoe 1 round ") for line in process.stdout)
-        process.send_signal(signal.SIGINT)
-        _, noise = process.communicate(timeout=30)
-
-    assert (process.returncode, noise) == (0, "")
 
 
 # --- the players
@@ -568,3 +533,16 @@ def test_players_now_and_then_wager_nothing():
     players = players_at(load_game("mini-baccarat"))
 
     assert {bool(players._choose(1)) for _ in range(100)} == {True, False}
+
+
+def test_a_port_that_is_taken_in_the_last_moment_is_told_in_a_line(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(configuration, "is_free", lambda port: True)
+        done = punto("demo", "--rounds", "1", "--port", "0", "--console-port", str(port))
+
+    assert done.returncode != 0
+    assert (
+        done.stderr
+        == f"console.port: cannot listen on 127.0.0.1 port {port}: Address already in use; name another\n"
+    )

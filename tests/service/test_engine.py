@@ -8,20 +8,18 @@ from typing import Any
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import (
-    CardDrawn,
-    CardOverdrawn,
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, Event, SetWager
+from punto.baccarat.table.order_kinds import (
     ChangeShoe,
     CloseTable,
     CorrectCard,
-    Event,
     KeyCard,
     ResumePlay,
     Reveal,
-    SetWager,
     SignOff,
     SignOn,
 )
+from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.engine import Engine
@@ -132,7 +130,11 @@ def test_the_program_says_why_it_does_not_start(tmp_path):
     written = service.config.read_text(encoding="utf-8")
     for old, new, sentence in (
         ("seats = 7", "seats = 5", "game, limits and policies change between shoes only: start with the"),
-        ('id = "table-1"', 'id = "table-2"', "this record is of table 'table-1' and the configuration is of"),
+        (
+            'id = "table-1"',
+            'id = "table-2"',
+            "this record is of table 'table-1', but the configuration is of",
+        ),
     ):
         service.config.write_text(written.replace(old, new), encoding="utf-8")
         service.begin_to_start()
@@ -221,12 +223,12 @@ async def test_the_shoe_is_answered_only_when_its_record_is_committed(tmp_path):
         await here.begin_shoe()
         for _ in range(20):
             drawn = CardDrawn(here.state.link.expected, Card("KS"), 99)
-            orders = await here.engine.submit_from_shoe([drawn])
+            await here.engine.submit_from_shoe([drawn])
 
             assert rows(record, "SELECT max(json_extract(payload, '$.record')) FROM inputs") == [
                 (drawn.record,)
             ]
-            assert orders.expected == drawn.record + 1
+            assert shoe_orders(here.state).taken == drawn.record
 
 
 # --- hidden cards

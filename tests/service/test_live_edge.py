@@ -18,20 +18,13 @@ import pytest
 import structlog
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import (
-    CardDrawn,
-    CardOverdrawn,
-    CardUnread,
-    CorrectCard,
-    CutCardSeen,
-    ResumePlay,
-    VoidCoup,
-)
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
+from punto.baccarat.table.order_kinds import CorrectCard, ResumePlay, VoidCoup
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Progressive, Rule, Wager
 from punto.baccarat.wagers.pay import percentage
-from punto.controller.config import load_config
+from punto.controller.config.file import load_config
 from punto.controller.edge import live, worker
 from punto.controller.edge.left import left_of
 from punto.controller.edge.live import LiveEdge
@@ -466,7 +459,7 @@ async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on
                 await here.play(1)
                 await of_round(surveillance, 1)
 
-    reason = "9S cannot be removed: all 8 of it have been removed already"
+    reason = "9S cannot be removed: all 8 of it are already removed"
     assert (message["unavailable"], message["positions"]) == (reason, [])
     told = [line for line in logged if line["event"] == "no edges"]
     assert [(line["log_level"], line["shoe"], line["round"], line["reason"]) for line in told] == [
@@ -768,7 +761,7 @@ def test_the_public_is_told_nothing_of_it(evening):
     alarms = [message.payload["happening"] for message in public if message.topic.endswith("/event")]
 
     assert {message.topic.removeprefix(f"punto/{TABLE}/") for message in public} == {
-        *("availability", "devices/ishoe", "info", "health", "state", "scoreboard", "event", "round")
+        *("availability", "devices/shoe", "info", "health", "state", "scoreboard", "event", "round")
     }
     assert values
     assert not any(str(value) in json.dumps(message.payload) for message in public for value in values)

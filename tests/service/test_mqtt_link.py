@@ -3,8 +3,10 @@
 import asyncio
 import gc
 import inspect
+import socket
+import struct
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiomqtt
@@ -97,6 +99,43 @@ async def test_a_connection_that_is_given_up_is_closed(answer, stopped, noise, m
         assert all(heard.endswith(DISCONNECT) for heard in deaf.heard)
 
 
+async def cut_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A broker that takes a client in, reads a little and resets the connection."""
+    await reader.read(100)
+    writer.write(CONNACK)
+    with suppress(ConnectionError):
+        await reader.read(1)
+    end = writer.get_extra_info("socket")
+    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def test_of_a_connection_that_is_cut_in_mid_write_nothing_is_said_but_our_own_line(noise, caplog):
+    ended = 0
+
+    async def send_much(connection: Connection) -> None:
+        nonlocal ended
+        ended += 1
+        sender = Sender(connection)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(subscribed(connection))
+            while True:
+                await sender.room()
+                sender.send("punto/much", bytes(200_000))
+                await asyncio.sleep(0)
+
+    port = free_port()
+    with structlog.testing.capture_logs() as logs:
+        async with await asyncio.start_server(cut_off, "127.0.0.1", port):
+            running = asyncio.create_task(Link(BrokerConfig(port=port), Backoff(0.001, 0.001)).run(send_much))
+            await eventually(lambda: ended > 300, "many connections")
+            running.cancel()
+            await asyncio.wait([running])
+
+    assert {each["event"] for each in logs} == {"broker connected", "broker away"}
+    assert [record.getMessage() for record in caplog.records if record.levelname != "DEBUG"] == []
+
+
 async def test_messages_are_delivered_in_order_however_many(tmp_path):
     with Broker(tmp_path) as broker:
         link = Link(BrokerConfig(port=broker.port), Backoff(1, 1))
@@ -148,3 +187,31 @@ async def test_a_password_is_read_again_for_each_connection(tmp_path: Path):
     await asyncio.wait([running])
 
     assert lost[0] == f"{password}: the password cannot be read: No such file or directory"
+
+
+async def test_a_stop_that_comes_with_the_loss_of_the_broker_is_not_lost():
+    class Standing(Link):
+        @asynccontextmanager
+        async def connection(self) -> AsyncIterator[Connection]:
+            yield None  # type: ignore[misc]
+
+    lost = asyncio.Event()
+
+    async def lose():
+        await lost.wait()
+        raise aiomqtt.MqttError("Disconnected during message iteration")
+
+    async def session(_: Connection):
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(lose())
+
+    running = asyncio.create_task(Standing(BrokerConfig(), Backoff(0.01, 0.01)).run(session))
+    await asyncio.sleep(0.01)
+    lost.set()
+    running.cancel()
+    done, _ = await asyncio.wait([running], timeout=2)
+    still = not done
+    running.cancel()
+
+    assert not still, "the link goes on after its stop"
+    assert running.cancelled()

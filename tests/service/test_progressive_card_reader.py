@@ -6,21 +6,14 @@ from contextlib import closing
 
 import pytest
 
+from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
-from punto.baccarat.progressive.procedure import HandButton
 from punto.controller.accounts.accounts import Account
-from punto.controller.accounts.gate import Gate, Policy
+from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
-from tests.service.progressive_devices import (
-    BOB,
-    PASSWORD,
-    SUITED,
-    AtATable,
-    at_a_table,
-    enroll,
-    settings,
-)
+from punto.controller.config.sections import AccountsConfig
+from tests.service.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 
 EVE, ANN, LOST = "6000170002=2912", "6000170003", "6000179999"
 
@@ -49,7 +42,7 @@ async def test_a_supervisors_card_completes_an_award_and_adjusts_the_meter_at_on
         early = await here.swipe(BOB)
         assert (early.result, early.text.split(":")[0]) == (
             "refused",
-            "nothing is confirmed that a card or a signature could complete",
+            "no award is confirmed yet, so there is nothing to complete",
         )
         assert not here.devices.reader.ready
         await here.give(Confirm("bob"))
@@ -104,7 +97,7 @@ async def test_an_executive_award_asks_for_the_password_where_the_house_wants_it
     async with at_a_table(tmp_path, own, second_factor=True) as here:
         await to_a_win(here, EVE)
         await here.give(Confirm("bob"))
-        gate = Gate(here.accounts, here.table.engine, Policy(15, 3, 15, 10))
+        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path, lock_out_after=3), 15)
 
         async def password(written: str) -> str:
             try:
@@ -174,7 +167,7 @@ async def test_wrong_passwords_after_a_swipe_lock_out_as_at_sign_on(tmp_path):
     async with at_a_table(tmp_path, own, second_factor=True) as here:
         await to_a_win(here, EVE)
         await here.give(Confirm("bob"))
-        gate = Gate(here.accounts, here.table.engine, Policy(15, 2, 15, 10))
+        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path, lock_out_after=2), 15)
         await here.swipe(EVE)
         codes = []
         for written in ("wrong password", "wrong password", PASSWORD):

@@ -5,17 +5,10 @@ import asyncio
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CorrectRound
+from punto.baccarat.table.order_kinds import CorrectRound
 from punto.controller.journal.recovery import replay
 from punto.drivers.base import StartUnconfirmed, WagerPlaced, WagersLatched
-from tests.service.progressive_devices import (
-    NOTHING,
-    SUITED,
-    AtATable,
-    at_a_table,
-    settings,
-    switched_on,
-)
+from tests.service.progressive_devices import NOTHING, SUITED, AtATable, at_a_table, settings, switched_on
 from tests.service.table_in_this_process import rows
 
 # Coins are what these are about: which base wagers lie beside them nobody records here.

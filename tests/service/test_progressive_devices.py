@@ -8,21 +8,13 @@ from typing import Self
 
 import pytest
 
+from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
-from punto.baccarat.progressive.procedure import HandButton
 from punto.controller import engine
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import replay
 from punto.simulators.line import Faults
-from tests.service.progressive_devices import (
-    BOB,
-    SUITED,
-    AtATable,
-    at_a_table,
-    enroll,
-    settings,
-    switched_on,
-)
+from tests.service.progressive_devices import BOB, SUITED, AtATable, at_a_table, enroll, settings, switched_on
 from tests.service.table_in_this_process import documented, rows
 
 

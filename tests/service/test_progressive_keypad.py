@@ -2,17 +2,11 @@
 
 import asyncio
 
-from punto.baccarat.table.events import SignOn
+from punto.baccarat.table.order_kinds import SignOn
+from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices.keypad_door import KeypadDoor
-from punto.drivers.keypad.keys import KeyMap
 from punto.drivers.keypad.serial_line import SerialKeypad
-from tests.service.progressive_devices import (
-    NOTHING,
-    SUITED,
-    AtATable,
-    at_a_table,
-    switched_on,
-)
+from tests.service.progressive_devices import NOTHING, SUITED, AtATable, at_a_table, switched_on
 from tests.service.table_in_this_process import table
 from tests.table.croupier import settings as table_settings
 
@@ -28,16 +22,16 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
     async with at_a_table(tmp_path) as here:
         await here.open()
         await here.wager(2, 5)
-        assert "no game has been started" in await refused(here, "F8")
-        assert "no game has been started" in await refused(here, "F6 2")
+        assert "the game is not started" in await refused(here, "F8")
+        assert "the game is not started" in await refused(here, "F6 2")
 
         answer = await here.press("F5")
         assert (answer.result, answer.text) == ("done", "START GAME: wagers of 2 5")
         assert here.meter == 1_000_040
-        assert "this game has been started" in await refused(here, "F5")
+        assert "this game is already started" in await refused(here, "F5")
         assert "the hand is not over" in await refused(here, "F6 2")
         assert "the hand is not over" in await refused(here, "F8")
-        assert "no hand is selected" in await refused(here, "F7")
+        assert "no hand can be selected" in await refused(here, "F7")
 
         await here.deal(SUITED)
         assert "seat 3 has no progressive wager" in await refused(here, "F6 3")
@@ -96,10 +90,13 @@ async def test_a_coin_in_keypad_calls_the_key_so(tmp_path):
     async with at_a_table(tmp_path) as here:
         await here.open()
         door = KeypadDoor(
-            here.table.engine, here.table.outbox, here.keypad, KeyMap(), 3.0, start_label="COIN IN"
+            here.table.engine,
+            here.table.outbox,
+            here.keypad,
+            KeypadConfig(port="/dev/keypad", start_label="COIN IN"),
         )
 
-        assert (await door.press("F8")).text == "no game has been started: press COIN IN first"
+        assert (await door.press("F8")).text == "the game is not started: press COIN IN first"
 
 
 async def test_a_keypad_that_bounces_takes_no_hand_back(tmp_path):
@@ -126,7 +123,10 @@ async def test_no_award_is_logged_before_the_key_switch_has_said_where_it_stands
         await here.press("F6 2")
         await here.turn("jph")
         door = KeypadDoor(
-            here.table.engine, here.table.outbox, here.keypad, KeyMap(), 3.0, key_switch=True
+            here.table.engine,
+            here.table.outbox,
+            here.keypad,
+            KeypadConfig(port="/dev/keypad", key_switch=True),
         )  # a service that has just come up, and a keypad that is not there yet
 
         assert (await door.press("F7")).text.startswith("the key switch has not said where it stands")
@@ -188,7 +188,9 @@ async def test_a_key_that_was_turned_while_nobody_looked_is_where_it_stands(tmp_
 async def test_a_table_without_a_progressive_has_no_use_for_its_keys(tmp_path):
     async with table(tmp_path / "table.db", table_settings()) as own:
         await own.order(SignOn("ann"))
-        door = KeypadDoor(own.engine, own.outbox, SerialKeypad("/dev/keypad", 115_200), KeyMap(), 3.0)
+        door = KeypadDoor(
+            own.engine, own.outbox, SerialKeypad("/dev/keypad", 115_200), KeypadConfig(port="/dev/keypad")
+        )
         before = own.engine.seq
 
         for keys in ("F8", "F7"):

@@ -60,7 +60,7 @@ class OnAMachine:
             device
             for device in ("coin_spot", "keypad", "card_reader")
             if (self.listener.last(f"devices/{device}") or {}).get("state") == "online"
-            and "frames" in health[f"{device}_link"]
+            and "frames" in health["links"][device]
         }
 
     async def until(self, so: Callable[[], object], what: str) -> None:

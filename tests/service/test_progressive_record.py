@@ -11,11 +11,12 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import CountCoins, OpenMeter
-from punto.baccarat.progressive.procedure import HandButton, StartGame
-from punto.baccarat.table.events import CardDrawn, Event, OpenBetting, SetWager
+from punto.baccarat.progressive.game_events import HandButton, StartGame
+from punto.baccarat.table.events import CardDrawn, Event, SetWager
+from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.controller.journal.recovery import replay
-from punto.controller.journal.store import RecordError
+from punto.controller.journal.schema import RecordError
 from tests.service.table_in_this_process import Table, edited, rows, table
 from tests.table.croupier import settings as table_settings
 

@@ -1,44 +1,22 @@
-"""README.md: "A table of your own" works when its block is pasted."""
+"""README.md: its example of `punto score` prints what the page shows."""
 
-import os
 import re
-import signal
 import subprocess
+import sys
 from pathlib import Path
 
-from tests.service.table_on_a_machine import HERE, Broker, free_port, inputs, wait_until
+from tests.service.table_on_a_machine import HERE
 
-PASTED = re.search(
-    r"\n## A table of your own\n.*?```sh\n(.*?)```",
-    (HERE / "README.md").read_text(encoding="utf-8"),
-    re.DOTALL,
-)
+EXAMPLE = re.search(r"```console\n\$ (.*\n.*)\n(.*\n)```", (HERE / "README.md").read_text(encoding="utf-8"))
 
 
-def test_the_block_opens_a_table_and_shows_it(tmp_path):
-    assert PASTED is not None
-    for name in (".venv", "configs"):
-        (tmp_path / name).symlink_to(HERE / name)
-    page = free_port()
-    record, log = tmp_path / "my-table" / "table-1.db", tmp_path / "said"
-    with Broker(tmp_path) as broker, log.open("wb") as said:
-        # As pasted, but for the broker's port and the display's, which others on this machine may have.
-        block = PASTED[1].replace("sed ", f"sed -e 's/^port = 1883/port = {broker.port}/' ", 1)
-        block = block.replace("punto display ", f"punto display --port {page} --mqtt-port {broker.port} ")
-        shell = subprocess.Popen(
-            ["/bin/bash", "-c", block], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(HERE)},
-            stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
-        )  # fmt: skip
-        try:
-            wait_until(lambda: f":{page}/" in log.read_text(encoding="utf-8"), "the display has its page")
-            wait_until(lambda: _dealt(record), f"cards are dealt; {log} says why not")
-        finally:
-            os.killpg(shell.pid, signal.SIGTERM)
-            shell.wait()
+def test_the_example_prints_what_it_shows():
+    assert EXAMPLE is not None
+    command, shown = EXAMPLE.groups()
+    bin_ = f"{Path(sys.executable).parent}:/usr/bin:/bin"
 
-    assert {event["who"] for event in inputs(record, "sign_on", "change_shoe")} == {"Mei"}
-    assert "refused" not in log.read_text(encoding="utf-8")
+    printed = subprocess.run(
+        ["/bin/bash", "-c", command], env={"PATH": bin_}, check=True, capture_output=True, text=True
+    )
 
-
-def _dealt(record: Path) -> bool:
-    return record.exists() and len(inputs(record, "card_drawn")) > 1
+    assert printed.stdout == shown

@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from punto.baccarat.table.events import ChangeShoe, KeyCard, SignOn
+from punto.baccarat.table.order_kinds import ChangeShoe, KeyCard, SignOn
+from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.journal.recovery import replay
-from punto.drivers.ishoe.transport import Shoe
+from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.simulators.shoe import ShoeOptions, VirtualShoe
 from tests.service.table_in_this_process import eventually, rows, settings, table
 from tests.table.croupier import LONG, cards
@@ -32,11 +33,10 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
         )
     )
     async with table(record, settings("mini-baccarat", burn="first_card")) as here:
-        driver = Shoe(str(tmp_path / "shoe"))
-        here.engine.direct_shoe = driver.direct
+        door = ShoeDoor(here.engine, here.outbox, SerialShoe(str(tmp_path / "shoe")))
         running = asyncio.create_task(shoe.run())
         await shoe.ready()
-        reading = asyncio.create_task(driver.run(here.engine.submit_from_shoe))
+        reading = asyncio.create_task(door.run())
         try:
             await here.order(SignOn("mei"))
             await eventually(lambda: here.state.link.online, "the shoe is heard")

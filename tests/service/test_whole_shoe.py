@@ -34,7 +34,7 @@ SEED = "an evening"
 SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
 NEXT_SHOE_ROUNDS = 3
 SEAT, STAKE = 3, 2500
-RETAINED = {"availability", "devices/ishoe", "info", "health", "state", "scoreboard", "restricted/head"}
+RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard", "restricted/head"}
 
 
 @dataclass(frozen=True)
@@ -240,11 +240,11 @@ def test_the_scoreboard_holds_the_whole_shoe_and_begins_anew_with_the_next(eveni
 
 
 def test_the_shoe_that_was_not_there_at_the_start_is_shown_as_it_comes(evening):
-    states = [(shoe["state"], shoe["serial"]) for shoe in evening.of("devices/ishoe")]
+    states = [(shoe["state"], shoe["serial"]) for shoe in evening.of("devices/shoe")]
 
     assert states[0] == ("offline", None)
     assert ("online", "VS-000001") in states
-    assert "there is no port" in " ".join(shoe["reason"] for shoe in evening.of("devices/ishoe"))
+    assert "there is no port" in " ".join(shoe["reason"] for shoe in evening.of("devices/shoe"))
 
 
 # --- what was asked and answered

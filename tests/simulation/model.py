@@ -1,4 +1,4 @@
-"""The simulation again, slowly: the stream as docs/simulate.md describes it, and rounds as the program hands them out."""
+"""The simulation again, slowly: the stream as docs/reference/simulate.md describes it, and rounds as the program hands them out."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

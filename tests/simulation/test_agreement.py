@@ -17,7 +17,7 @@ GAMES = shipped_games()
 BOTH = pytest.mark.parametrize("shoe", [None, ShoeRules()], ids=["rounds", "shoes"])
 
 
-# What the cut card does to whole shoes, to be seen in a billion rounds: see docs/simulate.md.
+# What the cut card does to whole shoes, to be seen in a billion rounds: see docs/reference/simulate.md.
 OF_AN_EDGE = 2e-4
 OF_A_SHARE = 5e-4
 

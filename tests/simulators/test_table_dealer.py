@@ -6,8 +6,8 @@ import pytest
 
 from punto.baccarat.progressive import aquarius, nexus
 from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.game_events import HandButton, HandDecided, StartGame
 from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
-from punto.baccarat.progressive.procedure import HandButton, HandDecided, StartGame
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.simulators.table_dealer import Act, Procedure, Seen, right_act, wrong_acts
 

@@ -1,4 +1,4 @@
-"""A card-recognition shoe with its dealer, written from docs/ishoe-link.md and from nothing else.
+"""A card-recognition shoe with its dealer, written from docs/reference/ishoe-link.md and from nothing else.
 
 It shares no code with the project, on purpose: what it and the project's driver agree on is what the page
 says. Standard library only.
@@ -356,8 +356,7 @@ class Shoe:
             LAMPS: (1, self._show),
         }
         if frame.type not in commands:
-            own = frame.type in {HELLO, HEARTBEAT, *range(CARD, FAULT + 1)}
-            self.receiver.counts["echoes" if own else "unknown_type"] += 1
+            self.receiver.counts["unknown_type"] += 1
             return
         size, command = commands[frame.type]
         if len(frame.payload) != size or not frame.sequence or not has_meaning(frame):

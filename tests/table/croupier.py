@@ -8,9 +8,7 @@ from typing import Any, Final, Literal
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import Adjust, BackOut, CardLevel, CountCoins, OpenMeter, Retire
-from punto.baccarat.progressive.ledger import Cause
-from punto.baccarat.progressive.nexus import Confirm, EndGame, SignAward, SwipeCard
-from punto.baccarat.progressive.procedure import (
+from punto.baccarat.progressive.game_events import (
     HandButton,
     NobodyWon,
     ReopenGame,
@@ -19,34 +17,23 @@ from punto.baccarat.progressive.procedure import (
     WagerPlaced,
     WagerVoided,
 )
+from punto.baccarat.progressive.ledger import Cause
+from punto.baccarat.progressive.nexus import Confirm, EndGame, SignAward, SwipeCard
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.catalogue import event_of
 from punto.baccarat.table.effects import CardHeld, Effect, Happened, Happening, RoundEnded
 from punto.baccarat.table.events import (
-    AcceptShoe,
     AccessRefused,
-    AcknowledgeAlarm,
-    CallSupervisor,
     CardDrawn,
     CardOverdrawn,
     CardUnread,
-    ChangeGame,
-    ChangeShoe,
-    CloseBetting,
-    CloseTable,
     ConfigurationKeypad,
-    CorrectCard,
-    CorrectRound,
     CutCardSeen,
     Event,
-    KeyCard,
     LidMoved,
     LinkNoise,
-    OpenBetting,
     RecordsLost,
-    ResumePlay,
-    Reveal,
     ReverseMovement,
     SensorFault,
     SensorsLink,
@@ -56,6 +43,21 @@ from punto.baccarat.table.events import (
     ShoeFault,
     ShoeHello,
     ShoeLost,
+)
+from punto.baccarat.table.order_kinds import (
+    AcceptShoe,
+    AcknowledgeAlarm,
+    CallSupervisor,
+    ChangeGame,
+    ChangeShoe,
+    CloseBetting,
+    CloseTable,
+    CorrectCard,
+    CorrectRound,
+    KeyCard,
+    OpenBetting,
+    ResumePlay,
+    Reveal,
     SignOff,
     SignOn,
     VoidCoup,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from punto.baccarat.coup import Winner
-from punto.baccarat.table.events import VoidRound
+from punto.baccarat.table.order_kinds import VoidRound
 from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards

@@ -3,13 +3,8 @@
 import pytest
 
 from punto.baccarat.table.effects import AlarmAcknowledged
-from punto.baccarat.table.events import (
-    AccessRefused,
-    AcknowledgeAlarm,
-    RecordDiffers,
-    SessionEnded,
-    SnapshotTaken,
-)
+from punto.baccarat.table.events import AccessRefused, RecordDiffers, SessionEnded, SnapshotTaken
+from punto.baccarat.table.order_kinds import AcknowledgeAlarm
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import Croupier
 
@@ -68,7 +63,7 @@ def test_an_alarm_that_came_again_is_not_acknowledged_by_its_old_number():
     (seen,) = croupier.state.alarms
     croupier.do("noise")
 
-    with pytest.raises(RefusedError, match=f"no alarm {seen.number} stands"):
+    with pytest.raises(RefusedError, match=f"alarm {seen.number} does not stand"):
         croupier.handle(AcknowledgeAlarm("bob", seen.number))
     assert standing(croupier) == [("link_noise", 2)]
 

@@ -12,7 +12,8 @@ from punto.baccarat.progressive.events import ChangeSettings, OpenMeter
 from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.table.effects import AwardChanged, Effect, Happened, MeterMoved
-from punto.baccarat.table.events import CorrectCard, CorrectRound, Event, VoidRound
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.order_kinds import CorrectCard, CorrectRound, VoidRound
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, TablesProgressive, TableState
 from punto.baccarat.table.table import Table

@@ -10,7 +10,8 @@ from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, O
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.approval import second_person_needed
-from punto.baccarat.table.events import CloseTable, CorrectCard, CorrectRound, Event, VoidCoup, VoidRound
+from punto.baccarat.table.events import Event
+from punto.baccarat.table.order_kinds import CloseTable, CorrectCard, CorrectRound, VoidCoup, VoidRound
 from punto.baccarat.table.progressive import awards_in_reach
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import LONG, Croupier, cards
@@ -122,7 +123,7 @@ def test_the_reason_says_how_much_is_above_what():
     state = metered(approval_above=10_000).state
 
     assert second_person_needed(state, Adjust(Cause.INCREASE, 10_001, "test", "eve")) == (
-        "100.01 is above 100.00, and the settings then ask for a second person's approval"
+        "100.01 is above 100.00, so the settings require a second person's approval"
     )
     assert second_person_needed(state, BackOut(7, "no such award", "eve")) is None
 
@@ -245,7 +246,7 @@ def test_one_person_alone_makes_no_award_of_all_the_meter():
     assert (refusal.value.code, str(refusal.value)) == (
         "needs_approval",
         (
-            "this changes what the round won of the meter, and needs a second person's approval: let another person sign it, "
+            "this changes the round's award from the meter, and needs a second person's approval: let another person sign it, "
             "with their own name and password"
         ),
     )

@@ -10,29 +10,22 @@ import pytest
 from punto.baccarat.cards import RANKS, SUITS, Card
 from punto.baccarat.progressive.aquarius import Key, TurnKey
 from punto.baccarat.progressive.events import Adjust, BackOut, ChangeSettings, CountCoins
+from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerLifted, WagerPlaced
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward, SwipeCard
-from punto.baccarat.progressive.procedure import (
-    HandButton,
-    StartGame,
-    WagerLifted,
-    WagerPlaced,
-)
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.table.catalogue import CATALOGUE, CHANGEABLE, event_of, orders_of
 from punto.baccarat.table.definition import FIELDS, Role
-from punto.baccarat.table.events import (
+from punto.baccarat.table.events import BooksOrder, GameOrder, ServiceStarted
+from punto.baccarat.table.order_kinds import (
     AcceptShoe,
     AcknowledgeAlarm,
-    BooksOrder,
     ChangeGame,
     CloseBetting,
     CorrectCard,
     CorrectRound,
-    GameOrder,
     KeyCard,
     Order,
-    ServiceStarted,
     SignOn,
     VoidCoup,
     VoidRound,

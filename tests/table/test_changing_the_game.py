@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.table.events import ChangeGame, ServiceStarted
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.order_kinds import ChangeGame
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, game, happenings, settings

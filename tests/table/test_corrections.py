@@ -65,13 +65,13 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             ["draw KS 2S 5S 3S 4D"],
             "correct 3 9S",
             "cards_disagree",
-            "with 9S there the coup was over after 4 cards (KS 2S 9S 3S), so 4D belongs to no hand: void the coup instead",
+            "with 9S there the coup was over after 4 cards (KS 2S 9S 3S), so 4D does not belong to a hand: void the coup instead",
         ),
         (
             ["draw KS 2S 5S 3S", "unread"],
             "correct 3 9S",
             "cards_disagree",
-            "with 9S there the coup is over, and yet a card more has left the shoe: void the coup instead",
+            "with 9S there the coup is over, but one more card has left the shoe: void the coup instead",
         ),
         (
             ["draw KS"],

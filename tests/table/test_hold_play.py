@@ -6,7 +6,7 @@ import pytest
 
 from punto.baccarat.table.catalogue import orders_of
 from punto.baccarat.table.definition import Role
-from punto.baccarat.table.events import HoldPlay
+from punto.baccarat.table.order_kinds import HoldPlay
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.messages.building import state_message
@@ -72,7 +72,7 @@ def test_the_displays_say_that_a_supervisor_is_needed_and_blame_no_shoe():
 def test_play_is_held_once():
     croupier = Croupier.at_betting()
     croupier.handle(HOLD)
-    with pytest.raises(RefusedError, match="held already") as refused:
+    with pytest.raises(RefusedError, match="already held") as refused:
         croupier.handle(HOLD)
     assert refused.value.code == "held"
 

@@ -177,7 +177,7 @@ def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, a
         croupier.do(again)
 
     assert refused.value.code == "wrong_position"
-    assert str(refused.value).startswith(f"this is keyed as {named} and the next is {following}: look ")
+    assert str(refused.value).startswith(f"this is keyed as {named} and the next is {following}: check ")
     assert croupier.state is before
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from punto.baccarat.progressive.effects import CoinsCounted, WinPagePrinted
 from punto.baccarat.progressive.events import ChangeSettings, PrintWinPage, SeatWager
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.progressive.state import Phase as BooksPhase
 from punto.baccarat.table.effects import AwardChanged, MeterMoved
@@ -580,8 +580,8 @@ def test_a_game_without_the_meters_pay_table_is_not_played():
     ("changes", "says"),
     [
         ({"table": "table-2"}, "is not linked to table-2"),
-        ({"game": replace(game("progressive-2"), name="other")}, "a meter is for one game alone"),
-        ({"game": game("progressive-3")}, "a meter is for one game alone"),
+        ({"game": replace(game("progressive-2"), name="other")}, "a meter is for one game only"),
+        ({"game": game("progressive-3")}, "a meter is for one game only"),
     ],
 )
 def test_settings_of_a_progressive_of_another_table_or_game_cannot_be(changes, says):
@@ -596,8 +596,8 @@ def alarm_of(croupier: Croupier, code: str) -> str | None:
     return next((each.text for each in croupier.state.alarms if each.code == code), None)
 
 
-NEEDS_BASE = "seat 4: progressive needs a wager of the same seat on player or banker beside it"
-BOTH_SIDES = "seat 4: progressive is made beside a wager on Player or on Banker, not on both"
+NEEDS_BASE = "seat 4: progressive also needs a wager of the same seat on player or banker"
+BOTH_SIDES = "seat 4: progressive needs a wager on Player or on Banker, not on both"
 
 
 @pytest.mark.parametrize("started", ["start game 2 4", "start game"], ids=["latched", "recognised"])
@@ -620,7 +620,7 @@ def test_a_wager_on_the_meter_needs_one_on_player_or_banker_alone_beside_it(game
     assert (hand.wagers, hand.sensors, 4 in hand.spent) == ((2,), (), True)
     assert [each.wagers for each in progressive(croupier).books.rounds] == [(SeatWager(2, hand.stake),)]
     assert alarm_of(croupier, "progressive_wager_left_out") == (
-        f"progressive wagers are not in the game of round 1, give them back: {reason}"
+        f"progressive wagers are not in the game of round 1, return them: {reason}"
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.state import Phase, Sensors
 from punto.baccarat.table.turn import RefusedError
@@ -44,7 +44,7 @@ def test_no_game_is_started_that_the_sensors_did_not_confirm():
     refused = refusal(at_betting("sensors there", "spot 2 5"), "start game")
 
     assert refused.code == "start_unconfirmed"
-    assert "no wager is counted and nothing is started" in str(refused)
+    assert "no wager counts and the game is not started" in str(refused)
 
 
 def test_no_game_is_started_while_the_sensors_do_not_answer():
@@ -88,8 +88,8 @@ def test_what_becomes_of_the_sensors_is_never_refused(phase, command):
     [
         ("missing", "no wager sensor answers at position 3 (seat 2)"),
         ("doubled", "two wager sensors answer at position 3 (seat 2)"),
-        ("stuck", "a wager that has had its game is still seen at position 3 (seat 2)"),
-        ("unassigned", "a wager sensor answers at position 3 (seat 2), before which no seat is set"),
+        ("stuck", "a wager that has had its game is still detected at position 3 (seat 2)"),
+        ("unassigned", "a wager sensor answers at position 3 (seat 2), which has no seat set"),
     ],
 )
 def test_a_fault_is_an_alarm_and_a_notice_until_it_is_mended(fault, said):

@@ -13,13 +13,13 @@ BET = [*ON, "change shoe", "open"]
 
 
 def test_a_table_that_has_seen_no_shoe_locks_whichever_comes():
-    assert shoe_orders(Croupier().state) == ShoeOrders(None, None, 1, locked=True, lamps=Lamps())
+    assert shoe_orders(Croupier().state) == ShoeOrders(None, None, 0, locked=True, lamps=Lamps())
 
 
-def test_the_shoe_that_plays_is_named_with_the_record_that_is_wanted():
+def test_the_shoe_that_plays_is_named_with_the_last_record_taken():
     orders = shoe_orders(Croupier.at_betting("draw KS 2S").state)
 
-    assert (orders.accept, orders.log, orders.expected) == ("A", 1, 3)
+    assert (orders.accept, orders.log, orders.taken) == ("A", 1, 2)
 
 
 @pytest.mark.parametrize(

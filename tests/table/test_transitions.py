@@ -4,14 +4,13 @@ from typing import Any, get_args
 
 import pytest
 
-from punto.baccarat.progressive.procedure import StartGame
+from punto.baccarat.progressive.game_events import StartGame
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import (
     Access,
     BooksOrder,
     ConfigurationKeypad,
     GameOrder,
-    Order,
     Sensed,
     SensorFault,
     SensorsLink,
@@ -19,6 +18,7 @@ from punto.baccarat.table.events import (
     SetWager,
     ShoeEvent,
 )
+from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import TRANSITIONS, leads_to
 from punto.baccarat.table.turn import RefusedError

@@ -46,7 +46,7 @@ def test_a_seat_sets_what_it_has_on_a_wager(commands, stand):
             [],
             "wager 1 player -5",
             "bad_amount",
-            "-5 is no amount: give minor units, or 0 to take a wager back",
+            "-5 is not an amount: give minor units, or 0 to take a wager back",
         ),
         (
             [],

@@ -1,4 +1,4 @@
-"""A small host for the shoe's link, as part 7 of docs/ishoe-link.md has it, and a small table that plays by the tableau."""
+"""A small host for the shoe's link, as part 7 of docs/reference/ishoe-link.md has it, and a small table that plays by the tableau."""
 
 import asyncio
 import fcntl
@@ -10,9 +10,8 @@ from pathlib import Path
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.framing import encode
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
 
 
 class Table:
@@ -85,7 +84,7 @@ class Host:
         self.log: int | None = None
         self.hellos: list[frames.Hello] = []
         self.heartbeats: list[frames.Heartbeat] = []
-        self.decoder = Decoder()
+        self.decoder = Decoder(frames.TYPES)
         self.hangups = 0
         self._fd = -1
         self._command = 0
@@ -164,7 +163,7 @@ class Host:
             self.close()
             return False
         tty.setraw(self._fd)
-        self.decoder = Decoder(self.decoder.counters)
+        self.decoder = Decoder(frames.TYPES, self.decoder.counters)
         self._command, self._ready, self._asked_at = 0, False, 0.0
         return True
 
@@ -172,7 +171,7 @@ class Host:
         self._command += 1
         return self._command
 
-    def _answer(self, frame: frames.Frame, now: float) -> list[frames.Command]:
+    def _answer(self, frame: frames.AnyFrame, now: float) -> list[frames.Command]:
         match frame:
             case frames.Hello():
                 return self._on_hello(frame)

@@ -7,9 +7,8 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.framing import encode
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
 from punto.simulators.shoe.dealer import Dealer
 from punto.simulators.shoe.device import ShoeDevice
 from punto.simulators.shoe.faults import Faults
@@ -47,7 +46,7 @@ class Play:
         self.open = True
         self.device = ShoeDevice(self.store, "VS-1")
         self.dealer = Dealer(self.device, self.options, self.said.append)
-        self.decoder = Decoder()
+        self.decoder = Decoder(frames.TYPES)
         self.device.take_frames()
         self.tell(frames.Resend, self.store.log, self.store.first_kept)
 

@@ -1,4 +1,4 @@
-"""The shoe's end of the link, held to part 6 of docs/ishoe-link.md without a line."""
+"""The shoe's end of the link, held to part 6 of docs/reference/ishoe-link.md without a line."""
 
 import hashlib
 from itertools import count
@@ -8,9 +8,8 @@ import pytest
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.framing import encode
+from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.codec import Decoder
 from punto.simulators.shoe import device
 from punto.simulators.shoe.device import ShoeDevice
 from punto.simulators.shoe.store import Store
@@ -23,7 +22,7 @@ class Line:
         self.store = Store(path)
         self.device = ShoeDevice(self.store, "VS-000001", room)
         self.numbers = count(1)
-        self.decoder = Decoder()
+        self.decoder = Decoder(frames.TYPES)
 
     def hear(self):
         return self.decoder.feed(b"".join(self.device.take_frames()))

@@ -1,8 +1,7 @@
 import pytest
 
-from punto.drivers.framing import encode
-from punto.drivers.ishoe.codec import Decoder
-from punto.drivers.ishoe.frames import UnreadRecord
+from punto.drivers.framing import Decoder, encode
+from punto.drivers.ishoe.frames import TYPES, UnreadRecord
 from punto.simulators.shoe.faults import Faults, Interval, Line, OptionError, card_chances, parse_faults
 
 SENT = [UnreadRecord(number) for number in range(1, 2001)]
@@ -15,7 +14,7 @@ def through(**faults):
 
 
 def heard(pieces):
-    decoder = Decoder()
+    decoder = Decoder(TYPES)
     return [frame for piece in pieces for frame in decoder.feed(piece)], decoder.counters
 
 

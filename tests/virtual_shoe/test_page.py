@@ -1,4 +1,4 @@
-"""docs/virtual-shoe.md says what the program does: its tables are whole and its examples work."""
+"""docs/reference/virtual-shoe.md says what the program does: its tables are whole and its examples work."""
 
 import argparse
 import re
@@ -15,7 +15,7 @@ from punto.simulators.shoe.command import add_arguments
 from punto.simulators.shoe.faults import Faults, parse_faults
 from punto.simulators.shoe.scenario import ON_CARDS, Do, Step, parse_scenario, scenario_names
 
-PAGE = (Path(__file__).parents[2] / "docs" / "virtual-shoe.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "virtual-shoe.md").read_text("utf-8")
 
 
 def section(title):
@@ -69,7 +69,7 @@ def test_each_step_is_on_the_page_with_where_it_may_stand():
 
 
 def test_each_scenario_that_comes_along_is_on_the_page():
-    table = section("Scenarios").split("These come along:")[1]
+    table = section("Scenarios").split("These scenarios ship:")[1]
 
     assert sorted(first_cells(table)) == scenario_names()
 

@@ -67,14 +67,14 @@ def test_what_no_coup_can_be_is_told(impossible):
     (fault,) = faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible))
 
     assert fault.rule == 1
-    assert fault.message.startswith("no coup can be what rule_2 asks for: none has ")
+    assert fault.message.startswith("no coup can meet rule_2: none has ")
 
 
 def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
     asked = Condition(winner=TIE, margin=(3, 4), player_cards=(2,), player_pair=True)
 
     assert faults(wager(Condition(winner=PLAYER, margin=(1,)), asked)) == [
-        Fault(1, 'no coup can be what rule_2 asks for: none has winner = ["tie"] and margin = [3, 4]')
+        Fault(1, 'no coup can meet rule_2: none has winner = ["tie"] and margin = [3, 4]')
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_rule_that_earlier_rules_leave_nothing_is_told_with_those(before, afte
     assert Fault(
         place,
         (
-            f"rule_{place + 1} can never decide: every coup that it holds of is decided before it, by {by}: "
+            f"rule_{place + 1} can never decide: earlier rules decide every coup that meets it, {by}: "
             "move it above them, or leave it out"
         ),
     ) in faults(wager(*before, after))
@@ -116,7 +116,7 @@ def test_a_last_rule_that_is_left_nothing_is_not_to_be_moved():
         Fault(
             2,
             (
-                "lose can never decide: every coup that it holds of is decided before it, by rule_1, rule_2: "
+                "lose can never decide: earlier rules decide every coup that meets it, rule_1, rule_2: "
                 "narrow them, or leave it out"
             ),
         )

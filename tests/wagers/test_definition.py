@@ -60,7 +60,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: replace(BONUS, rules=()), "bonus has no rules: it would always lose"),
         (
             lambda: replace(BONUS, rules=(WINS, WINS)),
-            "two rules of bonus are called 'wins': each needs a name of its own",
+            "two rules of bonus have the name 'wins': give each its own name",
         ),
         (
             lambda: replace(BONUS, side=None, requires_base="same_side"),
@@ -87,12 +87,12 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: replace(GAME, maximum_wagers=0), "maximum_wagers must be at least 1, not 0"),
         (
             lambda: replace(GAME, wagers=(PLAYER, PLAYER)),
-            "two wagers are called 'player': each needs a name of its own",
+            "two wagers have the name 'player': give each its own name",
         ),
         (lambda: replace(GAME, wagers=(BONUS,)), "no wager has base = true: a game needs its base wagers"),
         (
             lambda: replace(GAME, wagers=(PLAYER, replace(BONUS, requires_base="same_side"))),
-            "bonus requires a base wager on the same side, and there is none",
+            "bonus requires a base wager on the same side, but the game does not have one",
         ),
     ],
 )

@@ -117,10 +117,13 @@ def test_an_award_is_a_share_of_the_meter_and_takes_the_stake(pays, share):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0% of the meter", "'0% of the meter' is no share of a meter: write more than 0% and at most 100%"),
+        (
+            "0% of the meter",
+            "'0% of the meter' is not a share of a meter: write more than 0% and at most 100%",
+        ),
         (
             "101% of the meter",
-            "'101% of the meter' is no share of a meter: write more than 0% and at most 100%",
+            "'101% of the meter' is not a share of a meter: write more than 0% and at most 100%",
         ),
         ("10 of the meter", "'10' is not a percentage: write it as \"26%\""),
         ("all of the meter", "'all' is not a percentage: write it as \"26%\""),

@@ -49,13 +49,13 @@ LIMITED = replace(
             DRAGON,
             having(("dragon_bonus_player", 500)),
             "needs_base",
-            "dragon_bonus_player needs a wager of the same seat on player beside it",
+            "dragon_bonus_player also needs a wager of the same seat on player",
         ),
         (
             DRAGON,
             having(("banker", 500), ("tie", 500), ("dragon_bonus_player", 500)),
             "needs_base",
-            "dragon_bonus_player needs a wager of the same seat on player beside it",
+            "dragon_bonus_player also needs a wager of the same seat on player",
         ),
         (
             DAI,
@@ -77,7 +77,7 @@ def test_a_base_wager_of_any_kind_is_named_where_any_will_do():
     game = replace(DRAGON, wagers=(*MINI.wagers, bonus))
 
     check_wagers(game, having(("dragon_bonus_player", 500), ("tie", 1)))
-    with pytest.raises(WagerRefusedError, match="on player or banker or tie beside it"):
+    with pytest.raises(WagerRefusedError, match="on player or banker or tie"):
         check_wagers(game, having(("dragon_bonus_player", 500)))
 
 
@@ -259,5 +259,5 @@ def test_beside_both_sides_it_is_refused():
 
     assert (error.value.code, str(error.value)) == (
         "both_sides",
-        "tie is made beside a wager on Player or on Banker, not on both",
+        "tie needs a wager on Player or on Banker, not on both",
     )

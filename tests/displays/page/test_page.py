@@ -8,7 +8,7 @@ import aiomqtt
 import pytest
 from playwright.async_api import expect
 
-from punto.baccarat.table.events import VoidCoup
+from punto.baccarat.table.order_kinds import VoidCoup
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
 from tests.displays.parts import DisplayProcess, display, free_port, publisher
@@ -171,7 +171,16 @@ async def test_a_broker_that_goes_and_comes_back(page, broker):
 async def test_a_server_that_is_killed_and_started_again(page, broker):
     table = PlayedTable()
     port = str(free_port())
-    arguments = ("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    arguments = (
+        "--table",
+        "table-1",
+        "--port",
+        port,
+        "--mqtt-port",
+        str(broker.port),
+        "--log-level",
+        "warning",
+    )
     server = DisplayProcess(*arguments)
     async with publisher(broker) as out, dealt(out, table):
         await page.goto(await asyncio.to_thread(server.address))
@@ -265,7 +274,16 @@ async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_tha
     table = PlayedTable(seed=342)
     table.play(40)
     port = str(free_port())
-    arguments = ("--table", "table-1", "--port", port, "--mqtt-port", str(broker.port))
+    arguments = (
+        "--table",
+        "table-1",
+        "--port",
+        port,
+        "--mqtt-port",
+        str(broker.port),
+        "--log-level",
+        "warning",
+    )
     server = DisplayProcess(*arguments)
     async with publisher(broker) as out, dealt(out, table):
         await page.goto(await asyncio.to_thread(server.address))

@@ -15,6 +15,7 @@ from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import random_shoe, rounds
+from tests.share import share
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -87,16 +88,17 @@ async def test_every_cell_of_the_roads_is_drawn_with_its_totals(page, broker):
             )
 
 
-async def test_a_thousand_random_shoes_are_drawn_as_the_roads_package_has_them(page, broker):
+@pytest.mark.in_part
+async def test_random_shoes_are_drawn_as_the_roads_package_has_them(page, broker):
     table = PlayedTable()
     scoreboards = [
-        scoreboard_of(table, with_pairs_and_naturals(random_shoe(seed), seed)) for seed in range(1000)
+        scoreboard_of(table, with_pairs_and_naturals(random_shoe(seed), seed)) for seed in range(share(1000))
     ]
     columns = set()
     async with display(broker) as address:
         await page.goto(address)
         await page.wait_for_selector(".board")
-        for first in range(0, 1000, 100):
+        for first in range(0, len(scoreboards), 100):
             some = scoreboards[first : first + 100]
             drawn = json.loads(await page.evaluate(DRAW_EACH, [each.wire().decode() for each in some]))
             for read, scoreboard in zip(drawn, some, strict=True):

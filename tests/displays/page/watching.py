@@ -38,17 +38,21 @@ async def dealt(out: Publisher, table: PlayedTable, meter: Meter | None = None):
     """
 
     async def go_on() -> None:
-        while True:
+        while (
+            lasts
+        ):  # a cancellation can be lost in `send`, which waits with `asyncio.wait_for` (python/cpython 86296)
             await out.send("state", table.state())
             if meter is not None:
                 await out.send("progressive/dragon", meter.message())
             await asyncio.sleep(0.5)
 
     await out.send("scoreboard", table.scoreboard())
+    lasts = True
     task = asyncio.create_task(go_on())
     try:
         yield
     finally:
+        lasts = False
         task.cancel()
 
 

@@ -184,7 +184,7 @@ async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, t
         coins = report.locator(".coins")
         await expect(coins).to_have_count(2)
         await expect(coins.first).to_contain_text(
-            "Nothing: what was counted is what the record says was taken."
+            "Nothing: the count equals the amount that the record says was taken."
         )
         await expect(coins.last).to_contain_text("0.50 is still missing")
 

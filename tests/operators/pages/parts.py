@@ -14,13 +14,14 @@ from typing import Any
 from playwright.async_api import Browser, Page, expect
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CardDrawn, CardUnread, OpenBetting, SetWager, ShoeHello
+from punto.baccarat.table.events import CardDrawn, CardUnread, SetWager, ShoeHello
+from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.consoles.console import Console
 from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
-from punto.controller.config import AccountsConfig, ConsoleConfig
+from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.messages.building import timestamp
 from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
 from punto.controller.supervisor import gate_of
@@ -68,9 +69,11 @@ class TableWithConsoles:
         """Serve the consoles."""
         config = ConsoleConfig(port=self.port)
         folder = self.record.parent
-        gate = gate_of(AccountsConfig(path=self.accounts), config, self.table.engine)
-        desk = Desk(self.table.engine, folder, self.fitted, gate, at_page=self.at_page)
-        console = Console(config, self.table.engine, desk, gate, self.record, folder)
+        approval: Any = "page" if self.at_page else "session"
+        own_accounts = AccountsConfig(path=self.accounts, approval=approval)
+        gate = gate_of(own_accounts, config, self.table.engine)
+        desk = Desk(self.table.engine, folder, self.fitted, gate)
+        console = Console(config, desk, gate, self.record)
         self.serving = asyncio.create_task(console.serve())
         await listening(self.port)
 

@@ -12,7 +12,8 @@ from playwright.async_api import Page, async_playwright, expect
 
 from punto.baccarat.progressive.events import Adjust, OpenMeter
 from punto.baccarat.progressive.ledger import Cause
-from punto.baccarat.table.events import CallSupervisor, CloseTable, LidMoved, ResumePlay
+from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable, ResumePlay
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 from tests.operators.pages.parts import (
     PASSWORD,

@@ -1,4 +1,4 @@
-"""An order that needs a second person waits for one, who decides at a session of their own, as docs/consoles.md tells it."""
+"""An order that needs a second person waits for one, who decides at a session of their own, as docs/how-to/consoles.md tells it."""
 
 import pytest
 from playwright.async_api import Page, expect

@@ -1,4 +1,4 @@
-"""The dealer's day at the dealer's page, as docs/consoles.md tells it."""
+"""The dealer's day at the dealer's page, as docs/how-to/consoles.md tells it."""
 
 import re
 from dataclasses import replace
@@ -10,7 +10,8 @@ import pytest
 from playwright.async_api import expect
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import CorrectRound, OpenBetting, ShoeLost, VoidCoup, VoidRound
+from punto.baccarat.table.events import ShoeLost
+from punto.baccarat.table.order_kinds import CorrectRound, OpenBetting, VoidCoup, VoidRound
 from punto.baccarat.table.state import Phase
 from punto.controller.orders.desk import Fitted
 from punto.drivers.base import LinkHealth

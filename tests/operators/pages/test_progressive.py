@@ -1,4 +1,4 @@
-"""A game of the progressive at the dealer's and the supervisor's page, as docs/consoles.md tells it."""
+"""A game of the progressive at the dealer's and the supervisor's page, as docs/how-to/consoles.md tells it."""
 
 import re
 from typing import Any
@@ -8,20 +8,13 @@ from playwright.async_api import Page, expect
 
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.events import OpenMeter
+from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerPlaced, WagerVoided
 from punto.baccarat.progressive.nexus import Confirm
-from punto.baccarat.progressive.procedure import HandButton, StartGame, WagerPlaced, WagerVoided
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.settings import Settings
 from punto.controller.orders.desk import Fitted
 from punto.drivers.base import CardAnswer
-from tests.operators.pages.parts import (
-    PASSWORD,
-    TableWithConsoles,
-    at_work,
-    console_of,
-    consoles,
-    headline,
-)
+from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
 from tests.table.croupier import settings as table_settings
 
@@ -350,7 +343,7 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await seat(page, 4, "Lay anew")
         await page.keyboard.press("3")
         await said(page, "the sensor before this seat sees its wager")
-        await expect(page.locator(".award-orders button")).to_have_text(
+        await expect(page.locator(".award-orders button:not([hidden])")).to_have_text(
             ["CONFIRM", "Sign the award", "NOBODY WON"]
         )
         await press_twice(page)

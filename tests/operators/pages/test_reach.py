@@ -4,16 +4,10 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page, expect
 
-from punto.baccarat.table.events import CallSupervisor, LidMoved
+from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.order_kinds import CallSupervisor
 from punto.baccarat.table.state import Phase
-from tests.operators.pages.parts import (
-    PLAYER_NATURAL,
-    at_work,
-    console_of,
-    consoles,
-    headline,
-    house,
-)
+from tests.operators.pages.parts import PLAYER_NATURAL, at_work, console_of, consoles, headline, house
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

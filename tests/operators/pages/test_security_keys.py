@@ -1,4 +1,4 @@
-"""A second person's security key at the first person's page, as docs/consoles.md tells it: Chromium with a virtual one."""
+"""A second person's security key at the first person's page, as docs/how-to/consoles.md tells it: Chromium with a virtual one."""
 
 import asyncio
 

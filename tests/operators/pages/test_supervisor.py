@@ -1,4 +1,4 @@
-"""The supervisor's day at the supervisor's page, as docs/consoles.md tells it."""
+"""The supervisor's day at the supervisor's page, as docs/how-to/consoles.md tells it."""
 
 import asyncio
 import re
@@ -6,7 +6,8 @@ import re
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from punto.baccarat.table.events import CallSupervisor, CloseTable, LidMoved
+from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.baccarat.table.state import Phase
 from punto.consoles.reports import MOST_TOLD
 from tests.operators.pages.parts import (
@@ -165,7 +166,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await dialog.get_by_role("button", name="Misread by the shoe").click()
     await expect(go).to_be_disabled()
     await pick(dialog, "Player's second", "4h")
-    await expect(dialog).to_contain_text("With these cards another card was to be drawn")
+    await expect(dialog).to_contain_text("These cards call for another card, which was not drawn")
     await expect(go).to_be_disabled()
 
     await pick(dialog, "Player's second", "9h")  # as it was

@@ -1,0 +1,13 @@
+# The image of compose.yaml: Punto as docs/how-to/install.md installs it on a table PC, by the hashes of table.lock.
+FROM python:3.12-slim-bookworm
+WORKDIR /src
+COPY table.lock .
+RUN pip install --no-cache-dir --require-hashes -r table.lock
+COPY . .
+RUN pip install --no-cache-dir --no-deps --no-build-isolation . \
+ && useradd --system punto \
+ && install -d -o punto -m 0750 /var/lib/punto
+USER punto
+# A volume here begins with this folder's owner.
+WORKDIR /var/lib/punto
+CMD ["punto", "--help"]

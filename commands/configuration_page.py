@@ -1,0 +1,149 @@
+"""The tables of keys in docs/reference/configuration.md, written from the models that read the files.
+
+A key's sentence is the docstring below its field.
+"""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from annotated_types import BaseMetadata, Ge, Le, MaxLen, MinLen
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from punto.configs.toml_file import Unit
+from punto.controller.config.file import ConfigFile
+from punto.displays.house import HouseFile
+from punto.displays.options import DisplayOptions
+
+_FILES: Final[dict[str, type[BaseModel]]] = {
+    "A table": ConfigFile,
+    "A display": DisplayOptions,
+    "A house's theme": HouseFile,
+}
+_HEAD: Final = "| Key | Type | Default | Unit, range | What it is |\n| --- | --- | --- | --- | --- |"
+_TYPES: Final = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}
+_BOUNDS: Final = {
+    Ge: ("from", "ge"),
+    Le: ("to", "le"),
+    MinLen: ("at least", "min_length"),
+    MaxLen: ("at most", "max_length"),
+}
+
+
+def configuration_page() -> str:
+    """Each file with its sections and their keys."""
+    return "\n\n".join(part for title, file in _FILES.items() for part in _file(title, file))
+
+
+def _file(title: str, file: type[BaseModel]) -> Iterator[str]:
+    yield f"## {title}"
+    sections = {
+        name: found for name, info in file.model_fields.items() if (found := _section(info.annotation))
+    }
+    keys = {name: info for name, info in file.model_fields.items() if name not in sections}
+    if keys:
+        yield _table(file, keys)
+    for name, (section, header) in sections.items():
+        yield f"### `[{header.format(name)}]`"
+        words = " ".join(inspect.cleandoc(section.__doc__ or "").partition(": ")[2].split())
+        yield words[0].upper() + words[1:] + " Required." * file.model_fields[name].is_required()
+        yield _table(section, section.model_fields)
+
+
+def _section(annotation: Any) -> tuple[type[BaseModel], str] | None:
+    """The model of a section and how its header is written; None of a plain key."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation, "{}"
+    inner = [found for each in get_args(annotation) if (found := _section(each))]
+    if not inner:
+        return None
+    return inner[0][0], "{}.WAGER" if get_origin(annotation) is dict else "{}"
+
+
+def _table(model: type[BaseModel], keys: dict[str, FieldInfo]) -> str:
+    said = _sentences(model)
+    return "\n".join(
+        [_HEAD, *(f"| {' | '.join(_row(name, info, said[name]))} |" for name, info in keys.items())]
+    )
+
+
+def _row(name: str, info: FieldInfo, sentence: str) -> tuple[str, ...]:
+    found = [*info.metadata, *_metadata(info.annotation)]
+    if info.is_required():
+        default = "required"
+    else:
+        value = info.get_default(call_default_factory=True)
+        default = "" if value in (None, (), {}) else f"`{json.dumps(value)}`"
+    units = [str(each) for each in found if isinstance(each, Unit)]
+    bounds = [
+        f"{_BOUNDS[type(each)][0]} {getattr(each, _BOUNDS[type(each)][1]):,}"
+        for each in found
+        if isinstance(each, BaseMetadata) and type(each) in _BOUNDS
+    ]
+    measure = ", ".join(filter(None, [*units, " ".join(bounds)]))
+    return f"`{name}`", _type(info.annotation), default, measure, sentence.replace("|", "\\|")
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    """What is annotated inside an optional type, such as bounds."""
+    if get_origin(annotation) is Annotated:
+        for each in annotation.__metadata__:
+            yield from each.metadata if isinstance(each, FieldInfo) else [each]
+    if get_origin(annotation) in (Union, UnionType):
+        for each in get_args(annotation):
+            yield from _metadata(each)
+
+
+def _type(annotation: Any) -> str:
+    """The type in words."""
+    if annotation in _TYPES:
+        return _TYPES[annotation]
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(inner[0])
+    if origin in (Union, UnionType):
+        return ", ".join(_type(each) for each in inner if each is not NoneType)
+    if origin is Literal:
+        return ", ".join(f"`{json.dumps(each)}`" for each in inner)
+    if origin is tuple:
+        return f"list of {_type(inner[0])}"
+    if origin is dict:
+        return f"table of {_type(inner[1])}"
+    raise TypeError(f"{annotation} has no words for its type: add them here")
+
+
+def _sentences(model: type[BaseModel]) -> dict[str, str]:
+    """Each field's docstring, on one line.
+
+    Raises:
+        LookupError: a field has none.
+    """
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        if issubclass(each, BaseModel) and each is not BaseModel:
+            (tree,) = ast.parse(inspect.getsource(each)).body
+            body = tree.body if isinstance(tree, ast.ClassDef) else []
+            for field, words in pairwise(body):
+                match field, words:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                        value=ast.Constant(value=str(text))
+                    ):
+                        found[name] = " ".join(text.split())
+                    case _:
+                        pass
+    missing = [
+        name
+        for name, info in model.model_fields.items()
+        if name not in found and not _section(info.annotation)
+    ]
+    if missing:
+        raise LookupError(
+            f"{model.__name__} does not say what these are: {', '.join(missing)}: write a docstring below each"
+        )
+    return found

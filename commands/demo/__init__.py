@@ -1,0 +1,1 @@
+"""`punto demo`: a whole table on one machine."""

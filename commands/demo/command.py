@@ -1,0 +1,248 @@
+"""`punto demo`: a whole table on one machine, with no hardware, no root and no network.
+
+A virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display: the parts
+are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. A game whose cards may not
+be read by a shoe is dealt by hand, and its cards are keyed. A game that pays from a meter has virtual wager sensors too, a
+dealer at a virtual keypad or at a console with a card reader, and a shoe in which each tier of its pay table is won in
+minutes. The one place in the program that knows the simulators.
+"""
+
+import argparse
+import asyncio
+import logging
+import signal
+import sys
+import tempfile
+from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import structlog
+
+from punto.baccarat.table.turn import RefusedError
+from punto.commands.demo.broker import DemoBroker
+from punto.commands.demo.configuration import (
+    LAST_PORT,
+    Secrets,
+    is_free,
+    make_accounts,
+    mqtt_of,
+    places,
+    write_config,
+)
+from punto.commands.demo.table import DemoTable, hand
+from punto.commands.demo.telling import EnoughError, tell, tell_late, welcome
+from punto.commands.run import messages_of
+from punto.configs.problems import ConfigError, Problem, cut
+from punto.controller import log
+from punto.controller.config.file import ServiceConfig
+from punto.controller.journal.schema import RecordError
+from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
+from punto.displays.server import serve as serve_display
+
+_LONGEST_WAIT: Final = 3600  # seconds
+_MOST_TABLES: Final = 8
+_PROGRESSIVE_GAME: Final = "progressive-2"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Take the game, the pace and where to keep things."""
+    parser.add_argument(
+        "--game",
+        type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
+        default="dragon-bonus-1",
+        help=f"a game file or a shipped game (dragon-bonus-1); progressive is {_PROGRESSIVE_GAME}",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=8,
+        help="decides the cards, and what the players want to wager; the pace decides what of it comes in time (8)",
+    )
+    parser.add_argument(
+        "--pace", type=_seconds, default=0.7, metavar="SECONDS", help="between two cards (0.7)"
+    )
+    parser.add_argument(
+        "--between", type=_seconds, default=4, metavar="SECONDS", help="between two coups (4)"
+    )
+    parser.add_argument(
+        "--rounds",
+        type=_rounds,
+        metavar="N",
+        help="end after so many rounds, of all tables together (run until Ctrl-C)",
+    )
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=8080,
+        metavar="PORT",
+        help="the display's port, a free one if it is taken (8080)",
+    )
+    parser.add_argument(
+        "--console-port",
+        type=_port,
+        default=8090,
+        metavar="PORT",
+        help="the consoles' port, of the first table where there are several; a free one if it is taken (8090)",
+    )
+    parser.add_argument(
+        "--procedure",
+        choices=("aquarius", "nexus"),
+        help="the system at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
+    )
+    parser.add_argument(
+        "--attended",
+        action="store_true",
+        help="practise: you are dealer and supervisor, at the consoles, and nobody else presses anything",
+    )
+    parser.add_argument(
+        "--deal",
+        type=hand,
+        action="append",
+        default=[],
+        metavar="HAND",
+        help="deal this hand as long as the shoe has its cards: jackpot (wins the whole meter), awards (each tier of the "
+        "pay table, one after the other), or cards as they are dealt, such as '9S 4H TD 3C'; several take turns",
+    )
+    parser.add_argument(
+        "--tables",
+        type=_tables,
+        default=1,
+        metavar="N",
+        help=f"so many tables, 1 to {_MOST_TABLES}, each with its own consoles, and one display with all (1)",
+    )
+    parser.add_argument("--dir", type=Path, help="keep the record here (a folder that passes with the demo)")
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        if 0 <= (seconds := float(text)) <= _LONGEST_WAIT:
+            return seconds
+    raise argparse.ArgumentTypeError(f"{text!r} is no time to wait: write 0 to {_LONGEST_WAIT}")
+
+
+def _rounds(text: str) -> int:
+    with suppress(ValueError):
+        if (rounds := int(text)) >= 1:
+            return rounds
+    raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: write 1 or more, or leave it out")
+
+
+def _tables(text: str) -> int:
+    with suppress(ValueError):
+        if 1 <= (tables := int(text)) <= _MOST_TABLES:
+            return tables
+    raise argparse.ArgumentTypeError(f"{cut(text)!r} is not a number of tables: write 1 to {_MOST_TABLES}")
+
+
+def _port(text: str) -> int:
+    with suppress(ValueError):
+        if 0 <= (port := int(text)) <= LAST_PORT:
+            return port
+    raise argparse.ArgumentTypeError(
+        f"{cut(text)!r} is no port: write 1 to {LAST_PORT}, or 0 for one that is free"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Deal until Ctrl-C or until enough rounds were dealt; status 1 when the record is at fault."""
+    log.set_up(human=True, level="error")
+    structlog.configure(processors=[tell_late, *structlog.get_config()["processors"]])
+    logging.getLogger("amqtt").setLevel(logging.ERROR)
+    logging.getLogger("transitions").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
+        folder = args.dir or Path(passing)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError([Problem(f"--dir: {cut(str(folder), 200)}: {error.strerror}")]) from None
+        status = 0
+        refused: BaseException | None = None
+        try:
+            with suppress(KeyboardInterrupt):
+                asyncio.run(_run(args, folder.absolute(), Path(passing) / "operators.db"))
+        except* (RecordError, RefusedError) as errors:
+            for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
+                print(f"punto demo: {message}", file=sys.stderr)
+            status = 1
+        except* ConfigError as errors:
+            refused = errors
+    while isinstance(refused, BaseExceptionGroup):
+        refused = refused.exceptions[0]
+    if refused is not None:
+        raise refused
+    if status == 0:
+        print("The demo has ended.")
+    return status
+
+
+async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
+    configs = [write_config(args, place, accounts) for place in places(args, folder)]
+    passing = make_accounts(accounts, configs, attended=args.attended)
+    tables = [
+        DemoTable(argparse.Namespace(**{**vars(args), "seed": args.seed + number}), config, passing)
+        for number, config in enumerate(configs)
+    ]
+    demo = asyncio.create_task(_deal(args, configs, tables, passing))
+
+    def stop() -> None:
+        _be_quiet()
+        demo.cancel()
+
+    for wanted in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(wanted, stop)
+    with suppress(asyncio.CancelledError):
+        try:
+            await demo
+        except* EnoughError:
+            pass
+
+
+def _be_quiet() -> None:
+    """Say no more than what the demo itself prints: it ends.
+
+    amqtt reports connections that end.
+    """
+    asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+    logging.disable()
+
+
+async def _part(work: Awaitable[None]) -> None:
+    """Do a part of the demo. When one ends, all others do, and their connections with them."""
+    try:
+        await work
+    finally:
+        _be_quiet()
+
+
+async def _deal(
+    args: argparse.Namespace, configs: list[ServiceConfig], tables: list[DemoTable], passing: Secrets
+) -> None:
+    mqtt = mqtt_of(configs[0])
+    broker = DemoBroker(mqtt.port)
+    await broker.start()
+    try:
+        async with asyncio.TaskGroup() as tasks:
+
+            def begin(work: Coroutine[Any, Any, None]) -> None:
+                tasks.create_task(_part(work))
+
+            for table in tables:
+                await table.open(begin)
+            say = welcome(configs, passing.password, attended=args.attended)
+            begin(serve_display(_display(args.port, configs), say))
+            for table in tables:
+                table.play(begin)
+            begin(tell(configs, args.rounds))
+    finally:
+        with suppress(Exception):  # the demo's own broker, at the demo's end
+            await broker.shutdown()
+
+
+def _display(port: int, configs: list[ServiceConfig]) -> DisplayOptions:
+    mqtt, tables = mqtt_of(configs[0]), tuple(each.table.id for each in configs)
+    return DisplayOptions(
+        mqtt=MqttOptions(port=mqtt.port, base=mqtt.base),
+        display=PageOptions(tables=tables, port=port if is_free(port) else 0),
+    )

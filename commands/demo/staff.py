@@ -1,0 +1,176 @@
+"""Those who work at a table of the demo: its supervisor, who keys cards where there is no shoe, and a progressive's dealer."""
+
+import argparse
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, cast
+
+from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.commands.demo.configuration import (
+    CARD_READER,
+    DEALER,
+    EXECUTIVE,
+    KEYPAD,
+    SECOND,
+    SUPERVISOR,
+    Secrets,
+    mqtt_of,
+    socket_of,
+)
+from punto.commands.operator import ask
+from punto.controller.config.file import ServiceConfig
+from punto.controller.config.sections import ConsoleConfig
+from punto.simulators.card_reader import VirtualCardReader
+from punto.simulators.console import ConsoleRefusedError, ConsoleUser
+from punto.simulators.hands import AquariusHands, NexusHands
+from punto.simulators.keypad import VirtualKeypad
+from punto.simulators.line import DeviceOnALine
+from punto.simulators.shoe.order import shuffled
+from punto.simulators.table_dealer import SUPERVISORS, Act, DealerOptions, Hands, Outcome, TableDealer
+
+# Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
+_CUT: Final = 14
+_QUICKEST: Final = 0.01  # seconds from one press to the next
+_CHANGE_SHOE: Final = {"order": "change_shoe"}
+_SLIPS: Final = 0.06
+# What a dealer does in every game; the rest is told.
+_ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
+
+
+class Staff:
+    """A supervisor at the table's socket."""
+
+    def __init__(self, config: ServiceConfig, passing: Secrets) -> None:
+        self._door = socket_of(config)
+        self._by = {"name": SUPERVISOR, "password": passing.password}
+
+    async def state(self) -> dict[str, Any]:
+        """The public table."""
+        found: dict[str, Any] = (await asyncio.to_thread(ask, self._door, {"order": "status"}))["state"]
+        return found
+
+    async def give(self, order: dict[str, Any]) -> dict[str, Any]:
+        """Give an order and return its answer."""
+        return await asyncio.to_thread(ask, self._door, {**order, "by": self._by})
+
+
+async def supervise(config: ServiceConfig, staff: Staff) -> None:
+    """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would.
+
+    Where every coup is opened by the dealer's order, the dealer says when the shoe is over.
+    """
+    while True:
+        state = await staff.state()
+        order = _order_for(state)
+        if order == _CHANGE_SHOE and state["phase"] == "settled" and config.progressive is not None:
+            order = None
+        if order is not None:
+            await staff.give(order)
+        await asyncio.sleep(0.5)
+
+
+def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
+    if "needs_supervisor" in state["overlays"]:
+        return {"order": "resume_play", "reason": "seen to, in the demo"}
+    match state["phase"]:
+        case "locked":
+            return {"order": "sign_on"}
+        case "closed" | "settled":
+            return _CHANGE_SHOE
+        case "reveal":
+            return {"order": "reveal"}
+        case _:
+            return None
+
+
+async def key_cards(args: argparse.Namespace, config: ServiceConfig, staff: Staff) -> None:
+    """Deal from a shoe that cannot read, key every card, and change the shoe when its cut card has come."""
+    game = config.settings().game
+    while True:
+        state = await staff.state()
+        left = state["shoe"]["cards_left"]
+        cards = shuffled(str(args.seed), state["shoe"]["number"], game.decks)
+        match state["phase"]:
+            case "shoe_change" if left < len(cards):  # the first card is burned, with as many as it says
+                order = {"order": "open_betting"}
+            case "betting" if left <= _CUT:
+                order = {"order": "change_shoe"}
+            case "shoe_change" | "betting" | "dealing":
+                await asyncio.sleep(args.pace if state["phase"] == "dealing" else args.between)
+                order = {"order": "key_card", "card": cards[-left]}
+            case _:
+                await asyncio.sleep(0.1)
+                continue
+        await staff.give(order)
+
+
+# --- the progressive
+
+
+async def open_meter(config: ServiceConfig, passing: Secrets) -> None:
+    """Have two executives open the meter; a record that was kept has an open one.
+
+    An order stops waiting when the table has gone on, as to its first shoe, so it is given again.
+    """
+    first, second = (ConsoleUser(_console_of(config), name, passing.password) for name in (EXECUTIVE, SECOND))
+    while (await first.table())["progressive"]["phase"] == "new":
+        with suppress(ConsoleRefusedError):
+            await first.order("open_meter")
+            await second.approve()
+        await asyncio.sleep(_QUICKEST)
+    for each in (first, second):
+        await each.sign_off()
+
+
+def _console_of(config: ServiceConfig) -> int:
+    return cast(ConsoleConfig, config.console).port
+
+
+class ProgressiveDealer:
+    """The dealer of a table with a progressive, with the `device` that the dealer does things with."""
+
+    def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
+        meter = cast(ProgressiveSettings, config.settings().progressive)
+        self._staff = Staff(config, passing)
+        port, password = _console_of(config), passing.password
+        self._dealer = ConsoleUser(port, DEALER, password)
+        self.device: DeviceOnALine
+        hands: Hands
+        if meter.procedure == "aquarius":
+            self.device = keypad = VirtualKeypad(config.folder / KEYPAD, key="run")
+            hands = AquariusHands(keypad, self._supervise)
+        else:
+            self.device = reader = VirtualCardReader(config.folder / CARD_READER)
+            hands = NexusHands(self._dealer, ConsoleUser(port, SUPERVISOR, password), reader, passing.card)
+        options = DealerOptions(
+            broker=mqtt_of(config),
+            table=config.table.id,
+            wager=meter.wager.name,
+            seats=config.table.seats,
+            procedure=meter.procedure,
+            betting=args.between,
+            think=max(args.between / 8, _QUICKEST),
+            supervisor=args.between / 2,
+            slips=_SLIPS,
+            seed=args.seed,
+        )
+        say = partial(_tell_act, "" if args.tables == 1 else f"{config.table.id}  ")
+        self._table_dealer = TableDealer(options, hands, say)
+
+    async def deal(self) -> None:
+        """Sign on, and so become the table's operator, and deal."""
+        await self._dealer.table()
+        await self._table_dealer.run()
+
+    async def _supervise(self, order: str) -> Outcome:
+        answer = await self._staff.give({"order": order})
+        return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
+
+
+def _tell_act(table: str, act: Act, outcome: Outcome) -> None:
+    if act.do in _ROUTINE and outcome.done:
+        return
+    who = "supervisor" if act.do in SUPERVISORS else "dealer"
+    what = act.do.replace("_", " ") + (f" {act.seat}" if act.seat else "")
+    print(f"{table}    {who}: {what}: {'' if outcome.done else 'refused: '}{outcome.text}", flush=True)

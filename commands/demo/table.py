@@ -1,0 +1,165 @@
+"""A table of the demo with all that belongs to it: shoe, sensors, service, players, and those who work there."""
+
+import argparse
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from punto.baccarat.cards import Card
+from punto.baccarat.coup import Coup
+from punto.baccarat.wagers.definition import Game
+from punto.commands.demo.configuration import COIN_SPOT, PROGRESSIVE, Secrets, mqtt_of
+from punto.commands.demo.staff import ProgressiveDealer, Staff, key_cards, open_meter, supervise
+from punto.commands.run import consoles_of, devices_of, doors_of
+from punto.configs.problems import ConfigError, Problem
+from punto.controller.config.file import ServiceConfig
+from punto.controller.supervisor import serve
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.coins import Habits
+from punto.simulators.players import Players, PlayersOptions, ProgressivePlayers
+from punto.simulators.shoe.options import OptionError, ShoeOptions
+from punto.simulators.shoe.scenario import read_scenario, scenario_names
+from punto.simulators.shoe.virtual_shoe import VirtualShoe
+
+_SEATS: Final = (1, 3, 4, 6)
+# One always on either hand, so that whatever hand wins the meter, somebody has wagered on it.
+_REGULARS: Final = {3: "player", 6: "banker"}
+_HABITS: Final = Habits(coin=0.8, late=0.1)
+
+Begin = Callable[[Coroutine[Any, Any, None]], None]
+"""Has a part of the demo run until the demo ends."""
+
+
+class DemoTable:
+    """One table. `args` has its own seed."""
+
+    def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
+        """Load its shoe.
+
+        Raises:
+            ConfigError: no virtual shoe can deal this game, or the hands that were asked for.
+        """
+        self._args = args
+        self._config = config
+        self._passing = passing
+        self._shoe = _shoe(args, config)
+        self._sensors: VirtualCoinSpot | None = None
+        self._dealer: ProgressiveDealer | None = None
+        if config.progressive is not None:
+            self._sensors = VirtualCoinSpot(config.folder / COIN_SPOT)
+            self._dealer = None if args.attended else ProgressiveDealer(args, config, passing)
+
+    async def open(self, begin: Begin) -> None:
+        """Begin shoe, devices and service, and wait until it takes orders and its meter, if any, is in service."""
+        if self._shoe is not None:
+            begin(self._shoe.run())
+            await self._shoe.ready()
+        if self._sensors is not None:
+            begin(self._sensors.run())
+        if self._dealer is not None:
+            begin(self._dealer.device.run())
+        running = asyncio.Event()
+        begin(serve(self._config, devices_of(self._config), consoles_of, doors_of, running.set))
+        await running.wait()
+        if self._config.progressive is not None:
+            await open_meter(self._config, self._passing)
+
+    def play(self, begin: Begin) -> None:
+        """Have people play, and others work there unless somebody attends to that."""
+        begin(Players(self._players()).run())
+        if self._args.attended:
+            return
+        staff = Staff(self._config, self._passing)
+        if self._shoe is None:
+            begin(key_cards(self._args, self._config, staff))
+        if self._dealer is not None:
+            begin(self._dealer.deal())
+        begin(supervise(self._config, staff))
+
+    def _players(self) -> PlayersOptions:
+        args, settings = self._args, self._config.settings()
+        coins = None
+        if self._sensors is not None and settings.progressive is not None:
+            wager = settings.progressive.wager.name
+            coins = ProgressivePlayers(id=PROGRESSIVE, wager=wager, sensors=self._sensors, habits=_HABITS)
+        return PlayersOptions(
+            broker=mqtt_of(self._config),
+            table=settings.table,
+            game=settings.game,
+            seats=_SEATS,
+            seed=args.seed,
+            slow=args.between / 2,
+            regulars={} if coins is None else _REGULARS,
+            progressive=coins,
+        )
+
+
+# --- the shoe
+
+
+def _shoe(args: argparse.Namespace, config: ServiceConfig) -> VirtualShoe | None:
+    """The shoe of this table, None where its cards are keyed."""
+    if config.shoe is None:
+        if args.deal:
+            raise ConfigError([Problem(f"--deal: the cards of {config.game.title} are keyed: key the hand")])
+        return None
+    try:
+        options = ShoeOptions(
+            link=config.folder / "shoe",
+            store=config.folder / "shoe.store",
+            seed=str(args.seed),
+            decks=config.game.decks,
+            pace=args.pace,
+            between=args.between,
+            **_coups_of(args.deal, config),
+        )
+    except OptionError as error:
+        raise ConfigError([Problem(f"no virtual shoe can deal {config.game.title}: {error}")]) from None
+    return VirtualShoe(options)
+
+
+def hand(text: str) -> str | tuple[Card, ...]:
+    """What `--deal` is given: cards in the order in which they are dealt, or a name of hands.
+
+    Raises:
+        argparse.ArgumentTypeError: it is neither.
+    """
+    if text in {"jackpot", "awards"}:
+        return text
+    try:
+        return Coup.complete(tuple(Card(code) for code in text.split())).cards
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{error}: write jackpot, awards, or a whole hand as it is dealt, such as '9S 4H TD 3C'"
+        ) from None
+
+
+def _coups_of(wanted: list[str | tuple[Card, ...]], config: ServiceConfig) -> dict[str, Any]:
+    """What is put into the shoe: the hands wanted, one after the other; else now and then a tier of the game's meter."""
+    if not wanted:
+        return _tiers(config.game)
+    dealt: list[tuple[Card, ...]] = []
+    for each in wanted:
+        coups = hands_named(each, config.game) if isinstance(each, str) else [each]
+        if not coups:
+            message = f"--deal {each}: no such hand of {config.game.title} is known: write its cards, or add --game progressive"
+            raise ConfigError([Problem(message)])
+        dealt += coups
+    return {"coups": tuple(dealt), "every": 1}
+
+
+def hands_named(name: str, game: Game) -> list[tuple[Card, ...]]:
+    """The hands that `--deal NAME` means at this game, none where none are known: "awards", or "jackpot" of them."""
+    awards = _tiers(game).get("coups", ())
+    return [coup for coup in awards if name == "awards" or _wins_the_meter(coup, game)]
+
+
+def _tiers(game: Game) -> dict[str, Any]:
+    """The shoe in which each tier of the game's meter is won, if one comes along with the shoe."""
+    metered = any(wager.progressive is not None for wager in game.wagers)
+    return read_scenario(game.name).settings() if metered and game.name in scenario_names() else {}
+
+
+def _wins_the_meter(cards: tuple[Card, ...], game: Game) -> bool:
+    rules = (wager.deciding_rule(Coup(cards)) for wager in game.wagers if wager.progressive is not None)
+    return any(rule is not None and rule.pay.meter == 1 for rule in rules)

@@ -1,0 +1,178 @@
+"""What `punto demo` prints: where everything is, each round and what a progressive does, from the messages that anybody gets."""
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, cast
+
+import structlog
+
+from punto.baccarat.progressive.money import written
+from punto.commands.demo.configuration import TRAINEE, mqtt_of, people_of, socket_of
+from punto.controller.config.file import ServiceConfig
+from punto.controller.config.sections import ConsoleConfig
+from punto.controller.messages.topics import ROUND, Topics, progressive
+from punto.controller.mqtt_link import Connection, Link
+from punto.drivers.backoff import Backoff
+
+_YOURS: Final = f"""\
+You are the dealer and the supervisor. Sign on at the consoles as {TRAINEE}, press "Change the shoe", and go on to "Dealer"."""
+
+
+def round_line(record: dict[str, Any], side: list[str]) -> str:
+    """A round with what all its wagers came to, and what the seats won or lost by each side wager."""
+    paid = record["settlements"]
+    staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
+    hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
+    hands += f"Banker {' '.join(record['banker'])} = {record['banker_total']}"
+    result = record["status"] if record["winner"] is None else record["winner"].title()
+    line = f"shoe {record['shoe']} round {record['round']:>3}  {hands:<48} {result:<7} {len(paid)} wagers, staked {staked:.2f}, returned {returned:.2f}"
+    made = [(name, [each for each in paid if each["wager"] == name]) for name in side]
+    each_side = ", ".join(_came_to(name, settled) for name, settled in made if settled)
+    return f"{line}: {each_side}" if each_side else line
+
+
+def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
+    # What an award comes to is not settled with the round.
+    award = " and an award" if any(each["outcome"] == "award" for each in settled) else ""
+    return f"{name} {sum(each['net'] for each in settled) / 100:+.2f}{award}"
+
+
+class MeterTeller:
+    """Tells in words what a progressive does, from what it publishes."""
+
+    def __init__(self) -> None:
+        self._step = ""
+        self._award: tuple[int, str] | None = None
+
+    def lines(self, message: dict[str, Any]) -> list[str]:
+        """What is new in a message on `progressive/...`."""
+        told = []
+        step, award, meter = message["step"], message["award"], written(message["meter"])
+        if self._step == "betting" and step != "betting":
+            seats = " ".join(map(str, message["seats"]))
+            wagers = f"wagers of {seats} counted" if seats else "no wagers"
+            told.append(f"    START GAME: {wagers}, the meter shows {meter}")
+        known = None if award is None else (award["award"], award["state"])
+        if award is not None and known != self._award and self._step:
+            what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
+            if award["state"] == "locked":
+                told.append(f"*** {what}: {award['title']}; logged")
+            else:
+                told.append(
+                    f"*** {what}: {award['title']}; taken off the meter, which shows {meter}, and paid"
+                )
+        self._step, self._award = step, known
+        return told
+
+
+def _seats(seats: list[int]) -> str:
+    return f"seat{'s' * (len(seats) > 1)} {' and '.join(map(str, seats))}"
+
+
+def tell_late(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Tell of a coin that came too late as of all else: the players do it on purpose, so it is no warning here."""
+    if event["event"] != "wager after the start":
+        return event
+    print(f"    seat {event['seat']}: its coin came after START GAME: not counted, it goes back", flush=True)
+    raise structlog.DropEvent
+
+
+class EnoughError(Exception):
+    """As many rounds as were asked for have been shown."""
+
+
+async def tell(configs: list[ServiceConfig], rounds: int | None) -> None:
+    """Print each table's rounds as they come over MQTT, and what its progressive does."""
+    mqtt, told = mqtt_of(configs[0]), 0
+    side = [wager.name for wager in configs[0].game.wagers if not wager.base]
+    tables = [(Topics(mqtt.base, each.table.id), MeterTeller()) for each in configs]
+
+    def say(topic: Topics, line: str) -> None:
+        print(line if len(configs) == 1 else f"{topic.table}  {line}", flush=True)
+
+    async def listen(connection: Connection) -> None:
+        nonlocal told
+        await connection.subscribe([topic(name) for topic, _ in tables for name in (ROUND, progressive("+"))])
+        async for message in connection.messages():
+            for topic, meter in tables:
+                if message.topic.startswith(topic(progressive(""))):
+                    for line in meter.lines(json.loads(message.payload)):
+                        say(topic, line)
+                if message.topic == topic(ROUND):
+                    say(topic, round_line(json.loads(message.payload)["round"], side))
+                    told += 1
+                    if told == rounds:
+                        raise EnoughError
+
+    await Link(mqtt, Backoff(1, 1)).run(listen)
+
+
+# --- where everything is
+
+
+def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> Callable[[str], None]:
+    """What prints where everything is, once the display has its address."""
+    mqtt, several = mqtt_of(configs[0]), len(configs) > 1
+
+    def say(address: str) -> None:
+        base = address.partition("/tables/")[0].rstrip("/")
+        tables = " ".join(f"--table {each.table.id}" for each in configs)
+        shared = {
+            "in a terminal": f"{this_program()} display --text {tables} --mqtt-port {mqtt.port}",
+            "MQTT": f"mosquitto_sub -h {mqtt.host} -p {mqtt.port} -v -t '{mqtt.base}/#'",
+        }
+        opening = f"{len(configs)} tables of {{}} are open." if several else "A table of {} is open."
+        blocks = [opening.format(configs[0].game.title)]
+        if several:
+            blocks.append(_list({"all tables": f"{base}/wall", "two side by side": f"{base}/split"} | shared))
+        for config in configs:
+            own = f"{base}/tables/{config.table.id}/" if several else f"{base}/"
+            lines = {"i-Score display": f"{own}i-score" if several else own}
+            if config.progressive is not None:
+                lines["progressive's sign"] = f"{own}progressive"
+            lines |= _for_staff(config, password, attended=attended)
+            blocks.append(f"  {config.table.id}\n{_list(lines)}" if several else _list(lines | shared))
+        if attended:
+            blocks.append(_YOURS)
+        print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n", flush=True)
+
+    return say
+
+
+def _list(lines: dict[str, str]) -> str:
+    return "\n".join(f"  {name:<18} {value}" for name, value in lines.items())
+
+
+def _for_staff(config: ServiceConfig, password: str, *, attended: bool) -> dict[str, str]:
+    console = cast(ConsoleConfig, config.console)
+    consoles = f"http://{console.host}:{console.port}/"
+    people = list(people_of(config))
+    lines = {
+        "consoles": f"{consoles} as {_listed([TRAINEE, *people] if attended else people)}, password {password}"
+    }
+    if config.progressive is not None:
+        lines["Game Manager"] = f"{consoles}game-manager as {_listed(people[1:])}"
+    return lines | {
+        "orders": f"{this_program()} operator --socket {shlex.quote(str(socket_of(config)))} --as supervisor change-shoe",
+        "record": f"{config.record.path}",
+        "cards": "keyed by the dealer" if config.shoe is None else config.shoe.port,
+    }
+
+
+def this_program() -> str:
+    """The command that a shell in this folder begins this very program with."""
+    if Path(sys.argv[0]).name != "punto":
+        return f"{shlex.quote(sys.executable)} -m punto"
+    if (found := shutil.which("punto")) and Path(found).samefile(sys.argv[0]):
+        return "punto"
+    program, here = Path(sys.argv[0]).resolve(), Path.cwd()
+    shorter = f"./{program.relative_to(here)}" if program.is_relative_to(here) else str(program)
+    return shlex.quote(shorter)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

@@ -1,0 +1,256 @@
+"""The accounts' file: its formats, an account's row, and the audit log that every change of a row is an entry of.
+
+There is no account that nobody made: a row that does not match its last entry is `altered`, and its account is not let in.
+"""
+
+import os
+import pwd
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from hashlib import sha256
+from json import dumps
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from punto.controller.accounts.refusals import AccountsError
+from punto.controller.messages.building import timestamp
+
+_APPLICATION_ID: Final = 0x50554E4F  # "PUNO"
+_TRIGGER: Final = "CREATE TRIGGER {0} BEFORE {1} ON audit_log {2} BEGIN SELECT RAISE(ABORT, '{3}'); END"
+_LOG: Final = (
+    """
+    CREATE TABLE audit_log (
+        entry INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        who TEXT NOT NULL,
+        what TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        roles TEXT NOT NULL,
+        disabled INTEGER NOT NULL,
+        card INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        seal TEXT NOT NULL,
+        hash TEXT NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX log_of_account ON audit_log (number, entry)",
+    _TRIGGER.format("log_stays", "UPDATE", "", "an entry of the audit log cannot be changed"),
+    _TRIGGER.format("log_is_kept", "DELETE", "", "an entry of the audit log cannot be deleted"),
+    _TRIGGER.format(
+        "log_grows",
+        "INSERT",
+        "WHEN NEW.entry != 1 + (SELECT count(*) FROM audit_log)",
+        "an entry is added at the end of the audit log",
+    ),
+)
+_FORMATS: Final[tuple[tuple[str, ...], ...]] = (
+    # 1: accounts
+    (
+        """
+        CREATE TABLE accounts (
+            folded TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            roles TEXT NOT NULL,
+            hash TEXT NOT NULL,
+            disabled INTEGER NOT NULL DEFAULT 0,
+            created TEXT NOT NULL,
+            last_sign_on TEXT,
+            version INTEGER NOT NULL DEFAULT 1
+        ) STRICT
+        """,
+    ),
+    # 2: their cards
+    (
+        "ALTER TABLE accounts ADD COLUMN card BLOB",
+        "CREATE UNIQUE INDEX card_of_one_account ON accounts (card)",
+        "CREATE TABLE card_secret (secret BLOB NOT NULL) STRICT",
+        "INSERT INTO card_secret VALUES (new_secret())",
+    ),
+    # 3: their numbers, the audit log, and the browsers where they have signed on
+    (
+        "ALTER TABLE accounts ADD COLUMN number INTEGER",
+        "UPDATE accounts SET number = (SELECT count(*) FROM accounts AS earlier WHERE earlier.rowid <= accounts.rowid)",
+        "CREATE UNIQUE INDEX number_of_one_account ON accounts (number)",
+        "CREATE TABLE browsers (hash TEXT, number INTEGER, seen TEXT NOT NULL, PRIMARY KEY (hash, number)) STRICT",
+        *_LOG,
+    ),
+    # 4: their security keys, and how often each has signed
+    (
+        "ALTER TABLE accounts ADD COLUMN security_key TEXT",
+        "ALTER TABLE accounts ADD COLUMN sign_count INTEGER NOT NULL DEFAULT 0",
+    ),
+)
+"""What brings a file to each format from the one before; a new file goes through all of them."""
+_FORMAT: Final = len(_FORMATS)
+_LOGGED: Final = 3
+"""The first format with an audit log, which begins with the accounts that are there."""
+
+
+class LogEntry(NamedTuple):
+    """An entry of the audit log: who changed an account, when (UTC), by which action, and the account after the change.
+
+    `seal` is a hash of the account's whole row, including its security key and the hashes of its password and card, so that no column can be
+    changed without an entry. `hash` is over the entry before and this one.
+    """
+
+    entry: int
+    at: str
+    who: str
+    what: str
+    number: int
+    name: str
+    roles: str
+    disabled: int
+    card: int
+    version: int
+    seal: str
+    hash: str
+
+    def chained_to(self, before: str) -> str:
+        """This entry's hash, given that of the entry before: SHA-256 in hex over both."""
+        return sha256(dumps([before, *self[:-1]]).encode()).hexdigest()
+
+
+class Row(NamedTuple):
+    """An account's row, but for its last sign-on and its key's sign count."""
+
+    folded: str
+    name: str
+    roles: str
+    hash: str
+    disabled: int
+    created: str
+    version: int
+    card: bytes | None
+    number: int
+    security_key: str | None = None
+
+    def seal(self) -> str:
+        """The hash that its last entry in the log has: SHA-256 in hex over all of it."""
+        sealed = self[:-1] if self.security_key is None else self  # without one as before there were keys
+        return sha256(dumps(sealed, default=bytes.hex).encode()).hexdigest()
+
+
+# --- the file
+
+
+def check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
+    """Begin a file that is empty, and bring one of an earlier format to this program's; raises AccountsError of any other."""
+    if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        connection.execute("PRAGMA journal_mode = WAL")  # the service reads while the command writes
+    elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
+        raise AccountsError(f"{path} is an SQLite file and holds no accounts: give another path")
+    if _format_of(connection) < _FORMAT:
+        _upgrade(connection)
+    found = _format_of(connection)
+    if found != _FORMAT:
+        raise AccountsError(
+            f"{path} has accounts in format {found} and this program reads {_FORMAT}: use the program that wrote it"
+        )
+
+
+def _upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the file to this program's format, all of it or nothing; another program may be about to as well."""
+    connection.create_function("new_secret", 0, lambda: secrets.token_bytes(32))
+    connection.execute("BEGIN IMMEDIATE")
+    before = _format_of(connection)
+    for format_, statements in enumerate(_FORMATS, start=1):
+        if _format_of(connection) < format_:
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {format_}")
+    if before < _LOGGED:
+        for row in rows(connection, "ORDER BY number"):
+            note(connection, row, "log begun")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute("COMMIT")
+
+
+def _format_of(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def rows(connection: sqlite3.Connection, where: str, *values: str | bytes) -> list[Row]:
+    """The rows of these accounts."""
+    columns = ", ".join(Row._fields)
+    found = connection.execute(f"SELECT {columns} FROM accounts {where}", values)  # noqa: S608 - literals
+    return [Row(*row) for row in found]
+
+
+# --- the audit log
+
+
+def entries(connection: sqlite3.Connection) -> list[LogEntry]:
+    """The audit log, the oldest entry first."""
+    return [LogEntry(*row) for row in connection.execute("SELECT * FROM audit_log ORDER BY entry")]
+
+
+def note(connection: sqlite3.Connection, row: Row, what: str, who: str | None = None) -> None:
+    """Add an entry with this row of an account, as changed by `who`, or by whoever runs this program."""
+    last = connection.execute("SELECT entry, hash FROM audit_log ORDER BY entry DESC LIMIT 1").fetchone()
+    entry, before = last or (0, "")
+    now, card = timestamp(datetime.now(UTC)), int(row.card is not None)
+    account = (row.number, row.name, row.roles, row.disabled, card, row.version)
+    new = LogEntry(entry + 1, now, who or _who(), what, *account, row.seal(), hash="")
+    new = new._replace(hash=new.chained_to(before))
+    connection.execute(f"INSERT INTO audit_log VALUES ({', '.join('?' * len(new))})", new)  # noqa: S608 - marks
+
+
+def system_user(number: int) -> str:
+    """The name of the operating system's user of this number."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"uid {number}"
+
+
+def _who() -> str:
+    """The operating system's user; "tove as punto" if the system knows that it is someone else who logged in (sudo)."""
+    user = system_user(os.geteuid())
+    with suppress(OSError):
+        if (login := os.getlogin()) != user:
+            return f"{login} as {user}"
+    return user
+
+
+def check_log(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise AccountsError if the log of this file was tampered with."""
+    wrong = _what_is_wrong(connection)
+    if wrong is not None:
+        raise AccountsError(
+            f"the audit log of {path} was tampered with: {wrong}. Keep this file as evidence and find out who had write access; "
+            "then restore a backup, or start a new file and make the accounts again"
+        )
+
+
+def _what_is_wrong(connection: sqlite3.Connection) -> str | None:
+    schema = (
+        "SELECT name, sql FROM sqlite_schema WHERE tbl_name = 'audit_log' OR type = 'trigger' ORDER BY name"
+    )
+    with closing(sqlite3.connect(":memory:")) as sound:
+        for statement in _LOG:
+            sound.execute(statement)
+        if connection.execute(schema).fetchall() != sound.execute(schema).fetchall():
+            return "its table or its triggers differ from what this program creates"
+    before = ""
+    for place, each in enumerate(entries(connection), start=1):
+        if (each.entry, each.hash) != (place, each.chained_to(before)):
+            return f"entry {place} is missing or does not follow from the one before"
+        before = each.hash
+    return None
+
+
+@contextmanager
+def using(path: Path, what: str = "read or written") -> Iterator[None]:
+    """Have people told that the file cannot be used so, where it cannot."""
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise AccountsError(
+            f"the accounts {path} cannot be {what}: {reason}; check the path, its owner and the disk"
+        ) from error

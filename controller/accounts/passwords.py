@@ -1,0 +1,110 @@
+"""Names and passwords: which can be used, how a name is compared, and the hashes that are kept of what is secret."""
+
+import re
+import secrets
+import unicodedata
+from base64 import b64encode
+from contextlib import suppress
+from hashlib import sha256
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import ARGON2_VERSION, Type, hash_secret_raw
+
+from punto.controller.accounts.refusals import AccountsError
+
+SHORTEST_PASSWORD: Final = 8
+LONGEST_PASSWORD: Final = 1024
+LONGEST_NAME: Final = 40
+FEWEST_GUESSES: Final = 1_000_000
+"""A password that takes fewer guesses, the likeliest first, is refused: zxcvbn calls it "very guessable"."""
+_GUESSED: Final = 72
+"""Characters that are judged, for the time that this takes grows with the square of the length."""
+_NOT_DRAWN: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Characters without a visible shape that `str.isprintable` accepts."""
+_HASHER: Final = PasswordHasher()
+
+
+def folded(name: str) -> str:
+    """A name as it is compared: two accounts that a person could take for one another have the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def checked_name(name: str) -> str:
+    """A new account's name in composed form; raises AccountsError if it cannot be one."""
+    name = unicodedata.normalize("NFC", name)
+    drawn = name.isprintable() and not _NOT_DRAWN.search(name)
+    if not name or len(name) > LONGEST_NAME or not drawn or name != " ".join(name.split()):
+        raise AccountsError(
+            f"{name[:100]!r} cannot be a name: write 1 to {LONGEST_NAME} letters, single spaces between words"
+        )
+    return name
+
+
+def hashed(password: str, name: str = "") -> str:
+    """The Argon2id hash of a new password, of the account of this name.
+
+    By NIST SP 800-63B it must be long enough, and neither common nor derived from the name. There are no rules about kinds
+    of characters, and no password expires.
+
+    Raises:
+        AccountsError: it is too short or too long, or too easily guessed.
+    """
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise AccountsError(
+            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters; this one has {len(password)}"
+        )
+    from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists take 30 ms and 10 MB, and only new passwords need them
+
+    if zxcvbn(password[:_GUESSED], user_inputs=[name, *name.split()])["guesses"] < FEWEST_GUESSES:
+        raise AccountsError(
+            f"this password is among the first {FEWEST_GUESSES:,} guesses: it is common, a pattern or the account's name. Choose a "
+            "longer one, for example four unrelated words"
+        )
+    return _HASHER.hash(_composed(password))
+
+
+def nobodys_hash() -> str:
+    """A hash that is no password's, made without hashing; to hold a password against it is as much work as ever."""
+    cost = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
+    salt, digest = (
+        b64encode(secrets.token_bytes(length)).decode().rstrip("=")
+        for length in (_HASHER.salt_len, _HASHER.hash_len)
+    )
+    return f"$argon2id$v={ARGON2_VERSION}${cost}${salt}${digest}"
+
+
+def verified(hash_: str, password: str) -> bool:
+    """Whether the hash is this password's. It takes tens of milliseconds, for which it holds no lock of the interpreter."""
+    with suppress(VerificationError, InvalidHashError):
+        return _HASHER.verify(hash_, _composed(password))
+    return False
+
+
+def _composed(password: str) -> str:
+    return unicodedata.normalize("NFC", password)
+
+
+def hash_of_token(token: str) -> str:
+    """What is kept of a browser's or a session's random token."""
+    return sha256(token.encode()).hexdigest()
+
+
+def hash_of_card(number: str, secret: bytes) -> bytes:
+    """The hash of a card's number, keyed with the secret of the accounts' file."""
+    # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
+    # one table of hashes would do for every house. So the hash is keyed with a secret of this file, the same for all its
+    # cards, since a card is looked up by it. Who has the file has the secret too, so it is as slow as a password's.
+    # What it costs is not the library's default: if that changed, no card would be anybody's any more.
+    return hash_secret_raw(
+        number.encode(),
+        secret,
+        time_cost=3,
+        memory_cost=65536,  # KiB
+        parallelism=4,
+        hash_len=32,
+        type=Type.ID,
+    )

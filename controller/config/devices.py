@@ -1,0 +1,128 @@
+"""The sections of the devices at the table: shoe, keypads, wager sensors and card reader."""
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from punto.configs.toml_file import Unit, in_folder
+from punto.controller.config.section import Section
+from punto.drivers.base import BAUD
+from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.keypad.keys import KeyMap
+
+
+def _device_path(path: str, info: ValidationInfo) -> str:
+    """The path of a device, which may be relative too."""
+    if not path:
+        raise ValueError(
+            f"{info.field_name} is empty: write the device's path, such as /dev/serial/by-id/usb-..."
+        )
+    return str(in_folder(Path(path), info))
+
+
+DevicePath = Annotated[str, AfterValidator(_device_path)]
+
+
+Baud = Annotated[int, Field(ge=1200, le=4_000_000), Unit("bit/s")]
+
+
+class SerialConfig(Section):
+    """A device at a serial `port`."""
+
+    port: DevicePath
+    """The serial port. The path below `/dev/serial/by-id` stays the same when other devices are plugged in."""
+    baud: Baud = BAUD
+    """The line's speed."""
+
+
+class SerialOrInputConfig(Section):
+    """A device at a serial `port` or that is a Linux `input` device."""
+
+    port: DevicePath | None = None
+    """The serial port. Give either `port` or `input`."""
+    baud: Baud = BAUD
+    """The line's speed, at a `port`."""
+    input: DevicePath | None = None
+    """The path of a Linux input device, a device that types like a keyboard. It needs `punto[evdev]`."""
+
+
+class ShoeConfig(SerialConfig):
+    """`[shoe]`: the card-recognition shoe. Left out if `cards = "keyed"`."""
+
+    serial: str | None = None
+    """The serial number of the only shoe that is accepted. If left out, any shoe is accepted."""
+
+
+class KeypadConfig(SerialOrInputConfig):
+    """`[keypad]`: the dealer's keypad."""
+
+    timeout: Annotated[float, Field(ge=0.5, le=30), Unit("seconds")] = 3.0
+    """How long a sequence of keys waits for its next key."""
+    keys: dict[str, str] = Field(default_factory=dict)
+    """Names of keys, with spaces between those of a sequence, and what they order. They replace or add to [the
+    default map](keypad.md#set-it-up).
+    """
+    key_switch: bool = False
+    """The keypad has the supervisor's key of an Aquarius table. Only a keypad at a `port` can have one."""
+    start_label: Literal["START GAME", "COIN IN"] = "START GAME"
+    """What is written on the key that starts a game of the progressive."""
+
+    @model_validator(mode="after")
+    def _one_device(self) -> Self:
+        if (self.port is None) is (self.input is None):
+            raise ValueError(
+                "a keypad is at a port or is an input: write one of them, such as "
+                'port = "/dev/serial/by-id/usb-..." or input = "/dev/input/by-id/usb-...-event-kbd"'
+            )
+        if self.key_switch and self.port is None:
+            raise ValueError("key_switch: only a keypad at a serial port can have one: write its port")
+        return self
+
+    def key_map(self) -> KeyMap:
+        """What the keys mean.
+
+        Raises:
+            KeyMapError: they cannot mean it; a configuration that was loaded has no such keys.
+        """
+        return KeyMap(self.keys)
+
+
+class ConfigurationKeypadConfig(Section):
+    """`[configuration_keypad]`: that of the score display, which must not be plugged in while a shoe is in use."""
+
+    path: DevicePath
+    """The path at which the score display's configuration keypad appears. The service watches it and never
+    opens it.
+    """
+
+
+class CoinSpotConfig(SerialConfig):
+    """`[coin_spot]`: the wager sensors of a progressive. Without this section the dealer marks the wagers at a console."""
+
+    seats: tuple[int, ...]
+    """Before which seat each position of the chain lies, in the chain's order; 0 for a position without a
+    seat.
+    """
+    stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
+    """How long after its game a wager may stay on its sensor before it is reported as stuck."""
+
+    def positions(self, seats: int) -> Seats:
+        """Which position is before which seat, at a table of so many.
+
+        Raises:
+            SeatsError: a seat is there twice, or does not exist.
+        """
+        return Seats.of(((at, seat) for at, seat in enumerate(self.seats, start=1) if seat), seats)
+
+
+class CardReaderConfig(SerialOrInputConfig):
+    """`[card_reader]`: the reader of Supervisor and Executive cards (Nexus Command)."""
+
+    @model_validator(mode="after")
+    def _one_device(self) -> Self:
+        if (self.port is None) is (self.input is None):
+            raise ValueError(
+                'a card reader is at a port or is an input: write one of them, such as port = "/dev/serial/by-id/usb-..."'
+            )
+        return self

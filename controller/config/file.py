@@ -1,0 +1,246 @@
+"""A table's whole configuration: the file as it is written, read and held against its game."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.definition import Game
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError, Problem
+from punto.configs.toml_file import TomlFile, read, typed
+from punto.controller.config.devices import (
+    CardReaderConfig,
+    CoinSpotConfig,
+    ConfigurationKeypadConfig,
+    KeypadConfig,
+    SerialConfig,
+    SerialOrInputConfig,
+    ShoeConfig,
+)
+from punto.controller.config.limits import LimitsConfig, limit_problems, with_limits
+from punto.controller.config.section import Section
+from punto.controller.config.sections import (
+    AccountsConfig,
+    ConsoleConfig,
+    EdgeConfig,
+    MqttConfig,
+    OperatorConfig,
+    ProgressiveConfig,
+    RecordConfig,
+    TableConfig,
+)
+from punto.drivers.coin_spot.seats import SeatsError
+from punto.drivers.keypad.keys import KeyMapError
+
+
+class ConfigFile(Section):
+    """The file as it is written."""
+
+    version: Literal[1]
+    """The version of this file's format."""
+    table: TableConfig
+    limits: dict[str, LimitsConfig] = Field(default_factory=dict)
+    shoe: ShoeConfig | None = None
+    record: RecordConfig
+    mqtt: MqttConfig | None = None
+    accounts: AccountsConfig | None = None
+    operator: OperatorConfig | None = None
+    edge: EdgeConfig | None = None
+    keypad: KeypadConfig | None = None
+    configuration_keypad: ConfigurationKeypadConfig | None = None
+    console: ConsoleConfig | None = None
+    progressive: ProgressiveConfig | None = None
+    coin_spot: CoinSpotConfig | None = None
+    card_reader: CardReaderConfig | None = None
+
+
+class ServiceConfig(ConfigFile):
+    """A configuration that can be used; `game` is the game file's with the house's limits in place.
+
+    `folder` is the one that the file is in, and the house's own game files with it.
+    """
+
+    folder: Path
+    game: Game
+
+    def settings(self) -> Settings:
+        """The table's settings."""
+        return Settings(
+            table=self.table.id,
+            game=self.game,
+            shoe_serial=None if self.shoe is None else self.shoe.serial,
+            progressive=None
+            if self.progressive is None
+            else self.progressive.settings(self.table.id, self.game),
+            **self.table.model_dump(exclude={"id", "game"}),
+        )
+
+    def redacted(self) -> dict[str, Any]:
+        """All of it as JSON has it, for anyone to read: no password is in it, only where one is kept."""
+        return self.model_dump(mode="json", exclude={"folder", "limits"})
+
+    def digest(self) -> str:
+        """SHA-256 of the configuration, defaults and the game included: the same for files that mean the same."""
+        document = self.redacted()
+        # How the file names the game does not matter, the game does.
+        document["table"].pop("game")
+        return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+
+
+def load_config(path: Path) -> ServiceConfig:
+    """Read a configuration and the game that it names.
+
+    Raises:
+        ConfigError: one of the files cannot be read, or does not make a table that can be run.
+    """
+    file = read(path)
+    if "wagers" in file.document and "table" not in file.document:
+        message = f"this is a game file and no table's configuration: check it with `punto check-config --game {path}`"
+        raise ConfigError([Problem(message, file.name)])
+    written = typed(file, ConfigFile, context=path.parent.absolute())
+    game = _game(file, written, path.parent)
+    problems = [
+        *(
+            file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
+            for each in limit_problems(game, written.limits)
+        ),
+        *_shoe_problems(file, written),
+        *_shared_port_problems(file, written),
+        *_burn_problems(file, written),
+        *_edge_problems(file, written),
+        *_accounts_problems(file, written),
+        *_keypad_problems(file, written),
+        *_progressive_problems(file, written, game),
+    ]
+    if problems:
+        raise ConfigError(problems)
+    config = ServiceConfig(
+        **dict(written), folder=path.parent.absolute(), game=with_limits(game, written.limits)
+    )
+    try:
+        config.settings()
+    except ValueError as error:
+        raise ConfigError([_settings_problem(file, str(error))]) from None
+    return config
+
+
+def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
+    try:
+        return load_game(written.table.game, folder)
+    except ConfigError as error:
+        raise ConfigError(
+            file.problem(("table", "game"), each.message, each.suggestion) if each.file is None else each
+            for each in error.problems
+        ) from None
+
+
+def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.table.cards == "shoe" and written.shoe is None:
+        message = 'is missing: name the shoe\'s port, or say cards = "keyed" in [table]'
+        return [file.problem(("shoe",), message)]
+    if written.table.cards == "keyed" and written.shoe is not None:
+        return [file.problem(("shoe",), 'no shoe is read where [table] says cards = "keyed": leave one out')]
+    return []
+
+
+def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+    users: dict[str, str] = {}
+    for section, device in written:
+        if not isinstance(device, SerialConfig | SerialOrInputConfig):
+            continue
+        path = device.port or getattr(device, "input", None)
+        if path in users:
+            yield file.problem(
+                (section, "port"), f"{path} is the port of the {users[path]} too: each device has its own"
+            )
+        elif path:
+            users[path] = section.replace("_", " ")
+
+
+def _burn_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.table.burn != "fixed" or "burn_cards" in written.table.model_fields_set:
+        return []
+    return [
+        file.problem(
+            ("table", "burn"),
+            'a "fixed" burn has a number of cards: write burn_cards too, such as burn_cards = 3',
+        )
+    ]
+
+
+def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.edge is None or (written.mqtt is not None and written.mqtt.restricted):
+        return []
+    message = (
+        "the edges are for surveillance alone: say restricted = true in [mqtt], of a broker that lets nobody else read "
+        "restricted topics (configs/mosquitto.acl)"
+    )
+    return [file.problem(("edge",), message)]
+
+
+def _accounts_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.accounts is not None:
+        return []
+    return [
+        file.problem((section,), "is for people with accounts: write [accounts] with their path too")
+        for section in ("console", "card_reader")
+        if getattr(written, section) is not None
+    ]
+
+
+def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
+    if written.keypad is None:
+        return []
+    try:
+        written.keypad.key_map()
+    except KeyMapError as error:
+        return [file.problem(("keypad", "keys", error.keys), str(error))]
+    seats = written.table.seats
+    problems = [
+        file.problem(("keypad", "keys", keys), f"the table has no such seat: write hand 1 to {seats}")
+        for keys, meaning in written.keypad.keys.items()
+        if meaning.startswith("hand ") and int(meaning.removeprefix("hand ")) > seats
+    ]
+    aquarius = written.progressive is not None and written.progressive.procedure == "aquarius"
+    if written.keypad.key_switch and not aquarius:
+        message = "is of Aquarius, and this table does not play by it: leave it out"
+        problems.append(file.problem(("keypad", "key_switch"), message))
+    return problems
+
+
+def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:
+    if written.progressive is None:
+        for section in ("coin_spot", "card_reader"):
+            if getattr(written, section) is not None:
+                yield file.problem(
+                    (section,), "is for a progressive, and there is none: write [progressive] too"
+                )
+        return
+    try:
+        written.progressive.settings(written.table.id, with_limits(game, written.limits))
+    except ValueError as error:
+        name = re.split(r"\W", str(error), maxsplit=1)[0]
+        key = (name,) if name in ProgressiveConfig.model_fields else ()
+        yield file.problem(("progressive", *key), str(error).removeprefix(f"{name}: "))
+    if written.coin_spot is not None:
+        try:
+            written.coin_spot.positions(written.table.seats)
+        except SeatsError as error:
+            yield file.problem(("coin_spot", "seats"), str(error))
+    if written.card_reader is not None and written.progressive.procedure != "nexus":
+        message = 'is for Nexus Command, and Aquarius has a key: write procedure = "nexus" in [progressive], or leave it out'
+        yield file.problem(("card_reader",), message)
+
+
+def _settings_problem(file: TomlFile, message: str) -> Problem:
+    """What the settings say of themselves, at the key that it is about."""
+    key = message.split(maxsplit=1)[0]
+    if key not in TableConfig.model_fields:
+        key = "id" if message.startswith("the table's id") else "game"
+    return file.problem(("table", key), message)

@@ -1,0 +1,85 @@
+"""The house's limits of wagers, within those of the game file."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import Field
+
+from punto.baccarat.wagers.definition import Game, Limits
+from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.toml_file import Unit
+from punto.controller.config.section import Section
+
+
+class LimitsConfig(Section):
+    """`[limits.WAGER]`: the house's limits of a wager, within those of the game file, which hold for what is left out."""
+
+    minimum: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
+    """The smallest amount of the wager."""
+    maximum: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
+    """The largest amount of the wager."""
+    step: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
+    """Amounts must be multiples of this."""
+
+
+def house_game(game: Game, limits: dict[str, LimitsConfig]) -> Game:
+    """The game with the house's limits in place of its file's.
+
+    Raises:
+        ConfigError: they are not within those of the file, or are for another game's wagers.
+    """
+    if problems := list(limit_problems(game, limits)):
+        raise ConfigError(problems)
+    return with_limits(game, limits)
+
+
+def limit_problems(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Problem]:
+    """Where the house's limits are not within the sheet's, with the key of each."""
+    names = [wager.name for wager in game.wagers]
+    for name, house in limits.items():
+        if name not in names:
+            message = f"{game.title} has no wager {cut(name)!r}; it has {', '.join(names)}"
+            yield Problem(message, key=f"limits.{name}", suggestion=nearest(name, names))
+            continue
+        sheet = game.wager(name).limits
+        outside = [Problem(message, key=f"limits.{name}.{key}") for key, message in _outside(house, sheet)]
+        yield from outside or _unusable(name, house, sheet)
+
+
+def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
+    """Each key that gives more room than the sheet does, and why."""
+    found = []
+    if house.minimum is not None and house.minimum < sheet.minimum:
+        found.append(("minimum", f"{house.minimum} is below the game file's minimum of {sheet.minimum}"))
+    if house.maximum is not None and sheet.maximum is not None and house.maximum > sheet.maximum:
+        found.append(("maximum", f"{house.maximum} is above the game file's maximum of {sheet.maximum}"))
+    if house.step is not None and house.step % sheet.step:
+        found.append(("step", f"{house.step} is not a multiple of the game file's step of {sheet.step}"))
+    return found
+
+
+def _unusable(name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
+    """Limits that, together with what the sheet says of the rest, no amount can meet."""
+    try:
+        wrong = _merged(house, sheet).off_step
+    except ValueError as error:
+        wrong = str(error)
+    return [] if wrong is None else [Problem(wrong, key=f"limits.{name}")]
+
+
+def _merged(house: LimitsConfig, sheet: Limits) -> Limits:
+    return replace(sheet, **house.model_dump(exclude_none=True))
+
+
+def with_limits(game: Game, limits: dict[str, LimitsConfig]) -> Game:
+    """The game with limits that `limit_problems` finds nothing wrong with."""
+    return replace(
+        game,
+        wagers=tuple(
+            replace(wager, limits=_merged(limits[wager.name], wager.limits))
+            if wager.name in limits
+            else wager
+            for wager in game.wagers
+        ),
+    )

@@ -1,0 +1,29 @@
+"""The thin end of the shoe's link: a serial port around the pure `IShoeLink`."""
+
+from punto.baccarat.table.events import ShoeHello, ShoeLost
+from punto.drivers.base import BAUD, ShoeUser
+from punto.drivers.ishoe.link import IShoeLink
+from punto.drivers.serial_device import SerialDevice
+
+
+class SerialShoe(SerialDevice[ShoeUser]):
+    """The driver of a shoe at a serial port: `punto.drivers.base.ShoeDriver`."""
+
+    def __init__(self, path: str, baud: int = BAUD) -> None:
+        self._link = IShoeLink()
+        super().__init__(path, baud, self._link)
+
+    def _to_say(self, now: float, user: ShoeUser) -> bytes:
+        self._link.want(user.orders())
+        return self._link.data_to_send(now)
+
+    async def _take(self, data: bytes, now: float, user: ShoeUser) -> None:
+        events = self._link.receive(data, now)
+        if events:
+            await user.take(events)
+            self._link.handled()
+        if any(isinstance(event, ShoeHello) for event in events):
+            self._connected(user)  # the table holds the shoe for online, whatever else came with the hello
+
+    async def _report_loss(self, reason: str, user: ShoeUser) -> None:
+        await user.take([ShoeLost(reason)])

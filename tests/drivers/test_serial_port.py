@@ -1,0 +1,135 @@
+"""A port: opened or refused with what to do, never waiting, lost with a reason."""
+
+import asyncio
+import errno
+import os
+import time
+
+import pytest
+
+from punto.drivers import serial_port
+from punto.drivers.base import BAUD
+from punto.drivers.framing import DELIMITER, Decoder, encode
+from punto.drivers.ishoe import frames
+from punto.drivers.serial_port import UNSENT_BYTES, Port, PortLostError
+from punto.simulators.shoe.terminal import Terminal
+
+
+@pytest.fixture
+def line(tmp_path):
+    line = Terminal(tmp_path / "usb-Punto_Shoe_IS-004711-if00")
+    line.plug()
+    yield line
+    line.unplug()
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("", r"^.* is not a serial port: name one, best by its path in /dev/serial/by-id; "),
+        ("file", r"^.*/file is not a serial port: name one"),
+        (
+            "absent",
+            r"^there is no port .*/absent: check the shoe's cable and the path; in /dev/serial/by-id there is ",
+        ),
+        ("file/below", r"^there is no port .*/file/below: check"),
+        ("/dev/null", r"^/dev/null is not a serial port: name one"),
+    ],
+    ids=["a directory", "a file", "nothing", "below a file", "a device that is no terminal"],
+)
+async def test_what_is_not_a_port_says_so_and_what_to_do(tmp_path, path, reason):
+    (tmp_path / "file").write_text("not a port")
+    with pytest.raises(PortLostError, match=reason):
+        Port(str(tmp_path / path), BAUD, "shoe")
+
+
+async def test_a_baud_rate_that_cannot_be(line):
+    with pytest.raises(PortLostError, match=r"^cannot open .* at -5 baud: "):
+        Port(line.path, -5, "shoe")
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (
+            "EACCES",
+            "no permission for {path}: add the user of this service to the group {group}, or install the udev rule",
+        ),
+        ("EBUSY", "another program holds {path}: stop it (`fuser -v {path}` names it)"),
+        ("ENODEV", "the port {path} does not answer: pull the shoe's cable and put it in again"),
+    ],
+)
+def test_what_the_system_says_becomes_what_to_do(tmp_path, code, reason):
+    path = tmp_path / "port"
+    path.touch()
+    error = OSError(getattr(errno, code), "")
+
+    assert serial_port.why_not_open(str(path), 9600, "shoe", error) == reason.format(
+        path=path, group=path.group()
+    )
+
+
+def test_the_group_of_a_port_that_cannot_even_be_looked_at(tmp_path):
+    assert serial_port._group(str(tmp_path / "absent")) == "that owns it"
+    assert not serial_port._is_terminal(str(tmp_path / "absent"))
+
+
+def test_the_ports_that_there_are_are_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(serial_port, "BY_ID", tmp_path)
+    (tmp_path / "usb-B").touch()
+    (tmp_path / "usb-A").touch()
+
+    assert serial_port._ports_here() == f"in {tmp_path} there is usb-A, usb-B"
+
+
+@pytest.mark.punctual
+async def test_a_port_that_takes_nothing_keeps_little_and_never_waits(line):
+    port = Port(line.path, BAUD, "shoe")
+    frame = encode(frames.AskHello(1))
+    start = time.perf_counter()
+    for _ in range(20_000):
+        port.write(frame)
+
+    assert time.perf_counter() - start < 1
+    assert UNSENT_BYTES - len(frame) < len(port._unsent) <= UNSENT_BYTES
+    decoder = Decoder(frames.TYPES)
+    heard = set()
+    while port._unsent:
+        heard |= set(decoder.feed(line.read()))
+        await asyncio.sleep(0.002)
+    heard |= set(decoder.feed(line.read()))
+    assert heard == {frames.AskHello(1)}
+    assert decoder.counters.broken == 0
+    port.close()
+
+
+async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(line):
+    port = Port(line.path, BAUD, "shoe")
+    line.unplug()
+    port.write(DELIMITER)
+
+    assert not port._unsent
+    with pytest.raises(PortLostError, match="went away"):
+        await port.read(1)
+    port.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "lost"), [(BlockingIOError(errno.EAGAIN, ""), False), (OSError(errno.EIO, ""), True)], ids=repr
+)
+async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_read(
+    line, monkeypatch, error, lost
+):
+    def fails(*_: object) -> bytes:
+        raise error
+
+    port = Port(line.path, BAUD, "shoe")
+    monkeypatch.setattr(os, "read", fails)  # an adapter's error, which a pseudo-terminal does not give
+    line.write(b"x")
+    if lost:
+        with pytest.raises(PortLostError, match="went away"):
+            await port.read(1)
+    else:
+        assert await port.read(0.1) == b""
+    monkeypatch.undo()
+    port.close()

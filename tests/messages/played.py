@@ -1,0 +1,131 @@
+"""Plays a table with a progressive, and takes examples of each message from what was really sent.
+
+python -m tests.messages.played    # writes controller/messages/examples.json, for `make schema`
+
+The programs are the real ones: `punto run`, `punto shoe`, Mosquitto. Only the folder that they run in is written as that
+of an installed table, and the user who runs them as `mei`. Of the game in `info` one wager is left.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from punto.controller.messages import topics
+from punto.controller.messages.schema import EXAMPLES, MESSAGES
+from tests.service.table_on_a_machine import HERE, STAFF, TABLE, Broker, Listener, Shoe, Table, wait_until
+
+Payloads = list[dict[str, Any]]
+ROUNDS: Final = 3
+SEED: Final = "examples"
+FILE: Final = HERE / "controller" / "messages" / EXAMPLES
+SETTINGS: Final = 'betting_closes = "order"\nnext_coup = "order"'
+SECTIONS: Final = (
+    'restricted = true\n[edge]\nalarm = "1%"\n'
+    '[progressive]\nid = "dragon"\nprocedure = "nexus"\nbase_wagers = "recorded"\napproval_above = 1_000_000\n'
+)
+
+
+def _one(payloads: Payloads) -> Payloads:
+    return payloads[-1:]
+
+
+def _most_cards(states: Payloads) -> Payloads:
+    """The state with most of a hand on the table."""
+    dealt = [each for each in states if each["hands"] is not None]
+    return [max(dealt, key=lambda state: len(state["hands"]["player"]) + len(state["hands"]["banker"]))]
+
+
+def _of_each_kind(events: Payloads) -> Payloads:
+    return list({each["happening"]["kind"]: each for each in events}.values())
+
+
+def _one_wager(infos: Payloads) -> Payloads:
+    """What it is and how it is set up, with one wager of the game in place of all, which would be most of it."""
+    (info,) = _one(infos)
+    game = info["configuration"]["game"]
+    return [
+        {**info, "configuration": {**info["configuration"], "game": {**game, "wagers": game["wagers"][:1]}}}
+    ]
+
+
+# The message, its topic, and which of those that were sent.
+_TAKEN: Final[Mapping[str, tuple[str, Callable[[Payloads], Payloads]]]] = {
+    "Availability": ("availability", _one),
+    "Device": (topics.device("shoe"), _one),
+    "Info": ("info", _one_wager),
+    "Health": ("health", _one),
+    "State": ("state", _most_cards),
+    "Scoreboard": ("scoreboard", _one),
+    "Progressive": ("progressive/dragon", lambda sent: [each for each in sent if each["seats"]][-1:]),
+    "Event": ("event", _of_each_kind),
+    "Round": ("round", _one),
+    "RestrictedCard": ("restricted/card", _one),
+    "RestrictedHead": ("restricted/head", _one),
+    "Edge": ("restricted/edge", _one),
+    "WagerRequest": ("wagers/3/set", lambda sent: sent[-2:]),
+    "WagerAnswer": ("wagers/3/result", lambda sent: sent[-2:]),
+    "SnapshotRequest": ("request/snapshot", _one),
+    "Response": ("response/snapshot", _one),
+    "RoundsRequest": ("request/rounds", _one),
+    "RoundsResponse": ("response/rounds", _one),
+}
+
+
+def play(folder: Path) -> dict[str, Payloads]:
+    """Examples of each message, by its name, of a table that is played in this folder."""
+    with ExitStack() as running:
+        broker = running.enter_context(Broker(folder))
+        table = Table(folder, broker, SETTINGS, SECTIONS)
+        written = table.config.read_text(encoding="utf-8")
+        table.config.write_text(written.replace('"dragon-bonus-1"', '"progressive-2"'))
+        heard = running.enter_context(Listener(folder, broker.port))
+        running.enter_context(Shoe(table.port, "--seed", SEED, "--pace", "0.05"))
+        running.enter_context(table)
+        for order in ("sign_on", "open_meter", "change_shoe"):
+            table.order(order)
+        for number in range(1, ROUNDS + 1):
+            _round(table, broker, heard, number)
+        broker.publish(f"punto/{TABLE}/request/snapshot", {"id": "display-3"})
+        broker.publish(f"punto/{TABLE}/request/rounds", {"id": "reports-9", "after": 2, "limit": 10})
+        for topic, _ in _TAKEN.values():
+            wait_until(lambda topic=topic: heard.heard(topic), topic)  # type: ignore[misc]
+        wait_until(lambda: len(heard.heard("round")) == ROUNDS, "all rounds")
+        found = {
+            name: choose([each.payload for each in heard.heard(topic)])
+            for name, (topic, choose) in _TAKEN.items()
+        }
+    text = (
+        json.dumps(found).replace(str(folder), "/var/lib/punto").replace(json.dumps(STAFF["name"]), '"mei"')
+    )
+    examples: dict[str, Payloads] = json.loads(text)
+    return {model.__name__: examples[model.__name__] for model in MESSAGES}
+
+
+def _round(table: Table, broker: Broker, heard: Listener, number: int) -> None:
+    """One round: a seat wagers, and once more too late."""
+    if number > 1:
+        table.order("open_betting")
+    wait_until(lambda: table.status()["phase"] == "betting", "betting")
+    _wager(broker, heard, number, "t3-811")
+    table.order("wager_placed", seat=3)
+    table.order("start_game", round=number)
+    table.order("close_betting")
+    _wager(broker, heard, number, "t3-812")
+    wait_until(lambda: table.status()["phase"] == "settled", "the result")
+    table.order("end_game")
+
+
+def _wager(broker: Broker, heard: Listener, number: int, request: str) -> None:
+    asked = {"id": f"{request}-{number}", "round": number, "wager": "player", "amount": 2500}
+    broker.publish(f"punto/{TABLE}/wagers/3/set", asked)
+    wait_until(
+        lambda: (heard.last("wagers/3/result") or {}).get("request") == asked["id"], "the wager's answer"
+    )
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="punto-") as folder:
+        FILE.write_text(json.dumps(play(Path(folder)), indent=2) + "\n", encoding="utf-8")
