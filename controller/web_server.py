@@ -148,8 +148,11 @@ class Server(uvicorn.Server):
                 await asyncio.wait_for(self._stopped.wait(), 1)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the listeners and end the connections. Where there are none, uvicorn's tenth of a second is not waited for."""
-        if self.server_state.connections:
+        """Close the listeners, end the connections, and wait for answers whose browser has gone.
+
+        Where there are none of either, uvicorn's tenth of a second is not waited for.
+        """
+        if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
         for server in self.servers:
             server.close()

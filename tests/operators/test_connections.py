@@ -212,6 +212,25 @@ async def serving(application: ASGIApp, tls: ssl.SSLContext | None = None) -> As
             await running
 
 
+async def test_the_server_ends_after_an_answer_whose_browser_has_gone():
+    asked, gone, ready, answered = (asyncio.Event() for _ in range(4))
+
+    async def answers_late(_scope: Scope, receive: Receive, _send: Send) -> None:
+        asked.set()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+        await ready.wait()  # such as a file that is being opened in a thread
+        answered.set()
+
+    async with serving(answers_late) as port:
+        async with asking(port):
+            await asked.wait()
+        await gone.wait()
+        asyncio.get_running_loop().call_later(0.05, ready.set)
+    assert answered.is_set()
+
+
 @contextlib.asynccontextmanager
 async def asking(port: int, number: int = 1, tls: ssl.SSLContext | None = None) -> AsyncIterator[list[Line]]:
     """So many connections that have asked, and have little room for an answer."""
