@@ -10,7 +10,8 @@ COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers is
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
-TOGETHER := -n 3 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
+TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
+ALONE := -n 2 -m punctual
 
 .PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs system clean
 
@@ -21,17 +22,17 @@ demo: $(READY)
 # First what must be covered whole, and is only run under coverage; then all else. What is played many times by chance shows what
 # holds and covers nothing that its neighbours do not: under coverage it would only take three times as long. A file's tests are one worker's, so that
 # what it has prepared serves them all; by their names the last files are short, so that no worker waits long for the other; and
-# what they start again and again is compiled once. Much of it waits for a disk or another process: three workers for two
-# processors. What holds a limit in real time has the machine to itself.
+# what they start again and again is compiled once. Much of it waits for a disk or another process: four workers for two
+# processors. What holds a limit in real time has no more than one neighbour, for it waits nearly all of its time.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) system
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TOGETHER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
-	$(BIN)/coverage run -m pytest -m punctual $(filter $(COVERED:%=%/%),$(PUNCTUAL))
+	$(BIN)/coverage run -m pytest $(ALONE) $(filter $(COVERED:%=%/%),$(PUNCTUAL))
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 	$(BIN)/pytest $(TOGETHER) $(BY_CHANCE) $(OTHERS)
-	$(BIN)/pytest -m punctual $(filter-out $(COVERED:%=%/%),$(PUNCTUAL))
+	$(BIN)/pytest $(ALONE) $(filter-out $(COVERED:%=%/%),$(PUNCTUAL))
 
 check: $(READY)
 	$(BIN)/ruff format --check $(SOURCES)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -34,7 +35,14 @@ def load_game(name_or_path: str, folder: Path | None = None) -> Game:
     Raises:
         ConfigError: as in `game_file` and `game_of`.
     """
+    if name_or_path in _shipped():
+        return _shipped_game(name_or_path)
     return game_of(game_file(name_or_path, folder))
+
+
+@cache
+def _shipped_game(name: str) -> Game:
+    return game_of(game_file(name))
 
 
 def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:

@@ -4,16 +4,17 @@ A wager that wins only with its base wager is counted beside each of them: a pos
 hold it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from punto.baccarat.coup import Side
+from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.pay import LOSE, PUSH
 from punto.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
@@ -92,7 +93,7 @@ class GameOdds:
         self.game = game
         self.positions = positions(game)
         self._rules = [_complete(position.wager) for position in self.positions]
-        self._tables = _tables(self._rules)
+        self._tables = _tables(tuple(tuple(rule.when for rule in rules) for rules in self._rules))
         self._meters: dict[str, Fraction] | None = None
 
     def counts(self, composition: Composition) -> dict[str, dict[str, int]]:
@@ -238,14 +239,14 @@ class _Table:
             counts[column] += suited(shoes)
 
 
-def _tables(rules: Iterable[Sequence[Rule]]) -> list[_Table]:
+@lru_cache(maxsize=32)  # games differ more often in what they pay than in their conditions
+def _tables(wagers: tuple[tuple[Condition, ...], ...]) -> list[_Table]:
     wanted: dict[Coups, dict[int, list[Term]]] = {}
     at = 0
-    for each in rules:
-        conditions = [rule.when for rule in each]
+    for conditions in wagers:
         coups = coups_for(features_of(conditions))
         wanted.setdefault(coups, {}).update(enumerate(terms(coups, conditions), at))
-        at += len(each)
+        at += len(conditions)
     return [_Table(coups, columns) for coups, columns in wanted.items()]
 
 

@@ -26,6 +26,8 @@ _NOT_DRAWN: Final = re.compile(
 )
 """Characters without a visible shape that `str.isprintable` accepts."""
 _HASHER: Final = PasswordHasher()
+# The cost of a card's hash is not the library's default: if that changed, no card would be found any more.
+_CARD_COST: Final = {"time_cost": 3, "memory_cost": 65536, "parallelism": 4}  # the memory in KiB
 
 
 def folded(name: str) -> str:
@@ -98,13 +100,4 @@ def hash_of_card(number: str, secret: bytes) -> bytes:
     # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
     # one table of hashes would do for every house. So the hash is keyed with a secret of this file, the same for all its
     # cards, since a card is looked up by it. Who has the file has the secret too, so it is as slow as a password's.
-    # What it costs is not the library's default: if that changed, no card would be anybody's any more.
-    return hash_secret_raw(
-        number.encode(),
-        secret,
-        time_cost=3,
-        memory_cost=65536,  # KiB
-        parallelism=4,
-        hash_len=32,
-        type=Type.ID,
-    )
+    return hash_secret_raw(number.encode(), secret, **_CARD_COST, hash_len=32, type=Type.ID)

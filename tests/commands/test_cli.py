@@ -178,16 +178,16 @@ def test_it_ends_quietly_when_nobody_reads_on():
         assert ran.stderr.read() == ""
 
 
-@pytest.mark.parametrize("environment", [BUFFERED, {**BUFFERED, "PYTHONUNBUFFERED": "1"}])
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "environment"),
     [
-        ["--help"],
-        ["score", "--help"],
-        ["games"],
-        ["odds", "--game", "mini-baccarat"],
-        ["odds", "--game", "dragon-bonus-1", "--json"],
-        ["demo", "--rounds", "1", "--port", "0", "--console-port", "0"],
+        (["--help"], BUFFERED),
+        (["score", "--help"], BUFFERED),
+        (["games"], BUFFERED),
+        (["games"], {**BUFFERED, "PYTHONUNBUFFERED": "1"}),
+        (["odds", "--game", "mini-baccarat"], BUFFERED),
+        (["odds", "--game", "dragon-bonus-1", "--json"], BUFFERED),
+        (["demo", "--rounds", "1", "--port", "0", "--console-port", "0"], BUFFERED),
     ],
 )
 def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environment):

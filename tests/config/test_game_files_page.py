@@ -80,11 +80,11 @@ def test_the_walk_opens_a_table_with_the_game(folder):
     assert "warning" not in told
 
 
-@pytest.mark.parametrize(
-    "option", re.findall(r"--\w+", "".join(each for each in blocks(WALK, "sh") if "demo" in each))
-)
-def test_the_demos_options_of_the_walk_are_told(option, folder):
-    assert option in said("punto demo --help", folder)
+def test_the_demos_options_of_the_walk_are_told(folder):
+    options = re.findall(r"--\w+", "".join(each for each in blocks(WALK, "sh") if "demo" in each))
+
+    assert options
+    assert set(options) <= set(re.findall(r"--\w+", said("punto demo --help", folder)))
 
 
 def test_the_edges_that_the_page_calls_usual_are_those_of_the_games_that_ship():

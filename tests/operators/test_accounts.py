@@ -354,7 +354,7 @@ def test_a_card_has_another_hash_in_every_file(tmp_path):
     assert len(hashes) == 2
 
 
-def test_the_hash_of_a_card_is_the_one_that_files_have(tmp_path):
+def test_the_hash_of_a_card_is_the_one_that_files_have(tmp_path, costly_passwords):
     """By another secret, another cost or another way no card would be anybody's any more."""
     path = tmp_path / "operators.db"
     Accounts.open(path).close()

@@ -286,7 +286,7 @@ def test_two_hundred_kills_in_one_shoe_leave_no_trace(evening):
 
 
 @pytest.mark.parametrize(
-    "moment", [0.25, 0.6, *(pytest.param(each, marks=pytest.mark.soak) for each in (0.1, 0.4, 0.5, 0.8))]
+    "moment", [0.25, *(pytest.param(each, marks=pytest.mark.soak) for each in (0.1, 0.4, 0.5, 0.6, 0.8))]
 )
 def test_a_first_start_that_is_killed_leaves_nothing_in_the_next_ones_way(evening, moment):
     table = evening.table
@@ -342,7 +342,7 @@ def test_a_kill_is_told_by_the_last_will_and_ends_with_the_next_start(evening):
     wait_until(evening.is_online, "the table is online again")
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.soak)])
 def test_a_stop_in_mid_hand_is_clean_and_the_hand_goes_on(evening, number):
     table, seed = evening.table, "stopped"
     table.start()
@@ -368,6 +368,7 @@ def _cards_shown(table: Table) -> int:
     return len(hands["player"] + hands["banker"]) if hands else 0
 
 
+@pytest.mark.soak
 def test_a_kill_in_mid_hand_comes_back_to_the_same_card(evening):
     table, seed = evening.table, "in mid hand"
     table.start()
@@ -461,6 +462,7 @@ def _link(listener: Listener) -> dict[str, int]:
     return counted
 
 
+@pytest.mark.soak
 def test_the_cable_comes_and_goes_all_evening(evening):
     table, seed = evening.table, "loose"
     with evening.shoe(

@@ -440,6 +440,7 @@ def test_without_its_libraries_it_says_what_to_install(library):
     assert ran.stderr == f"punto simulate needs {library}, which is not installed: install punto[lab]\n"
 
 
+@pytest.mark.soak
 def test_where_nothing_compiled_can_be_kept_it_is_compiled_anew(tmp_path):
     """A package that may not be written, in a home that is none."""
     ran = subprocess.run(
