@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 import structlog
+from argon2 import PasswordHasher
 
+from punto.controller.accounts import passwords
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 
 # A worker is begun with the TMPDIR that is set below, and must know the one from before.
 DISK = os.environ.setdefault("PUNTO_TESTS_DISK", tempfile.gettempdir())
 MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
+COSTLY = passwords._HASHER, passwords._CARD_COST
+CHEAP = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 # Hundreds of tests begin a record of their own and wait for a disk at each commit, though what they state is as true in
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.
@@ -32,6 +36,21 @@ def log_lines():
     """The lines that the program has logged so far in this test."""
     with structlog.testing.capture_logs() as lines:
         yield lines
+
+
+@pytest.fixture
+def cheap_passwords(monkeypatch):
+    """Argon2id as always, but at next to no cost, in this process: another could not read the hashes of cards."""
+    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher(**CHEAP))
+    monkeypatch.setattr(passwords, "_CARD_COST", CHEAP)
+
+
+@pytest.fixture
+def costly_passwords(monkeypatch, cheap_passwords):
+    """Passwords that cost what they cost at a table, for what is true only then."""
+    hasher, card_cost = COSTLY
+    monkeypatch.setattr(passwords, "_HASHER", hasher)
+    monkeypatch.setattr(passwords, "_CARD_COST", card_cost)
 
 
 @pytest.fixture

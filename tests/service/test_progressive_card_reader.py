@@ -15,6 +15,8 @@ from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig
 from tests.service.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
 EVE, ANN, LOST = "6000170002=2912", "6000170003", "6000179999"
 
 
