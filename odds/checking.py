@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from punto.baccarat.coup import Side
@@ -103,6 +103,11 @@ def _with_one_value(condition: Condition) -> Iterator[tuple[str, Condition]]:
 
 
 def _counts(decks: int, wagers: Sequence[Sequence[Condition]]) -> list[list[int]]:
+    return _counted(decks, tuple(map(tuple, wagers)))
+
+
+@lru_cache(maxsize=1024)
+def _counted(decks: int, wagers: tuple[tuple[Condition, ...], ...]) -> list[list[int]]:
     """The orders of six cards for which each wager's condition is the first that holds.
 
     The pay of a rule and the base wager beside it do not matter here, so a wager alone counts as a base

@@ -7,14 +7,14 @@ hold it.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from punto.baccarat.coup import Side
-from punto.baccarat.wagers.condition import Condition
 from punto.baccarat.wagers.definition import Game, Rule, Wager
 from punto.baccarat.wagers.pay import LOSE, PUSH
 from punto.odds.composition import CARDS_OF_A_COUP, Composition, CompositionError
@@ -93,7 +93,9 @@ class GameOdds:
         self.game = game
         self.positions = positions(game)
         self._rules = [_complete(position.wager) for position in self.positions]
-        self._tables = _tables(tuple(tuple(rule.when for rule in rules) for rules in self._rules))
+        if game not in _TABLES:
+            _TABLES[game] = _tables(self._rules)
+        self._tables = _TABLES[game]
         self._meters: dict[str, Fraction] | None = None
 
     def counts(self, composition: Composition) -> dict[str, dict[str, int]]:
@@ -239,14 +241,18 @@ class _Table:
             counts[column] += suited(shoes)
 
 
-@lru_cache(maxsize=32)  # games differ more often in what they pay than in their conditions
-def _tables(wagers: tuple[tuple[Condition, ...], ...]) -> list[_Table]:
+_TABLES: Final[WeakKeyDictionary[Game, list[_Table]]] = WeakKeyDictionary()
+"""Each game's, for as long as somebody has the game: a shipped one's are made once."""
+
+
+def _tables(rules: Sequence[Sequence[Rule]]) -> list[_Table]:
     wanted: dict[Coups, dict[int, list[Term]]] = {}
     at = 0
-    for conditions in wagers:
+    for each in rules:
+        conditions = [rule.when for rule in each]
         coups = coups_for(features_of(conditions))
         wanted.setdefault(coups, {}).update(enumerate(terms(coups, conditions), at))
-        at += len(conditions)
+        at += len(each)
     return [_Table(coups, columns) for coups, columns in wanted.items()]
 
 
