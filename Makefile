@@ -13,7 +13,7 @@ OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
 TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
 ALONE := -n 2 -m punctual
 
-.PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs system clean
+.PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
 # GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
@@ -82,6 +82,10 @@ $(DOCS)/.ready: docs.lock
 	$(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r docs.lock
 	touch $@
+
+# What users get, built and tried, is then in dist/. It uploads nothing.
+release: $(READY)
+	$(BIN)/python -m tests.release
 
 system:
 	./tests/install-system-packages

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from tests import release
+
 REPOSITORY = Path(__file__).parents[2]
+COMMIT_TIME = 1_000_000_000
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    built = tmp_path_factory.mktemp("built")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)],
-        cwd=REPOSITORY,
-        check=True,
-        capture_output=True,
-        timeout=100,
-    )
-    (wheel,) = built.glob("*.whl")
-    return wheel
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The wheel and the source archive, with a date that no clock has."""
+    return release.build(REPOSITORY, tmp_path_factory.mktemp("built"), COMMIT_TIME)
+
+
+@pytest.fixture(scope="module")
+def wheel(built: tuple[Path, Path]) -> Path:
+    return built[0]
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +91,14 @@ def test_it_holds_no_tests_and_no_working_files(unpacked):
     assert not list(unpacked.rglob("*.pyc"))
 
 
+def test_what_the_source_archive_builds_elsewhere_is_the_same_bit_by_bit(built, tmp_path):
+    _, sdist = built
+    release.unpack(sdist, tmp_path / "elsewhere")
+    (source,) = (tmp_path / "elsewhere").iterdir()
+
+    release.compare(built, release.build_again(source, tmp_path / "again", COMMIT_TIME))
+
+
 def test_a_package_with_folders_of_the_same_names_comes_and_goes_beside_it(wheel, tmp_path):
     """Two packages that install `drivers` and `configs` overwrite each other, and who removes one removes both."""
     rival = tmp_path / "rival-1.0-py3-none-any.whl"
@@ -118,9 +126,8 @@ def test_a_package_with_folders_of_the_same_names_comes_and_goes_beside_it(wheel
         [*uv, "uninstall", *python, "rival"],
     ):
         subprocess.run(command, check=True, capture_output=True, timeout=60)
-    demo = [str(machine / "bin" / "punto"), "demo", "--rounds", "2", "--pace", "0.01", "--between", "0.1"]
     ran = subprocess.run(
-        [*demo, "--port", "0", "--console-port", "0"],
+        [str(machine / "bin" / "punto"), *release.SHORT_DEMO],
         cwd=tmp_path,
         env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         check=False,
