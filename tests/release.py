@@ -204,16 +204,17 @@ def locked(name: str, wheel: Path, lock: str) -> str:
     Raises:
         ReleaseError: If the lock lacks something that is needed.
     """
+    # pip with hashes installs only what is itself pinned as a requirement: a constraint does not pin what a wheel needs.
     blocks = {
         block.split(maxsplit=1)[0]: block for block in re.split(r"^(?=\S)", lock, flags=re.MULTILINE) if block
     }
-    plain = wheel.with_name("constraints.txt")
-    plain.write_text("".join(f"{pin}\n" for pin in blocks), encoding="utf-8")
+    pinned = wheel.with_name("constraints.txt")
+    pinned.write_text("\n".join(re.findall(r"^\S.*?(?= \\$)", lock, re.MULTILINE)), encoding="utf-8")
     uv = Path(sys.executable).with_name("uv")
     wanted = f"{name} @ {wheel.as_uri()}"
     needed = run(
-        *(uv, "pip", "compile", "-", "--quiet", "--constraint", plain, "--no-header", "--no-annotate"),
-        *("--no-emit-index-url", "--no-emit-find-links"),
+        *(uv, "pip", "compile", "-", "--quiet", "--python", sys.executable, "--constraint", pinned),
+        *("--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"),
         typed=wanted,
     ).splitlines()
     pins = [line for line in needed if not line.startswith("punto @ ")]

@@ -1,5 +1,6 @@
 """What `make release` refuses, and how it names a difference."""
 
+import hashlib
 import tomllib
 import zipfile
 from pathlib import Path
@@ -101,10 +102,43 @@ def test_a_command_that_fails_is_named_with_what_it_said():
         release.run("git", "no-such-command")
 
 
-def test_what_the_lock_lacks_is_refused(tmp_path, monkeypatch):
-    wheel = tmp_path / "punto-1-py3-none-any.whl"
+LOCK = """\
+kept==2 ; python_full_version < '3.12' \\
+    --hash=sha256:22
+kept==3 ; python_full_version >= '3.12' \\
+    --hash=sha256:33
+other==1 \\
+    --hash=sha256:11
+"""
+
+
+def resolved(*command: str | Path, **_: str) -> str:
+    """What a resolution of a package that needs `kept` prints."""
+    constraints = Path(command[command.index("--constraint") + 1]).read_text(encoding="utf-8")
+    assert constraints.splitlines() == [
+        line.removesuffix(" \\") for line in LOCK.splitlines() if line[0] != " "
+    ]
+    return "kept==2\npunto @ file:///punto.whl"
+
+
+@pytest.fixture
+def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty wheel, whose needs are known without an index."""
+    monkeypatch.setattr(release, "run", resolved)
+    wheel = tmp_path / "punto.whl"
     wheel.write_bytes(b"")
-    monkeypatch.setattr(release, "run", lambda *_, **__: "absent==1\npunto @ file:///x\nkept==2")
+    return wheel
+
+
+def test_what_is_installed_has_the_hashes_of_the_lock_and_its_own(wheel):
+    own, *others = release.locked("punto[text]", wheel, LOCK).splitlines()
+
+    assert own == f"punto[text] @ {wheel.as_uri()} --hash=sha256:{hashlib.sha256(b'').hexdigest()}"
+    assert others == LOCK.splitlines()[:2]
+
+
+def test_what_the_lock_lacks_is_refused(wheel, monkeypatch):
+    monkeypatch.setattr(release, "run", lambda *_, **__: "kept==2\nabsent==1")
 
     with pytest.raises(release.ReleaseError, match=r"lacks what punto\[text\] needs: absent==1: "):
-        release.locked("punto[text]", wheel, "kept==2 \\\n    --hash=sha256:00\n")
+        release.locked("punto[text]", wheel, LOCK)
