@@ -1,12 +1,15 @@
 """What `make release` refuses, and how it names a difference."""
 
 import hashlib
+import sys
 import tomllib
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
+from punto.version import __version__
 from tests import release
 
 SECTION = "# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-01-31\n\n### Added\n\n- All.\n"
@@ -142,3 +145,25 @@ def test_what_the_lock_lacks_is_refused(wheel, monkeypatch):
 
     with pytest.raises(release.ReleaseError, match=r"lacks what punto\[text\] needs: absent==1: "):
         release.locked("punto[text]", wheel, LOCK)
+
+
+def test_an_environment_that_imports_from_elsewhere_is_refused():
+    """A developer's own environment imports the checkout."""
+    with pytest.raises(
+        release.ReleaseError, match=r"punto/__init__\.py was imported, which is not in the env"
+    ):
+        release.try_installed(Path(sys.prefix), __version__, ["punto"])
+
+
+def test_an_environment_with_another_version_is_refused():
+    with pytest.raises(release.ReleaseError, match=rf"says 'punto {__version__}', not 'punto 9\.9\.9'"):
+        release.try_installed(Path(sys.prefix), "9.9.9", ["punto"])
+
+
+@pytest.mark.parametrize(("more", "refused"), [(0, True), (1, False)])
+def test_a_table_that_takes_the_limit_is_refused(tmp_path, monkeypatch, more, refused):
+    (tmp_path / "library.so").write_bytes(bytes(10_000))
+    monkeypatch.setattr(release, "TABLE_LIMIT", release.on_disk(tmp_path) + more)
+
+    with pytest.raises(release.ReleaseError, match="must take less than") if refused else nullcontext():
+        assert release.on_disk_of_a_table(tmp_path) >= 10_000
