@@ -2,6 +2,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -15,7 +16,7 @@ from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS
 DISK = os.environ.setdefault("PUNTO_TESTS_DISK", tempfile.gettempdir())
 MEMORY = Path("/dev/shm")  # noqa: S108 - what is in it is each test's own
 COSTLY = passwords._HASHER, passwords._CARD_COST
-CHEAP = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
+CHEAP: dict[str, Any] = {"time_cost": 1, "memory_cost": 8, "parallelism": 1}
 
 # Hundreds of tests begin a record of their own and wait for a disk at each commit, though what they state is as true in
 # memory: a file there outlives a program that is killed. What must find commits half done is marked `disk`.

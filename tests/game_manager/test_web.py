@@ -24,11 +24,10 @@ from punto.controller.journal.recovery import replay
 from punto.game_manager import sheets, web
 from punto.game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
-from tests.operators.conftest import cheap_passwords
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
 
-__all__ = ["cheap_passwords"]
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
 READS = (
     "/api/progressive",
