@@ -18,6 +18,8 @@ from punto.drivers.ishoe.link import IShoeLink
 from tests.ishoe.examples import LOG, SERIAL
 from tests.ishoe.model import ModelShoe
 
+pytestmark = pytest.mark.by_chance
+
 STEP = 0.01
 
 
