@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+NODE := node_modules/.ready
 DOCS := .venv-docs
 SOURCES := docs/site_links.py punto/*.py baccarat commands configs consoles controller displays drivers game_manager odds simulators tests benchmarks examples
 COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers ishoe keypad coin_spot card_reader)
@@ -25,7 +26,7 @@ demo: $(READY)
 # what they start again and again is compiled once. Much of it waits for a disk or another process: four workers for two
 # processors. What holds a limit in real time has no more than one neighbour, for it waits nearly all of its time.
 test: export PYTHONDONTWRITEBYTECODE =
-test: $(READY) system
+test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TOGETHER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
 	$(BIN)/coverage run -m pytest $(ALONE) $(filter $(COVERED:%=%/%),$(PUNCTUAL))
@@ -34,12 +35,16 @@ test: $(READY) system
 	$(BIN)/pytest $(TOGETHER) $(BY_CHANCE) $(OTHERS)
 	$(BIN)/pytest $(ALONE) $(filter-out $(COVERED:%=%/%),$(PUNCTUAL))
 
-check: $(READY)
+check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.lock_is_current
+	node_modules/@biomejs/cli-linux-*/biome check
+	$(BIN)/python -m tests.page_types build/pages/schemas
+	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
+	node_modules/.bin/tsc
 
 bench: $(READY) system
 	$(BIN)/python -m benchmarks
@@ -48,12 +53,14 @@ bench: $(READY) system
 soak: $(READY) system
 	PUNTO_PLAY_ALL=1 $(BIN)/pytest -m "soak or by_chance or in_part" --timeout 3600
 
-fmt: $(READY)
+fmt: $(READY) $(NODE)
 	$(BIN)/ruff format $(SOURCES)
 	$(BIN)/ruff check --fix $(SOURCES)
+	node_modules/@biomejs/cli-linux-*/biome check --write
 
 lock: $(READY)
 	$(BIN)/python -m tests.lock_is_current --write
+	npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
 schema: $(READY)
 	$(BIN)/punto schema --out docs/reference --acl configs/mosquitto.acl
@@ -90,6 +97,12 @@ release: $(READY)
 system:
 	./tests/install-system-packages
 
+# What the pages' scripts are checked with, and what parses the AsyncAPI document.
+$(NODE): package.json package-lock.json
+	./tests/install-system-packages node
+	npm ci --loglevel error --ignore-scripts --no-audit --no-fund
+	touch $@
+
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
@@ -97,4 +110,4 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DOCS) site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DOCS) node_modules site build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

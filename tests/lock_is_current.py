@@ -1,5 +1,6 @@
 """Whether the lock files are what pyproject.toml asks for, and name no address; `--write` makes them so."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -35,9 +36,22 @@ FLAGS = [
 FLAGS += ["--no-emit-index-url", "--no-emit-find-links"]
 
 
+NPM_LOCK = Path("package-lock.json")
+"""What the pages' scripts are checked with. `npm ci` holds it against package.json."""
+
+
 def main() -> int:
     """Check each."""
-    return max(is_current(lock, wanted) for lock, wanted in LOCKS.items())
+    return max(*(is_current(lock, wanted) for lock, wanted in LOCKS.items()), is_portable(NPM_LOCK))
+
+
+def is_portable(lock: Path) -> int:
+    """Each package of npm's has its hash, and none the address that it came from."""
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    faulty = [name for name, it in packages.items() if name and ("resolved" in it or "integrity" not in it)]
+    if faulty:
+        print(f"{lock} has an address, or no hash, of {', '.join(faulty)}: make it again with `make lock`")
+    return int(bool(faulty))
 
 
 def is_current(lock: Path, wanted: list[str]) -> int:

@@ -1,29 +1,50 @@
 // Orders of others that wait for a second person: approved or declined here, at one's own session.
 
 import { say } from "./dialogs.js";
-import { button, element, facts, refresh } from "./elements.js";
+import { button, element, facts, one, refresh } from "./elements.js";
 import { ask, live, reasonOf } from "./service.js";
 import { plain, sentence } from "./words.js";
 
-const box = element("section", { id: "waiting", "aria-label": "Orders that wait for you", "aria-live": "polite", hidden: true });
+/** @import { View } from "#sent/consoles" */
 
-/** Draw them under the page's bar. */
+const box = element("section", {
+  id: "waiting",
+  "aria-label": "Orders that wait for you",
+  "aria-live": "polite",
+  hidden: true,
+});
+
+/**
+ * Draw them under the page's bar.
+ * @param {View} view
+ */
 export function showWaiting({ waiting }) {
-  if (!box.isConnected) document.querySelector("header.bar").after(box);
+  if (!box.isConnected) one("header.bar").after(box);
   const mine = waiting.filter(({ may }) => may);
   box.hidden = mine.length === 0;
-  refresh(box, [mine.map(({ number }) => number), live()], () => mine.map(({ number, label, giver, why, fields }) => element(
-    "div",
-    { class: "waits", "data-waiting": number },
-    element("p", {}, element("strong", {}, `${giver}: ${label}`), ` ${sentence(why)}.`),
-    facts(Object.entries(fields).map(([name, value]) => [plain(name), value])),
-    element("div", { class: "decide" },
-      button("Decline", () => decide("DELETE", number), { disabled: !live() }),
-      button("Approve", () => decide("POST", number), { class: "go", disabled: !live() })),
-  )));
+  refresh(box, [mine.map(({ number }) => number), live()], () =>
+    mine.map(({ number, label, giver, why, fields }) =>
+      element(
+        "div",
+        { class: "waits", "data-waiting": number },
+        element("p", {}, element("strong", {}, `${giver}: ${label}`), ` ${sentence(why)}.`),
+        facts(Object.entries(fields).map(([name, value]) => [plain(name), value])),
+        element(
+          "div",
+          { class: "decide" },
+          button("Decline", () => decide("DELETE", number), { disabled: !live() }),
+          button("Approve", () => decide("POST", number), { class: "go", disabled: !live() }),
+        ),
+      ),
+    ),
+  );
 }
 
+/**
+ * @param {string} method
+ * @param {number} number
+ */
 async function decide(method, number) {
   const answer = await ask(method, `/api/approvals/${number}`);
-  if (![200, 204].includes(answer.status)) say(reasonOf(answer), true);
+  if (!answer.ok) say(reasonOf(answer), true);
 }

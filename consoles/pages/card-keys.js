@@ -1,19 +1,31 @@
 // Keying a card: rank and suit, by touch or by keyboard (A 2–9 T J Q K, and S H D C).
 
-import { RANKS, SUITS, cardWords, rankSign, rankWord, suitSign, suitWord } from "./cards.js";
+import { cardWords, RANKS, rankSign, rankWord, SUITS, suitSign, suitWord } from "./cards.js";
 import { button, element } from "./elements.js";
 
 /**
  * Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not; `entered`, if
  * there is one, when Enter is pressed and the card is whole.
+ * @param {(code: string | null, rank: string | null) => void} changed
+ * @param {(() => void) | null} [entered]
  */
 export function cardKeys(changed, entered = null) {
+  /** @type {string | null} */
   let rank = null;
+  /** @type {string | null} */
   let suit = null;
+  /** @type {Map<string, HTMLButtonElement>} */
   const keys = new Map();
+  /** @type {(name: string, sign: string | Node, words: string) => HTMLButtonElement} */
   const key = (name, sign, words) => {
-    keys.set(name, button(sign, () => choose(name), { class: "card-key", "aria-label": words, "aria-pressed": "false", "data-key": name }));
-    return keys.get(name);
+    const made = button(sign, () => choose(name), {
+      class: "card-key",
+      "aria-label": words,
+      "aria-pressed": "false",
+      "data-key": name,
+    });
+    keys.set(name, made);
+    return made;
   };
   const node = element(
     "div",
@@ -31,6 +43,7 @@ export function cardKeys(changed, entered = null) {
     event.preventDefault();
   });
 
+  /** @param {string} name */
   function choose(name) {
     if (RANKS.includes(name)) rank = name;
     else suit = name;
@@ -38,7 +51,8 @@ export function cardKeys(changed, entered = null) {
   }
 
   function clear() {
-    rank = suit = null;
+    rank = null;
+    suit = null;
     show();
   }
 
@@ -47,9 +61,13 @@ export function cardKeys(changed, entered = null) {
     changed(rank !== null && suit !== null ? rank + suit : null, rank);
   }
 
-  return { node, clear, focus: () => keys.get("A").focus() };
+  return { node, clear, focus: () => keys.get("A")?.focus() };
 }
 
-/** What has been chosen so far, in words. */
+/**
+ * What has been chosen so far, in words.
+ * @param {string | null} code
+ * @param {string | null} rank
+ */
 export const chosenWords = (code, rank) =>
-  code !== null ? cardWords(code) : rank !== null ? `${rankWord(rank)} of …` : "rank, then suit";
+  code === null ? (rank === null ? "rank, then suit" : `${rankWord(rank)} of …`) : cardWords(code);

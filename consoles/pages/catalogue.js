@@ -2,22 +2,33 @@
 
 import { ask } from "./service.js";
 
+/** @import { OrderOnOffer } from "#sent/consoles" */
+
+/** @type {Map<string, OrderOnOffer>} */
 const orders = new Map();
 
 /** Fetch them, once, before a page shows any. */
 export async function fetchOrders() {
-  for (;;) {
-    const { status, body } = await ask("GET", "/api/orders");
-    if (status === 200) {
-      for (const each of body) orders.set(each.order, each);
-      return;
-    }
-    await new Promise((go) => setTimeout(go, 1000));
+  while (orders.size === 0) {
+    /** @type {import("./service.js").Answer<OrderOnOffer[]>} */
+    const answer = await ask("GET", "/api/orders");
+    if (answer.ok) for (const each of answer.body) orders.set(each.order, each);
+    else await new Promise((go) => setTimeout(go, 1000));
   }
 }
 
-export const orderOf = (order) => orders.get(order);
-export const labelOf = (order) => orderOf(order)?.label ?? order;
+/** @param {string} order */
+export function orderOf(order) {
+  const found = orders.get(order);
+  if (found === undefined) throw new Error(`the service has no order ${order}`);
+  return found;
+}
 
-/** The orders of a group, in their order. */
+/** @param {string} order */
+export const labelOf = (order) => orderOf(order).label;
+
+/**
+ * The orders of a group, in their order.
+ * @param {OrderOnOffer["group"]} group
+ */
 export const groupOf = (group) => [...orders.values()].filter((each) => each.group === group);

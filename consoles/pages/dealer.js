@@ -3,7 +3,7 @@
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
-import { byId, button, element, put, refresh } from "./elements.js";
+import { button, byId, element, one, put, refresh, relabel } from "./elements.js";
 import { gameSection } from "./game.js";
 import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
@@ -11,44 +11,62 @@ import { byWhom, showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
-import { OUTCOMES, headline, moneyIn, remarks } from "./words.js";
+import { headline, moneyIn, OUTCOMES, remarks } from "./words.js";
+
+/** @import { PastRound, RoundRecord, LastRound, Rounds, SeatPay, View } from "#sent/consoles" */
 
 const HANDS_SHOWN = 10;
 
 const session = await begin(pageLink("Supervisor", "/supervisor", "to-supervisor"));
 byId("to-supervisor").hidden = session.roles.every((role) => role === "dealer");
+/** @type {View} */
 let view;
 
 // --- orders
 
-const mainOrder = button("", () => {}, { key: "F2", id: "main-order", class: "go", disabled: true });
+const mainOrder = button("", () => undefined, { key: "F2", id: "main-order", class: "go", disabled: true });
 const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
 const handsButton = button("Ten hands", () => showTen(), { key: "F9", id: "show-hands" });
 // What a dealer may say at any time, with a reason.
 const HELP_KEYS = ["F8", "F7"];
-const help = new Map(groupOf("help").map(({ order, label }, at) => [order, button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true })]));
+const help = new Map(
+  groupOf("help").map(({ order, label }, at) => [
+    order,
+    button(label, () => askHelp(order), { key: HELP_KEYS[at], "data-order": order, disabled: true }),
+  ]),
+);
 byId("orders").append(mainOrder, askKeys, ...help.values(), handsButton);
 
-const main = pressedTwice(mainOrder, () => {
-  const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
-  return found === undefined || view.prompt.code === "award" ? null : { ...found, again: `Press again: ${found.label.toLowerCase()}` };
-}, (order) => give(order));
+const main = pressedTwice(
+  mainOrder,
+  () => {
+    const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
+    return found === undefined || view.prompt.code === "award"
+      ? null
+      : { ...found, again: `Press again: ${found.label.toLowerCase()}` };
+  },
+  (order) => give(order),
+);
 
 function showOrders() {
   main.show();
-  for (const [order, key] of help) key.disabled = !live() || !view.orders.includes(order);
+  for (const [order, key] of help) key.disabled = !(live() && view.orders.includes(order));
 }
 
+/** @param {string} order */
 function askHelp(order) {
-  if (!help.get(order).disabled) askFor(order, view);
+  if (help.get(order)?.disabled === false) askFor(order, view);
 }
 
 // --- keying a card: rank, suit, and then the key that says which card it is
 
 const AWAITS_A_CARD = new Set(["key_card", "turn_first_card"]);
 let asked = false;
+/** @type {string | null} */
 let code = null;
+/** @type {number | null} */
 let position = null; // of the card that was awaited when this one was chosen: the order is for no other
+/** @type {View | undefined} */
 let keyedIn; // the view in which the last card was keyed, which does not know the next one yet
 let chosen = "";
 const keyOrder = button("", keyCard, { key: "Enter", id: "key-order", class: "go" });
@@ -63,7 +81,7 @@ byId("keying").append(keys.node);
 keys.clear();
 
 function showKeyOrder() {
-  keyOrder.firstChild.textContent = code ? `Key ${chosen}` : chosen;
+  relabel(keyOrder, code ? `Key ${chosen}` : chosen);
   keyOrder.disabled = code === null || !live() || !view?.orders.includes("key_card");
 }
 
@@ -103,9 +121,15 @@ function askForKeys() {
 function showCoup() {
   const { state, last } = view;
   // While a hand is dealt there is nothing to pay, and so room for larger cards.
-  byId("coup").classList.toggle("large", state.hands !== null && byId("keying").hidden);
+  byId("coup").classList.toggle("large", state.hands !== null && byId("keying").hidden === true);
   showHands(byId("coup"), state, state.hands === null ? last?.round.winner : null);
 }
+
+/** @param {RoundRecord} round */
+const outcomeOf = (round) => [
+  round.status === "void" ? "Void: return all wagers" : headline(round),
+  ...(round.winner === null ? [] : remarks(round)),
+];
 
 /** What every wager of the game pays by the last hand, from when it ends until the next is dealt. */
 function showPays() {
@@ -115,12 +139,19 @@ function showPays() {
   const result = byId("result");
   result.className = over?.round.winner ?? "";
   const shown = over?.correction ?? over?.round;
-  result.textContent = over === null ? "" : [shown.status === "void" ? "Void: return all wagers" : headline(shown), ...(shown.winner === null ? [] : remarks(shown))].join(" · ");
+  result.textContent = shown === undefined ? "" : outcomeOf(shown).join(" · ");
   put("why", shown?.who ? byWhom(shown) : "");
   const pays = over?.pays ?? [];
-  refresh(byId("pays"), pays, () => pays.map(({ title, pays: odds, outcome }) =>
-    element("div", { class: `pay ${outcome}` }, element("span", {}, title), element("strong", {}, outcome === "win" ? odds : OUTCOMES[outcome])),
-  ));
+  refresh(byId("pays"), pays, () =>
+    pays.map(({ title, pays: odds, outcome }) =>
+      element(
+        "div",
+        { class: `pay ${outcome}` },
+        element("span", {}, title),
+        element("strong", {}, outcome === "win" ? odds : OUTCOMES[outcome]),
+      ),
+    ),
+  );
 }
 
 function showSeats() {
@@ -130,26 +161,39 @@ function showSeats() {
   refresh(byId("seat-list"), [seats, over, dealing, prompt.code, state.seats], () => {
     const money = moneyIn(state.currency);
     const standing = new Map(seats.map(({ seat, wagers }) => [seat, wagers]));
-    const due = new Map((over?.seats ?? []).map((each) => [each.seat, owedTo(each, over)]));
+    const due = new Map(over?.seats.map((each) => [each.seat, owedTo(each, over)]));
     return Array.from({ length: state.seats }, (_, at) => at + 1)
       .filter((seat) => (state.seats <= 9 && prompt.code !== "award") || standing.has(seat) || due.has(seat))
-      .map((seat) => element(
-        "article",
-        { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
-        element("h3", {}, String(seat)),
-        element("ul", { class: "wagers", "aria-label": "Wagers" }, ...(standing.get(seat) ?? []).map((each) =>
-          element("li", {}, element("span", {}, each.title), " ", element("b", {}, money(each.amount))))),
-        due.get(seat) ?? element("div", { class: "owed" }),
-      ));
+      .map((seat) =>
+        element(
+          "article",
+          { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
+          element("h3", {}, String(seat)),
+          element(
+            "ul",
+            { class: "wagers", "aria-label": "Wagers" },
+            ...(standing.get(seat) ?? []).map((each) =>
+              element("li", {}, element("span", {}, each.title), " ", element("b", {}, money(each.amount))),
+            ),
+          ),
+          due.get(seat) ?? element("div", { class: "owed" }),
+        ),
+      );
   });
 }
 
 // What is done with a wager that is paid nothing.
+/** @type {Record<string, string>} */
 const DONE = { push: "Leave the wager", lose: "Take", void: "Return" };
 
-/** What is to be done for a seat after the last hand: pay, take, or leave; after a correction of it, the differences alone. */
+/**
+ * What is to be done for a seat after the last hand: pay, take, or leave; after a correction of it, the differences alone.
+ * @param {SeatPay} settled
+ * @param {LastRound} last
+ */
 function owedTo(settled, { correction, differences }) {
   const money = moneyIn(view.state.currency, { whole: false });
+  /** @param {number} amount */
   const paid = (amount) => (amount < 0 ? `Take back ${money(-amount)}` : `Pay ${money(amount)}`);
   const shown = correction === null ? settled : differences.find(({ seat }) => seat === settled.seat);
   const due = shown?.due ?? [];
@@ -157,15 +201,33 @@ function owedTo(settled, { correction, differences }) {
   return element(
     "div",
     { class: "owed" },
-    element("ul", { "aria-label": "Last hand" }, ...due.map(({ title, outcome, pay }) =>
-      element("li", { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome }, element("span", {}, title), " ", element("b", {}, pay === 0 ? DONE[outcome] : paid(pay))))),
-    element("p", {}, ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays) ? [element("small", {}, "stake stays"), " "] : []), element("b", {}, total)),
+    element(
+      "ul",
+      { "aria-label": "Last hand" },
+      ...due.map(({ title, outcome, pay }) =>
+        element(
+          "li",
+          { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome },
+          element("span", {}, title),
+          " ",
+          element("b", {}, pay === 0 ? DONE[outcome] : paid(pay)),
+        ),
+      ),
+    ),
+    element(
+      "p",
+      {},
+      ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays) ? [element("small", {}, "stake stays"), " "] : []),
+      element("b", {}, total),
+    ),
   );
 }
 
 // --- the last ten hands
 
+/** @type {PastRound[]} */
 let rounds = [];
+/** @type {number | null} */
 let fetched = null;
 
 async function fetchHands() {
@@ -173,32 +235,42 @@ async function fetchHands() {
   if (fetched === round) return;
   if (fetched !== null && view.operator === view.you) active(); // a hand was dealt, and that is the dealer's work
   fetched = round;
-  const { status, body } = await ask("GET", `/api/rounds?limit=${HANDS_SHOWN}`);
-  if (status !== 200) {
-    if (status === 0) fetched = null; // with the next view again
+  /** @type {import("./service.js").Answer<Rounds>} */
+  const answer = await ask("GET", `/api/rounds?limit=${HANDS_SHOWN}`);
+  if (!answer.ok) {
+    if (answer.status === 0) fetched = null; // with the next view again
     return;
   }
-  rounds = body.rounds;
-  const letter = ({ status: how, winner }) => (winner === null ? "V" : how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : "C");
-  byId("hand-strip").replaceChildren(...rounds.map(({ round: each }) => {
-    const made = element(
-      "button",
-      { type: "button", class: `past ${each.winner ?? "void"}`, "aria-label": `Round ${each.round}: ${headline(each)}` },
-      element("b", {}, letter(each)),
-      element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
-    );
-    made.addEventListener("click", () => showTen(each.round));
-    return made;
-  }));
+  rounds = answer.body.rounds;
+  /** @param {RoundRecord} round */
+  const letter = ({ status: how, winner }) =>
+    winner === null ? "V" : how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : "C";
+  byId("hand-strip").replaceChildren(
+    ...rounds.map(({ round: each }) => {
+      const made = element(
+        "button",
+        {
+          type: "button",
+          class: `past ${each.winner ?? "void"}`,
+          "aria-label": `Round ${each.round}: ${headline(each)}`,
+        },
+        element("b", {}, letter(each)),
+        element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
+      );
+      made.addEventListener("click", () => showTen(each.round));
+      return made;
+    }),
+  );
 }
 
+/** @param {number | null} [which] */
 function showTen(which = null) {
   if (rounds.length === 0) {
     say("No hand has been dealt yet.");
     return;
   }
   const dialog = show("Last ten hands", ...rounds.map((each) => wholeRound(each, view.state)));
-  const first = dialog.querySelector(which === null ? "article" : `[data-round="${which}"]`);
+  const first = one(which === null ? "article" : `[data-round="${which}"]`, HTMLElement, dialog);
   first.scrollIntoView();
   first.focus({ preventScroll: true });
 }
@@ -206,6 +278,7 @@ function showTen(which = null) {
 // --- keyboard
 
 const game = gameSection();
+/** @type {Record<string, () => unknown>} */
 const SHORTCUTS = {
   F2: main.press,
   F4: askForKeys,
@@ -216,9 +289,11 @@ const SHORTCUTS = {
 
 document.addEventListener("keydown", (event) => {
   // Digits are seats, but where they are ranks.
-  const seat = /^[1-9]$/.test(event.key) && byId("keying").hidden ? () => game.pressSeat(Number(event.key)) : undefined;
+  const seat =
+    /^[1-9]$/u.test(event.key) && byId("keying").hidden ? () => game.pressSeat(Number(event.key)) : undefined;
   const act = SHORTCUTS[event.key] ?? seat;
-  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog[open]") !== null) return;
+  if (act === undefined || view === undefined || event.repeat || document.querySelector("dialog[open]") !== null)
+    return;
   event.preventDefault();
   act();
 });

@@ -1,84 +1,112 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
-import { askPassword, awardOrders, showProgressive } from "./award.js";
+import { askPassword, awardOrders, hasGame, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
-import { byId, button, element, put, refresh } from "./elements.js";
+import { button, byId, element, put, refresh, relabel } from "./elements.js";
 import { live } from "./service.js";
 import { pressedTwice } from "./twice.js";
 import { moneyIn } from "./words.js";
 
+/** @import { GameView, SeatInGame, View } from "#sent/consoles" */
+/** @import { GameAtTable } from "./award.js" */
+/** @import { Meaning } from "./twice.js" */
+/** @typedef {(minor: number) => string} Money */
+
 const ENDS = { aquarius: "game_over", nexus: "end_game" };
+/** What a seat's button shows of it, as classes. */
+const MARKS = /** @type {const} */ (["lit", "won", "selected", "late", "spent"]);
 const SEEN_BY_SENSOR = "the sensor before this seat sees its wager";
 
 /** Draws it, when `show` is called with a view; `pressSeat` and `pressOrder` are for the keyboard. */
 export function gameSection() {
-  let view;
-  const twice = button("", () => {}, { key: "F6", id: "game-order", class: "go", disabled: true });
-  const order = pressedTwice(twice, () => nextOrder(view), (which) => give(which, which === "start_game" ? { round: view.state.round } : {}));
-  const supervisors = awardOrders(() => view);
+  /** @type {GameAtTable | null} */
+  let view = null;
+  /** The view, of which nothing is asked before it is shown. */
+  const current = () => /** @type {GameAtTable} */ (view);
+  const twice = button("", () => undefined, { key: "F6", id: "game-order", class: "go", disabled: true });
+  const order = pressedTwice(
+    twice,
+    () => (view === null ? null : nextOrder(view.progressive)),
+    (which) => give(which, which === "start_game" ? { round: current().state.round } : {}),
+  );
+  const supervisors = awardOrders(current);
   const swipe = element("p", { class: "swipe-now", role: "status" });
-  const password = button("", () => askPassword(view), { id: "card-password", class: "go", hidden: true });
+  const password = button("", () => askPassword(current()), { id: "card-password", class: "go", hidden: true });
   byId("game-orders").append(twice, supervisors.node, swipe, password);
 
+  /** @param {number} seat */
   function pressSeat(seat) {
-    const found = view.progressive?.seats.find((each) => each.seat === seat);
-    if (found === undefined || !live()) return;
+    const found = view?.progressive.seats.find((each) => each.seat === seat);
+    if (view === null || found === undefined || !live()) return;
     const { order: which, refused } = seatOrder(view.progressive, found);
     if (refused) say(`Seat ${seat}: ${refused}`, true);
     else give(which, { seat });
   }
 
+  /** @param {View} latest */
   function show(latest) {
-    view = latest;
+    const money = showProgressive(latest);
+    view = hasGame(latest) ? latest : null;
+    document.body.classList.toggle("with-progressive", view !== null);
+    if (view === null || money === null) return;
     const { progressive, state } = view;
-    document.body.classList.toggle("with-progressive", progressive !== null);
-    const money = showProgressive(view);
-    if (money === null) return;
     put("meter", money(progressive.meter));
-    put("meter-facts", [
+    const known = [
       `${moneyIn(state.currency)(progressive.wager)} each`,
       progressive.key && `Key in ${progressive.key.toUpperCase()}`,
       progressive.sensors === "offline" && "Sensors do not answer",
-    ].filter(Boolean).join(" · "));
+    ];
+    put("meter-facts", known.filter(Boolean).join(" · "));
     byId("progressive").dataset.todo = progressive.todo.code;
     showSeats(progressive, money);
     order.show();
     supervisors.show();
     password.hidden = progressive.password_of === null;
     password.disabled = !live();
-    password.firstChild.textContent = `Password of ${progressive.password_of}`;
-    swipe.textContent = password.hidden && progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card") ? "Swipe the card now" : "";
+    relabel(password, `Password of ${progressive.password_of}`);
+    swipe.textContent =
+      password.hidden && progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card")
+        ? "Swipe the card now"
+        : "";
   }
 
+  /**
+   * @param {GameView} progressive
+   * @param {Money} money
+   */
   function showSeats(progressive, money) {
     const box = byId("hand-buttons");
     // As the dealer sees the table, and as the keypad has them.
     const seats = progressive.seat_one === "right" ? [...progressive.seats].reverse() : progressive.seats;
-    const focused = document.activeElement?.dataset?.hand;
-    refresh(box, [seats, progressive.step, progressive.by_device, live()], () => seats.map((seat) => {
-      const { refused } = seatOrder(progressive, seat);
-      const made = button(String(seat.seat), () => pressSeat(seat.seat), {
-        class: ["hand-button", ...["lit", "won", "selected", "late", "spent"].filter((each) => seat[each])].join(" "),
-        "data-hand": seat.seat,
-        "aria-pressed": String(pressed(progressive, seat)),
-        "aria-disabled": String(Boolean(refused)),
-        disabled: !live(),
-      });
-      made.append(element("span", { class: "how" }, how(progressive, seat, money)));
-      made.setAttribute("aria-label", `Seat ${seat.seat}: ${how(progressive, seat, money)}`);
-      return made;
-    }));
-    if (focused) box.querySelector(`[data-hand="${focused}"]`)?.focus();
+    const focused = document.activeElement?.getAttribute("data-hand");
+    refresh(box, [seats, progressive.step, progressive.by_device, live()], () =>
+      seats.map((seat) => {
+        const { refused } = seatOrder(progressive, seat);
+        const made = button(String(seat.seat), () => pressSeat(seat.seat), {
+          class: ["hand-button", ...MARKS.filter((mark) => seat[mark])].join(" "),
+          "data-hand": seat.seat,
+          "aria-pressed": String(pressed(progressive, seat)),
+          "aria-disabled": String(Boolean(refused)),
+          disabled: !live(),
+        });
+        made.append(element("span", { class: "how" }, how(progressive, seat, money)));
+        made.setAttribute("aria-label", `Seat ${seat.seat}: ${how(progressive, seat, money)}`);
+        return made;
+      }),
+    );
+    if (focused) again(box.querySelector(`[data-hand="${focused}"]`));
   }
 
   return { show, pressSeat, pressOrder: order.press };
 }
 
-/** START GAME, or the end of the game that was started. */
-function nextOrder(view) {
-  const { progressive } = view;
-  if (progressive === null) return null;
+/**
+ * START GAME, or the end of the game that was started.
+ * @param {GameView} progressive
+ * @returns {Meaning}
+ */
+function nextOrder(progressive) {
   if (progressive.step === "betting") {
     const count = progressive.seats.filter(({ lit }) => lit).length;
     const again = `Press again: ${count === 0 ? "no wager" : `${count} ${count === 1 ? "wager" : "wagers"}`}`;
@@ -88,15 +116,28 @@ function nextOrder(view) {
   return { order, label: labelOf(order), again: `Press again: ${labelOf(order)}`, refused: progressive.orders[order] };
 }
 
-/** What pressing a seat means now, and why it cannot be pressed. */
+/**
+ * What pressing a seat means now, and why it cannot be pressed.
+ * @param {GameView} progressive
+ * @param {SeatInGame} seat
+ */
 function seatOrder(progressive, { lit, refused }) {
   if (progressive.step !== "betting") return { order: "hand_button", refused };
   const order = lit ? "wager_lifted" : "wager_placed";
   return { order, refused: progressive.by_device.includes(order) ? SEEN_BY_SENSOR : refused };
 }
 
+/** @param {HTMLElement | null} seat */
+const again = (seat) => seat?.focus();
+
+/** @type {(game: GameView, seat: SeatInGame) => boolean} */
 const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : selected);
 
+/**
+ * @param {GameView} game
+ * @param {SeatInGame} seat
+ * @param {Money} money
+ */
 function how({ step }, { lit, wagered, late, spent, won, selected, share }, money) {
   if (late) return "Late: not in";
   if (spent) return "Lay anew";

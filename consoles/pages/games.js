@@ -1,14 +1,32 @@
 // Another game, or other limits: between shoes only.
 
 import { askOrder } from "./dialogs.js";
-import { byId, element, submitted, table } from "./elements.js";
+import { byId, element, one, submitted, table } from "./elements.js";
 import { live, read } from "./service.js";
 import { moneyIn } from "./words.js";
 
-const LIMITS = { minimum: "Minimum", maximum: "Maximum", step: "Step" };
+/** @import { GameOnOffer, View } from "#sent/consoles" */
+/** @typedef {"minimum" | "maximum" | "step"} Limit */
+
+/** @type {[Limit, string][]} */
+const LIMITS = [
+  ["minimum", "Minimum"],
+  ["maximum", "Maximum"],
+  ["step", "Step"],
+];
+const AN_AMOUNT = /^\d{1,9}(\.\d{1,2})?$/u;
+const form = byId("game-form", HTMLFormElement);
+const choice = byId("game-choice", HTMLSelectElement);
+const go = byId("change-game", HTMLButtonElement);
+/** @type {View} */
 let view;
+/** @type {GameOnOffer[] | null} */
 let games = null;
 
+/**
+ * @param {View} latest
+ * @param {{ opened: boolean }} how
+ */
 export async function showGames(latest, { opened }) {
   view = latest;
   if (opened) await fetchGames();
@@ -16,75 +34,94 @@ export async function showGames(latest, { opened }) {
   byId("games-when").textContent = may
     ? "What the table plays from the next shoe on, within the limits that the game's file has."
     : "The game and its limits change between shoes only: the table must be closed.";
-  byId("change-game").disabled = !may || !live() || games === null;
+  go.disabled = !(may && live()) || games === null;
 }
 
-submitted(byId("game-form"), change);
-byId("game-choice").addEventListener("change", showLimits);
+submitted(form, change);
+choice.addEventListener("change", showLimits);
 
 async function fetchGames() {
   games = await read("/api/games", byId("game-limits"));
   if (games === null) return;
-  byId("game-choice").replaceChildren(...games.map(({ name, title, dealt }) =>
-    element("option", { value: name, selected: title === view.state.game }, dealt === "face_down" ? `${title} (face down)` : title),
-  ));
+  choice.replaceChildren(
+    ...games.map(({ name, title, dealt }) =>
+      element(
+        "option",
+        { value: name, selected: title === view.state.game },
+        dealt === "face_down" ? `${title} (face down)` : title,
+      ),
+    ),
+  );
   showLimits();
 }
 
-const chosen = () => games.find(({ name }) => name === byId("game-choice").value);
+const chosen = () => /** @type {GameOnOffer} */ (games?.find(({ name }) => name === choice.value));
 
 /** The limits in force where the game is the one being played, else those of its file. */
 function showLimits() {
   const { title, wagers } = chosen();
   const inForce = new Map(title === view.state.game ? view.state.limits.map((each) => [each.wager, each]) : []);
-  byId("game-limits").replaceChildren(table(
-    "Limits",
-    ["Wager", ...Object.values(LIMITS)],
-    wagers.map((wager) => [
-      wager.title,
-      ...Object.entries(LIMITS).map(([limit, word]) => element("input", {
-        name: `${wager.wager}.${limit}`,
-        "aria-label": `${wager.title}: ${word}`,
-        inputmode: "decimal",
-        autocomplete: "off",
-        placeholder: "none",
-        value: amount((inForce.get(wager.wager) ?? wager)[limit]),
-      })),
-    ]),
-  ));
+  byId("game-limits").replaceChildren(
+    table(
+      "Limits",
+      ["Wager", ...LIMITS.map(([, word]) => word)],
+      wagers.map((wager) => [
+        wager.title,
+        ...LIMITS.map(([limit, word]) =>
+          element("input", {
+            name: `${wager.wager}.${limit}`,
+            "aria-label": `${wager.title}: ${word}`,
+            inputmode: "decimal",
+            autocomplete: "off",
+            placeholder: "none",
+            value: amount((inForce.get(wager.wager) ?? wager)[limit]),
+          }),
+        ),
+      ]),
+    ),
+  );
 }
 
+/** @param {number | null} minor */
 const amount = (minor) => (minor === null ? "" : minor % 100 === 0 ? String(minor / 100) : (minor / 100).toFixed(2));
 
 /** The limits as they are typed, where they are other than the file's. */
 function typed() {
+  /** @type {Record<string, Partial<Record<Limit, number>>>} */
   const limits = {};
   for (const wager of chosen().wagers) {
-    for (const [limit, word] of Object.entries(LIMITS)) {
-      const text = byId("game-form").elements[`${wager.wager}.${limit}`].value.trim();
-      if (text === "" && wager[limit] === null) continue;
-      if (!/^\d{1,9}(\.\d{1,2})?$/.test(text)) throw new Error(`${wager.title}, ${word.toLowerCase()}: write an amount such as 25 or 2.50.`);
-      const minor = Math.round(Number(text) * 100);
-      if (minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
+    for (const [limit, word] of LIMITS) {
+      const text = one(`[name="${wager.wager}.${limit}"]`, HTMLInputElement, form).value.trim();
+      const none = text === "" && wager[limit] === null;
+      if (!(none || AN_AMOUNT.test(text)))
+        throw new Error(`${wager.title}, ${word.toLowerCase()}: write an amount such as 25 or 2.50.`);
+      const minor = none ? null : Math.round(Number(text) * 100);
+      if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
     }
   }
   return limits;
 }
 
 function change() {
-  if (byId("change-game").disabled) return;
+  if (go.disabled) return;
   const limits = typed();
   const game = chosen();
   const money = moneyIn(view.state.currency);
-  const narrowed = game.wagers.filter(({ wager }) => wager in limits).map(({ wager, title, ...of }) => {
-    const { minimum, maximum, step } = { ...of, ...limits[wager] };
-    return [title, money(minimum), maximum === null ? "none" : money(maximum), money(step)];
-  });
+  const narrowed = game.wagers
+    .filter(({ wager }) => wager in limits)
+    .map(({ wager, title, ...of }) => {
+      const { minimum, maximum, step } = { ...of, ...limits[wager] };
+      return [title, money(minimum), maximum === null ? "none" : money(maximum), money(step)];
+    });
   askOrder({
     order: "change_game",
     view,
     text: `From the next shoe on the table plays ${game.title}. The shoe in play is over with it.`,
-    parts: [narrowed.length ? table("Limits other than the game's own", ["Wager", ">Minimum", ">Maximum", ">Step"], narrowed) : element("p", { class: "hint" }, "With the limits of the game's file.")],
+    parts: [
+      narrowed.length > 0
+        ? table("Limits other than the game's own", ["Wager", ">Minimum", ">Maximum", ">Step"], narrowed)
+        : element("p", { class: "hint" }, "With the limits of the game's file."),
+    ],
     read: () => ({ game: game.name, limits }),
     preview: () => [element("p", { class: "good" }, "The game and these limits can be played at this table.")],
     confirm: "Change the game",

@@ -1,20 +1,28 @@
 // The rounds on the record, and any one of them with everything that made it.
 
-import { byId, button, element, scrolling, table } from "./elements.js";
-import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
+import { button, byId, element, scrolling, table } from "./elements.js";
 import { wholeRound } from "./rounds.js";
 import { ask, read, reasonOf } from "./service.js";
+import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
+
+/** @import { Input, RoundInputs, Rounds, View } from "#sent/consoles" */
 
 const AT_ONCE = 20;
+/** @type {View} */
 let view;
+/** @type {number | null} */
 let fetched = null; // the coming round when the list was fetched
 
 byId("find-round").addEventListener("submit", (event) => {
   event.preventDefault();
-  const number = byId("round-number").value.trim();
-  if (/^\d+$/.test(number)) location.hash = `hands/${number}`;
+  const number = byId("round-number", HTMLInputElement).value.trim();
+  if (/^\d+$/u.test(number)) location.hash = `hands/${number}`;
 });
 
+/**
+ * @param {View} latest
+ * @param {{ opened: boolean, which?: string }} how
+ */
 export function showHandList(latest, { opened, which }) {
   view = latest;
   if (opened && which) showRound(Number(which));
@@ -25,55 +33,81 @@ export function showHandList(latest, { opened, which }) {
   }
 }
 
+/** @param {number | null} before */
 async function addHands(before) {
   const asked = fetched;
+  /** @type {import("./service.js").Answer<Rounds>} */
   const answer = await ask("GET", `/api/rounds?limit=${AT_ONCE}${before === null ? "" : `&before=${before}`}`);
   if (asked !== fetched) return; // the list has begun anew since
   const list = byId("hand-list");
   list.querySelector(".older")?.remove();
-  if (answer.status !== 200) {
+  if (!answer.ok) {
     if (answer.status === 0) fetched = null; // with the next view again
     list.append(element("p", { class: "fault" }, reasonOf(answer)));
     return;
   }
   const { rounds, more } = answer.body;
-  if (before === null && rounds.length === 0) list.append(element("p", { class: "quiet" }, "No hand has been dealt yet."));
+  if (before === null && rounds.length === 0)
+    list.append(element("p", { class: "quiet" }, "No hand has been dealt yet."));
   for (const { ts, round } of rounds) {
-    list.append(element(
-      "a",
-      { class: `past ${round.winner ?? "void"}`, href: `#hands/${round.round}` },
-      element("b", {}, String(round.round)),
-      element("span", {}, headline(round)),
-      element("time", {}, clock(ts)),
-    ));
+    list.append(
+      element(
+        "a",
+        { class: `past ${round.winner ?? "void"}`, href: `#hands/${round.round}` },
+        element("b", {}, String(round.round)),
+        element("span", {}, headline(round)),
+        element("time", {}, clock(ts)),
+      ),
+    );
   }
-  if (more) list.append(button("Older", () => addHands(rounds.at(-1).round.round), { class: "older" }));
+  const last = rounds.at(-1);
+  if (more && last) list.append(button("Older", () => addHands(last.round.round), { class: "older" }));
 }
 
+/** @param {number} number */
 async function showRound(number) {
   const box = byId("hand-shown");
+  /** @type {RoundInputs | null} */
   const found = await read(`/api/rounds/${number}`, box);
   if (found === null) return;
   const { inputs, earlier, ts, game } = found;
   box.replaceChildren(
     wholeRound(found, view.state),
     element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
-    ...(earlier > 0 ? [element("p", { class: "quiet" }, `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`)] : []),
-    scrolling("Events", table(
+    ...(earlier > 0
+      ? [
+          element(
+            "p",
+            { class: "quiet" },
+            `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`,
+          ),
+        ]
+      : []),
+    scrolling(
       "Events",
-      ["Number", "Time", "From", "What"],
-      inputs.map(({ seq, ts: when, source, event }) => [String(seq), clock(when), source, inWords(event)]),
-    )),
+      table(
+        "Events",
+        ["Number", "Time", "From", "What"],
+        inputs.map(({ seq, ts: when, source, event }) => [String(seq), clock(when), source, inWords(event)]),
+      ),
+    ),
   );
   box.focus({ preventScroll: true });
   const { top } = box.getBoundingClientRect();
   if (top < 0 || top > innerHeight / 2) box.scrollIntoView();
 }
 
-/** An event of the record: what it is and whatever else it says. */
+/**
+ * An event of the record: what it is and whatever else it says.
+ * @param {Input["event"]} event
+ */
 function inWords({ kind, ...rest }) {
   const money = moneyIn(view.state.currency);
-  const words = (name, value) => (name === "amount" ? money(value) : typeof value === "object" ? JSON.stringify(value) : value);
-  const said = Object.entries(rest).filter(([, value]) => value !== null && value !== "").map(([name, value]) => `${plain(name)} ${words(name, value)}`);
-  return [plain(kind), said.join(", ")].filter(Boolean).join(": ");
+  /** @type {(name: string, value: unknown) => unknown} */
+  const words = (name, value) =>
+    name === "amount" ? money(Number(value)) : typeof value === "object" ? JSON.stringify(value) : value;
+  const said = Object.entries(rest)
+    .filter(([, value]) => value !== null && value !== "")
+    .map(([name, value]) => `${plain(name)} ${words(name, value)}`);
+  return [plain(String(kind)), said.join(", ")].filter(Boolean).join(": ");
 }

@@ -2,14 +2,28 @@
 
 import { card, smallCard } from "./cards.js";
 import { element, refresh, table } from "./elements.js";
-import { OUTCOMES, SIDES, clock, headline, moneyIn, plain, remarks } from "./words.js";
+import { clock, headline, moneyIn, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
-/** The titles of a game's wagers by their names; a wager of another game is called by its name. */
+/** @import { Card, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
+
+/** @type {Side[]} */
+export const HANDS = ["player", "banker"];
+
+/**
+ * The titles of a game's wagers by their names; a wager of another game is called by its name.
+ * @param {State} state
+ * @returns {(name: string) => string}
+ */
 export function titlesOf(state) {
   const titles = new Map(state.limits.map(({ wager, title }) => [wager, title]));
   return (name) => titles.get(name) ?? plain(name);
 }
 
+/**
+ * @param {Side} side
+ * @param {(Card | null)[]} cards
+ * @param {number | null} total
+ */
 function hand(side, cards, total) {
   return element(
     "div",
@@ -20,17 +34,28 @@ function hand(side, cards, total) {
   );
 }
 
-/** The hands on the table, or those of the last hand; with a winner the other one is paler. */
+/**
+ * The hands on the table, or those of the last hand; with a winner the other one is paler.
+ * @param {Element} box
+ * @param {State} state
+ * @param {Winner | null} [winner]
+ */
 export function showHands(box, { hands, result }, winner = null) {
   const shown = hands ?? result ?? { player: [], banker: [], player_total: null, banker_total: null };
-  refresh(box, [shown, hands === null], () => ["player", "banker"].map((side) => {
-    const made = hand(side, shown[side], shown[side].length ? shown[`${side}_total`] : null);
-    made.classList.toggle("lost", winner !== null && winner !== "tie" && winner !== side);
-    return made;
-  }));
+  refresh(box, [shown, hands === null], () =>
+    HANDS.map((side) => {
+      const made = hand(side, shown[side], shown[side].length > 0 ? shown[`${side}_total`] : null);
+      made.classList.toggle("lost", winner !== null && winner !== "tie" && winner !== side);
+      return made;
+    }),
+  );
 }
 
-/** A round in full. */
+/**
+ * A round in full.
+ * @param {PastRound} past
+ * @param {State} state
+ */
 export function wholeRound({ ts, round }, state) {
   const money = moneyIn(state.currency, { whole: false });
   const change = moneyIn(state.currency, { whole: false, sign: true });
@@ -48,9 +73,15 @@ export function wholeRound({ ts, round }, state) {
   );
   if (round.player.length + round.banker.length > 0) {
     said.append(
-      element("div", { class: "hands" }, hand("player", round.player, round.player_total), hand("banker", round.banker, round.banker_total)),
+      element(
+        "div",
+        { class: "hands" },
+        hand("player", round.player, round.player_total),
+        hand("banker", round.banker, round.banker_total),
+      ),
     );
   }
+  /** @type {(Node | string)[]} */
   const notes = [...remarks(round), ...round.corrections.map((each) => corrected(each))];
   if (round.hidden) notes.push("The cards were never shown");
   if (round.who) notes.push(byWhom(round));
@@ -59,7 +90,11 @@ export function wholeRound({ ts, round }, state) {
     said.append(element("p", { class: "quiet" }, correction ? "No seat's pay changes." : "No wagers."));
   } else if (correction) {
     said.append(
-      table("Pay difference", ["Seat", "Wager", ">To pay or take"], round.settlements.map((each) => [String(each.seat), title(each.wager), change(each.net)])),
+      table(
+        "Pay difference",
+        ["Seat", "Wager", ">To pay or take"],
+        round.settlements.map((each) => [String(each.seat), title(each.wager), change(each.net)]),
+      ),
     );
   } else {
     said.append(
@@ -80,28 +115,54 @@ export function wholeRound({ ts, round }, state) {
   return said;
 }
 
-/** Who voided or corrected a round, and why. */
-export const byWhom = ({ who, approved_by, reason }) => `By ${who}${approved_by ? `, approved by ${approved_by}` : ""}: ${reason}`;
+/**
+ * Who voided or corrected a round, and why.
+ * @param {RoundRecord} round
+ */
+export const byWhom = ({ who, approved_by, reason }) =>
+  `By ${who}${approved_by ? `, approved by ${approved_by}` : ""}: ${reason}`;
 
+/** @param {Correction} correction */
 function corrected({ position, side, before, after, who, reason }) {
-  return element("span", {}, `Card ${position}, ${SIDES[side]}, corrected from `, smallCard(before), " to ", smallCard(after), ` by ${who}: ${reason}`);
+  return element(
+    "span",
+    {},
+    `Card ${position}, ${SIDES[side]}, corrected from `,
+    smallCard(before),
+    " to ",
+    smallCard(after),
+    ` by ${who}: ${reason}`,
+  );
 }
 
-/** What each seat is to be paid, or is to give back, by a correction or a void: a table of the differences. */
+/**
+ * What each seat is to be paid, or is to give back, by a correction or a void: a table of the differences.
+ * @param {RoundRecord} round
+ * @param {State} state
+ */
 export function differences(round, state) {
   const money = moneyIn(state.currency, { whole: false });
   const title = titlesOf(state);
   const seats = Map.groupBy(round.settlements, ({ seat }) => seat);
+  /** @param {Settlement[]} all */
   const due = (all) => all.reduce((sum, each) => sum + each.returned, 0);
-  const words = (amount) => (amount < 0 ? `Take back ${money(-amount)}` : round.status === "correction" ? `Pay ${money(amount)}` : `Return ${money(amount)}`);
+  /** @param {number} amount */
+  const words = (amount) =>
+    amount < 0
+      ? `Take back ${money(-amount)}`
+      : round.status === "correction"
+        ? `Pay ${money(amount)}`
+        : `Return ${money(amount)}`;
   if (seats.size === 0) return element("p", { class: "nothing" }, "No seat's pay changes.");
   return table(
     round.status === "correction" ? "Pay difference by seat" : "Wagers by seat",
     ["Seat", "Wagers", ">Due"],
-    [...seats].sort(([one], [other]) => one - other).map(([seat, all]) => [
-      String(seat),
-      all.map((each) => `${title(each.wager)}: ${OUTCOMES[each.outcome].toLowerCase()}`).join(" · "),
-      element("strong", {}, words(due(all))),
-    ]),
+    [...seats]
+      .sort(([first], [second]) => first - second)
+      .map(([seat, all]) => [
+        String(seat),
+        all.map((each) => `${title(each.wager)}: ${OUTCOMES[each.outcome].toLowerCase()}`).join(" · "),
+        element("strong", {}, words(due(all))),
+      ]),
   );
 }

@@ -3,6 +3,16 @@
 import { byId, element, put } from "./elements.js";
 import { sentence } from "./words.js";
 
+/** @import { Refusal, SignedOnAnswer, View } from "#sent/consoles" */
+
+/**
+ * An answer always has a status, 0 if none came, and a body: what was asked for (a Blob if it is a PDF), or why not.
+ * @template Body
+ * @typedef {{ ok: true, status: number, body: Body } | { ok: false, status: number, body: Partial<Refusal> | null }} Answer
+ */
+/** @typedef {Omit<SignedOnAnswer, "csrf">} Session */
+/** @typedef {(view: View) => void} Watcher */
+
 const STALE_MILLISECONDS = 2500; // a view comes every second, and a page says NOT LIVE within three
 const AGAIN_MILLISECONDS = 1000;
 const ANSWER_MILLISECONDS = 10_000;
@@ -17,11 +27,20 @@ const TOKEN = "csrf";
 const TOKEN_WANTED = "token wanted";
 const pages = new BroadcastChannel("punto session");
 let csrf = sessionStorage.getItem(TOKEN);
-let idleSeconds = Infinity;
+let idleSeconds = Number.POSITIVE_INFINITY;
 let lastActive = Date.now(); // as the service knows it
 
-/** Ask the service. An answer always has a status and a body, a Blob if it is a PDF; status 0 means that none came. */
+/**
+ * Ask the service.
+ * @template [Body=unknown]
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {string | null} [token]
+ * @returns {Promise<Answer<Body>>}
+ */
 export async function ask(method, path, body, token = csrf) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json" };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token !== null) headers["X-CSRF-Token"] = token;
@@ -32,30 +51,47 @@ export async function ask(method, path, body, token = csrf) {
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(ANSWER_MILLISECONDS),
     });
-    if (answer.headers.get("Content-Type") === "application/pdf") return { status: answer.status, body: await answer.blob() };
-    const text = await answer.text();
-    const found = { status: answer.status, body: text ? JSON.parse(text) : null };
-    if (method === "POST" && found.body?.code === "csrf") goToSignOn("ended"); // another has signed on in this browser
-    return found;
+    const { ok, status } = answer;
+    const text = answer.headers.get("Content-Type") === "application/pdf" ? null : await answer.text();
+    const found = text === null ? await answer.blob() : text === "" ? null : JSON.parse(text);
+    if (method === "POST" && found?.code === "csrf") goToSignOn("ended"); // another has signed on in this browser
+    return { ok, status, body: found };
   } catch {
-    return { status: 0, body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` } };
+    return {
+      ok: false,
+      status: 0,
+      body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` },
+    };
   }
 }
 
-/** Read something; what was refused is shown in the box, and null comes back. */
+/**
+ * Read something; what was refused is shown in the box, and null comes back.
+ * @template Body
+ * @param {string} path
+ * @param {Element} box
+ * @returns {Promise<Body | null>}
+ */
 export async function read(path, box) {
+  /** @type {Answer<Body>} */
   const answer = await ask("GET", path);
-  if (answer.status === 200) return answer.body;
+  if (answer.ok) return answer.body;
   box.replaceChildren(element("p", { class: "fault" }, reasonOf(answer)));
   return null;
 }
 
-/** What a refusal says of itself, as a sentence. */
+/**
+ * What a refusal says of itself, as a sentence.
+ * @param {{ status: number, body: { reason?: string | null } | null }} answer
+ */
 export const reasonOf = ({ status, body }) => sentence(body?.reason || `the service answered ${status}`);
 
 let leaving = false;
 
-/** Sign on, and come back to this page: but for who signed off, and at the dealer's page, where anybody may be next. */
+/**
+ * Sign on, and come back to this page: but for who signed off, and at the dealer's page, where anybody may be next.
+ * @param {"" | "ended" | "signed-off"} [why]
+ */
 export function goToSignOn(why = "") {
   if (leaving) return;
   leaving = true;
@@ -64,7 +100,10 @@ export function goToSignOn(why = "") {
   location.replace(`/${back}${why && `#${why}`}`);
 }
 
-/** Keep the token of the session that has begun. */
+/**
+ * Keep the token of the session that has begun.
+ * @param {string} token
+ */
 export function keepToken(token) {
   csrf = token;
   sessionStorage.setItem(TOKEN, token);
@@ -75,7 +114,9 @@ pages.addEventListener("message", ({ data }) => {
 });
 
 async function tokensOfOtherPages() {
+  /** @type {Set<string>} */
   const told = new Set();
+  /** @param {MessageEvent} event */
   const listen = ({ data }) => data.csrf && told.add(data.csrf);
   pages.addEventListener("message", listen);
   pages.postMessage(TOKEN_WANTED);
@@ -89,35 +130,42 @@ async function* tokens() {
   yield* await tokensOfOtherPages();
 }
 
-/** The answer to who is signed on, if a page of this browser has the session's token; otherwise it is as if nobody were. */
+/**
+ * The answer to who is signed on, if a page of this browser has the session's token; otherwise it is as if nobody were.
+ * @returns {Promise<Answer<Session>>}
+ */
 export async function session() {
   for await (const token of tokens()) {
+    /** @type {Answer<Session>} */
     const answer = await ask("GET", "/api/session", undefined, token);
-    if (answer.status === 403) continue; // that of an earlier session
-    if (answer.status === 200) keepToken(token);
-    return answer;
+    if (answer.ok) keepToken(token);
+    if (answer.status !== 403) return answer; // else the token was that of an earlier session
   }
-  return { status: 401, body: null };
+  return { ok: false, status: 401, body: null };
 }
 
-/** Who is signed on; goes to the sign-on page if nobody is, and then never comes back. */
+/**
+ * Who is signed on; goes to the sign-on page if nobody is, and then never comes back.
+ * @returns {Promise<Session>}
+ */
 export async function whoIsThere() {
-  for (;;) {
-    const { status, body } = await session();
-    if (status === 200) {
-      idleSeconds = body.idle_seconds;
+  while (true) {
+    const answer = await session();
+    if (answer.ok) {
+      idleSeconds = answer.body.idle_seconds;
       watchActivity();
-      return body;
+      return answer.body;
     }
-    if (status === 401) {
+    if (answer.status === 401) {
       goToSignOn();
-      return new Promise(() => {});
+      await Promise.race([]); // which never ends
     }
     put("not-live-reason", NO_SERVICE);
     await new Promise((go) => setTimeout(go, AGAIN_MILLISECONDS));
   }
 }
 
+/** @param {"ended" | "signed-off"} why */
 export async function signOff(why) {
   if (leaving) return;
   leaving = true; // for this reason: the stream ends before the answer comes, and would name another
@@ -150,19 +198,29 @@ export async function active() {
 
 // --- the stream: opened, and opened again whenever it ends, fails or falls silent
 
+/** @type {EventSource | undefined} */
 let stream;
+/** @type {number | undefined} */
 let timer;
+/** @type {Watcher[]} */
 let watchers = [];
+/** @type {View | null} */
 let latest = null;
 
-/** Call this with every view, from now on. The page is live while views come. */
+/**
+ * Call this with every view, from now on. The page is live while views come.
+ * @param {Watcher} show
+ */
 export function follow(show) {
   watchers.push(show);
   if (stream === undefined) open();
   else if (latest !== null) show(latest);
 }
 
-/** Stop calling this. */
+/**
+ * Stop calling this.
+ * @param {Watcher} show
+ */
 export function unfollow(show) {
   watchers = watchers.filter((each) => each !== show);
 }
@@ -172,18 +230,21 @@ export const live = () => document.body.classList.contains("live");
 function open() {
   stream = new EventSource("/api/table/events");
   stream.addEventListener("view", (event) => {
-    latest = JSON.parse(event.data);
+    /** @type {View} */
+    const view = JSON.parse(event.data);
+    latest = view;
     setLive(null);
     clearTimeout(timer);
     timer = setTimeout(() => lost("Nothing new from the table"), STALE_MILLISECONDS);
-    for (const show of watchers) show(latest);
+    for (const show of watchers) show(view);
   });
   stream.onerror = () => lost(NO_SERVICE);
   timer = setTimeout(() => lost(NO_SERVICE), STALE_MILLISECONDS);
 }
 
+/** @param {string} reason */
 async function lost(reason) {
-  stream.close();
+  stream?.close();
   clearTimeout(timer);
   setLive(reason);
   for (const show of watchers) if (latest !== null) show(latest);
@@ -192,6 +253,7 @@ async function lost(reason) {
   else timer = setTimeout(open, AGAIN_MILLISECONDS);
 }
 
+/** @param {string | null} reason */
 function setLive(reason) {
   if (reason !== null) put("not-live-reason", reason);
   document.body.classList.toggle("live", reason === null);

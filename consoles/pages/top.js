@@ -2,36 +2,76 @@
 
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
-import { byId, button, element, facts, put, refresh, scrolling, table } from "./elements.js";
 import { askForKey, show } from "./dialogs.js";
+import { button, byId, element, facts, put, refresh, scrolling, table } from "./elements.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
 
-const FACTS = { "shoe-number": "Shoe", "hand-number": "Hand", "cards-left": "Cards left", "hands-an-hour": "Hands an hour" };
+/** @import { View } from "#sent/consoles" */
 
-/** A link to another page; one with an id is hidden until the page shows it. */
-export const pageLink = (title, href, id = null) => element("a", { id, class: "button", href, hidden: id !== null }, title);
+const FACTS = {
+  "shoe-number": "Shoe",
+  "hand-number": "Hand",
+  "cards-left": "Cards left",
+  "hands-an-hour": "Hands an hour",
+};
 
-/** Draw the top of the page, wait for somebody who is signed on, and put their name up. */
+/**
+ * A link to another page; one with an id is hidden until the page shows it.
+ * @param {string} title
+ * @param {string} href
+ * @param {string | null} [id]
+ */
+export const pageLink = (title, href, id = null) =>
+  element("a", { id, class: "button", href, hidden: id !== null }, title);
+
+/**
+ * Draw the top of the page, wait for somebody who is signed on, and put their name up.
+ * @param {...Node} links
+ */
 export async function begin(...links) {
   byId("not-live").after(
-    element("header", { class: "bar" },
+    element(
+      "header",
+      { class: "bar" },
       element("div", { class: "place" }, element("h1", { id: "table-name" }, "Table"), element("p", { id: "game" })),
-      facts(Object.entries(FACTS).map(([id, title]) => [title, element("span", { id })]), { class: "facts" }),
-      element("div", { class: "person" },
+      facts(
+        Object.entries(FACTS).map(([id, title]) => [title, element("span", { id })]),
+        { class: "facts" },
+      ),
+      element(
+        "div",
+        { class: "person" },
         element("p", { id: "you" }),
         button("Devices", showDevices, { id: "devices" }),
         ...links,
         ...(keysHere ? [button("Security key", askForKey, { id: "add-key" })] : []),
-        button("Sign off", () => signOff("signed-off"), { id: "sign-off" })),
-      element("p", { id: "said", role: "status", hidden: true },
-        element("span", { id: "said-text" }), " ",
-        button("OK", () => { byId("said").hidden = true; }, { id: "said-away", "aria-label": "Put this message away" }))),
+        button("Sign off", () => signOff("signed-off"), { id: "sign-off" }),
+      ),
+      element(
+        "p",
+        { id: "said", role: "status", hidden: true },
+        element("span", { id: "said-text" }),
+        " ",
+        button(
+          "OK",
+          () => {
+            byId("said").hidden = true;
+          },
+          { id: "said-away", "aria-label": "Put this message away" },
+        ),
+      ),
+    ),
     element("p", { id: "notice", hidden: true }),
     element("div", { id: "away", role: "alert" }),
-    element("p", { id: "idle", role: "status", hidden: true },
-      "You will be signed off in ", element("span", { id: "idle-seconds" }), " s. Touch the screen or press a key to stay."),
+    element(
+      "p",
+      { id: "idle", role: "status", hidden: true },
+      "You will be signed off in ",
+      element("span", { id: "idle-seconds" }),
+      " s. Touch the screen or press a key to stay.",
+    ),
   );
   const session = await whoIsThere();
   await fetchOrders();
@@ -41,6 +81,10 @@ export async function begin(...links) {
   return session;
 }
 
+/**
+ * @param {View} view
+ * @param {string} page
+ */
 export function showTop(view, page) {
   const { state, operator, hands_an_hour, devices } = view;
   showWaiting(view);
@@ -51,19 +95,29 @@ export function showTop(view, page) {
   put("hand-number", state.shoe.coup);
   put("cards-left", state.shoe.cards_left);
   put("hands-an-hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour));
-  refresh(byId("away"), devices, () => devices.filter(({ warning }) => warning !== null).map(({ warning }) => element("p", {}, warning)));
+  refresh(byId("away"), devices, () =>
+    devices.flatMap(({ warning }) => (warning === null ? [] : [element("p", {}, warning)])),
+  );
 }
 
 /** Every device with the broker and the record: there or not, since when and why, and which it is. */
 function showDevices() {
   const box = scrolling("Devices");
-  const draw = ({ devices }) => refresh(box, devices, () => table("Devices", ["Device", "State", "Since", "Why", "Which"], devices.map((each) => [
-    element("b", {}, each.title),
-    element("span", { class: each.state === "online" ? "good" : "fault" }, plain(each.state)),
-    dayAndClock(each.since),
-    each.reason,
-    [each.port, each.serial && `serial ${each.serial}`, ...each.versions].filter(Boolean).join(", "),
-  ])));
+  /** @param {View} view */
+  const draw = ({ devices }) =>
+    refresh(box, devices, () =>
+      table(
+        "Devices",
+        ["Device", "State", "Since", "Why", "Which"],
+        devices.map((each) => [
+          element("b", {}, each.title),
+          element("span", { class: each.state === "online" ? "good" : "fault" }, plain(each.state)),
+          dayAndClock(each.since),
+          each.reason,
+          [each.port, each.serial && `serial ${each.serial}`, ...each.versions].filter(Boolean).join(", "),
+        ]),
+      ),
+    );
   show("Devices and links", box).addEventListener("close", () => unfollow(draw));
   follow(draw);
 }

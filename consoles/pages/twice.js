@@ -1,24 +1,33 @@
 // Orders that cannot be undone: pressed once the button says what it will do, pressed again it does it.
 
 import { say } from "./dialogs.js";
+import { relabel } from "./elements.js";
 import { live } from "./service.js";
 
 const SECOND_PRESS_MILLISECONDS = 6000;
 const DOUBLE_TAP_MILLISECONDS = 350; // the second half of a nervous double tap confirms nothing
 
 /**
+ * What a press means now, and why it cannot be, if it cannot.
+ * @typedef {{ order: string, label: string, again: string, refused?: string | null }} Meaning
+ */
+
+/**
  * Make a button one that is pressed twice.
  *
- * - `order`: what pressing it means now, { order, label, again }, with `refused` where it cannot be and why; null for nothing.
- * - `act` is called with it by the second press.
- *
  * Returns what presses it, and what shows it anew.
+ * @param {HTMLButtonElement} made
+ * @param {() => Meaning | null} order null if a press means nothing now
+ * @param {(order: string) => unknown} act called with it by the second press
  */
 export function pressedTwice(made, order, act) {
+  /** @type {string | null} */
   let armed = null; // the order that the next press gives
   let armedAt = 0;
+  /** @type {number | undefined} */
   let disarm;
 
+  /** @param {string | null} which */
   function arm(which) {
     armed = which;
     armedAt = Date.now();
@@ -43,7 +52,7 @@ export function pressedTwice(made, order, act) {
   function show() {
     const now = order();
     if (now === null || now.refused || armed !== now.order) armed = null;
-    made.firstChild.textContent = now === null ? "Nothing now" : armed ? now.again : now.label;
+    relabel(made, now === null ? "Nothing now" : armed ? now.again : now.label);
     made.classList.toggle("armed", armed !== null);
     made.disabled = now === null || !live();
     made.setAttribute("aria-disabled", String(Boolean(now?.refused)));

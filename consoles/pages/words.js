@@ -1,5 +1,7 @@
 // What the service says by codes and numbers, in words.
 
+/** @import { RoundRecord } from "#sent/consoles" */
+
 export const SIDES = { player: "Player", banker: "Banker", tie: "Tie" };
 export const OUTCOMES = { win: "Wins", award: "Award", lose: "Loses", push: "Push", void: "Returned" };
 export const PHASES = {
@@ -11,19 +13,33 @@ export const PHASES = {
   reveal: "No more wagers",
   settled: "Hand settled",
 };
-/** Text of the service as a sentence begins. */
+
+/**
+ * Text of the service as a sentence begins.
+ * @param {string} text
+ */
 export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 
-/** A name of programs in words: `card_outside_play` is "card outside play". */
-export const plain = (name) => String(name).replaceAll("_", " ");
+/**
+ * A name of programs in words: `card_outside_play` is "card outside play".
+ * @param {string} name
+ */
+export const plain = (name) => name.replaceAll("_", " ");
 
-/** Amounts of two-decimal money, from minor units. `whole` leaves out decimals that are nothing. */
+/**
+ * Amounts of two-decimal money, from minor units. `whole` leaves out decimals that are nothing.
+ * @param {string} currency
+ * @param {{ whole?: boolean, sign?: boolean }} [how]
+ * @returns {(minor: number) => string}
+ */
 export function moneyIn(currency, { whole = true, sign = false } = {}) {
+  /** @type {Intl.NumberFormatOptions} */
   const style = {
     minimumFractionDigits: 2,
     trailingZeroDisplay: whole ? "stripIfInteger" : "auto",
     signDisplay: sign ? "exceptZero" : "auto",
   };
+  /** @type {Intl.NumberFormat} */
   let format;
   try {
     format = new Intl.NumberFormat("en", { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
@@ -33,11 +49,18 @@ export function moneyIn(currency, { whole = true, sign = false } = {}) {
   return (minor) => format.format(minor / 100);
 }
 
-/** Local time of a moment in UTC: screens show local time, the record never does. */
+/**
+ * Local time of a moment in UTC: screens show local time, the record never does.
+ * @param {string} ts
+ */
 export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
+/** @param {string} ts */
 export const dayAndClock = (ts) => new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
-/** How a round came out, in words. */
+/**
+ * How a round came out, in words.
+ * @param {RoundRecord} round
+ */
 export function headline(round) {
   if (round.status === "void") return "Void: wagers returned";
   if (round.status === "correction") {
@@ -48,11 +71,17 @@ export function headline(round) {
   return round.status === "dummy" ? `Dummy hand: ${result(round)}` : result(round);
 }
 
+/** @param {RoundRecord} round */
 function result({ winner, player_total, banker_total }) {
   if (winner === "tie") return `Tie, ${player_total} all`;
-  const [won, lost] = winner === "player" ? [player_total, banker_total] : [banker_total, player_total];
-  return `${SIDES[winner]} wins, ${won} to ${lost}`;
+  return winner === "player"
+    ? `${SIDES.player} wins, ${player_total} to ${banker_total}`
+    : `${SIDES.banker} wins, ${banker_total} to ${player_total}`;
 }
 
-export const remarks = ({ natural, player_pair, banker_pair }) =>
-  [natural && "Natural", player_pair && "Player pair", banker_pair && "Banker pair"].filter(Boolean);
+/** @param {RoundRecord} round */
+export const remarks = ({ natural, player_pair, banker_pair }) => [
+  ...(natural ? ["Natural"] : []),
+  ...(player_pair ? ["Player pair"] : []),
+  ...(banker_pair ? ["Banker pair"] : []),
+];

@@ -1,5 +1,6 @@
 // Prints what the official AsyncAPI parser has against a document, one line each, and exits with 1 if any is an error.
 import { readFile } from "node:fs/promises";
+import process from "node:process";
 import { Parser } from "@asyncapi/parser";
 
 const SEVERITIES = ["error", "warning", "info", "hint"];

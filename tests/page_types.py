@@ -1,0 +1,66 @@
+"""Writes the JSON Schema of what the pages are sent, one file for each server, for the types of their scripts.
+
+`make check` makes TypeScript's declarations of them: `python -m tests.page_types FOLDER`. They are not committed: they
+follow from the models, and making them takes two seconds.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+
+from punto.consoles import api, reports, view
+from punto.controller.messages.models import Progressive, Scoreboard, State
+from punto.controller.orders.desk import OrderAnswer, Preview
+from punto.game_manager import awards, reconciliation, web
+from punto.game_manager import reports as books
+
+SENT: Final[dict[str, Sequence[type[BaseModel]]]] = {
+    "consoles": [
+        api.GameOnOffer,
+        api.OrderOnOffer,
+        api.Refusal,
+        api.SignedOnAnswer,
+        OrderAnswer,
+        Preview,
+        reports.RoundInputs,
+        reports.Rounds,
+        reports.Shift,
+        view.View,
+    ],
+    "displays": [Progressive, Scoreboard, State],
+    "game-manager": [
+        awards.Awards,
+        books.Day,
+        books.Week,
+        reconciliation.Reconciliation,
+        web.Overview,
+    ],
+}
+"""What each server sends; what is in it follows."""
+
+
+class _AsSent(GenerateJsonSchema):
+    """Each field is sent, also one with a default; and none has a title, of which the declarations would make a type."""
+
+    def field_is_required(self, *_: Any, **__: Any) -> bool:
+        return True
+
+    def field_title_should_be_set(self, _: Any) -> bool:
+        return False
+
+
+def main(folder: Path) -> None:
+    """Write them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for server, models in SENT.items():
+        _, schema = models_json_schema([(each, "serialization") for each in models], schema_generator=_AsSent)
+        (folder / f"{server}.json").write_text(json.dumps(schema), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
