@@ -41,7 +41,7 @@ check: $(READY) $(NODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.lock_is_current
-	node_modules/@biomejs/cli-linux-*/biome check
+	node_modules/@biomejs/cli-linux-*/biome check --error-on-warnings
 	$(BIN)/python -m tests.page_types build/pages/schemas
 	node_modules/.bin/json2ts -i build/pages/schemas -o build/pages/types --unreachableDefinitions --no-additionalProperties --format=false
 	node_modules/.bin/tsc
@@ -97,7 +97,8 @@ release: $(READY)
 system:
 	./tests/install-system-packages
 
-# What the pages' scripts are checked with, and what parses the AsyncAPI document.
+# What the pages' scripts are checked with, and what parses the AsyncAPI document. Biome is there as its binaries for Linux, where
+# the checks run: of these npm installs the one that fits.
 $(NODE): package.json package-lock.json
 	./tests/install-system-packages node
 	npm ci --loglevel error --ignore-scripts --no-audit --no-fund

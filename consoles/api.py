@@ -7,7 +7,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Group
-from punto.controller.accounts.roles import Role
+from punto.controller.accounts.roles import Read, Role
 from punto.controller.messages.models import WagerLimits
 from punto.controller.orders.requests import Body, Credentials, Name, Password, orders_schema
 
@@ -23,11 +23,16 @@ class NamedCredential(Name, Credential):
 
 
 class SessionAnswer(BaseModel):
-    """Who is signed on, and the `notice` at the top of each page; no other account has or had this `number`."""
+    """Who is signed on, and the `notice` at the top of each page; no other account has or had this `number`.
+
+    `reads` and `orders` are what the roles let this person read and order at some time; what they can order now, the view says.
+    """
 
     number: int
     name: str
     roles: tuple[Role, ...]
+    reads: tuple[Read, ...]
+    orders: tuple[str, ...]
     idle_seconds: int
     notice: str
 

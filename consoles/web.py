@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from secrets import compare_digest
 from threading import Lock
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi import Path as InPath
@@ -25,12 +25,13 @@ from punto.consoles.reports import Reports, RoundInputs, Rounds, Shift
 from punto.consoles.view import Moments, View, view_of, waiting_of
 from punto.controller.accounts.gate import Gate, Session
 from punto.controller.accounts.refusals import RefusalError, let_in
-from punto.controller.accounts.roles import Read, may_read
+from punto.controller.accounts.roles import Read, may_read, orders_of
 from punto.controller.accounts.security_keys import to_approve
 from punto.controller.messages.building import wager_limits
 from punto.controller.orders.desk import Desk, OrderAnswer, Preview
 from punto.controller.orders.games import games_on_offer
 from punto.controller.orders.requests import Credentials, Name, Password, read_request
+from punto.controller.web_server import SHARED
 from punto.game_manager.web import House, add_game_manager
 from punto.version import __version__
 
@@ -195,6 +196,8 @@ class _Callers:
 def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     def about(session: Session) -> dict[str, Any]:
         own = {"number": session.number, "name": session.name, "roles": session.roles}
+        reads = tuple(each for each in get_args(Read) if may_read(session.roles, each))
+        own |= {"reads": reads, "orders": tuple(sorted(orders_of(session.roles)))}
         return {**own, "idle_seconds": parts.gate.idle_seconds, "notice": parts.notice}
 
     @app.post("/api/session", summary="Sign on", responses=answers(403, *OF_JSON, 429))
@@ -475,6 +478,7 @@ def _add_pages(app: FastAPI) -> None:
         return FileResponse(PAGES / f"{request.scope['path'][1:] or 'sign-on'}.html")
 
     app.mount("/static", StaticFiles(directory=PAGES))
+    app.mount("/shared", StaticFiles(directory=SHARED))
 
 
 def _add_document(app: FastAPI) -> None:

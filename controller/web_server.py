@@ -14,6 +14,7 @@ import ssl
 import termios
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import uvicorn
@@ -22,6 +23,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from punto.configs.problems import ConfigError, Problem, cut
 
+SHARED: Final = Path(__file__).parent / "shared_pages"
+"""What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
 ASK_SECONDS: Final = 10
 """So long a connection may be silent, a request may take to come, head and body, and an answer may lie untaken."""
 MOST_CONNECTIONS: Final = 500  # half of the files that a process may commonly have open

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from punto.controller.web_server import Server, address_of, listen
+from punto.controller.web_server import SHARED, Server, address_of, listen
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.house import LOGO_ADDRESS
@@ -66,6 +66,7 @@ class Pages:
                 Route(LOGO_ADDRESS, self.logo),
                 Route("/healthz", self.healthz),
                 Mount("/static", StaticFiles(directory=STATIC)),
+                Mount("/shared", StaticFiles(directory=SHARED)),
             ],
             middleware=self._cross_origin(),
         )

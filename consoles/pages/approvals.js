@@ -1,7 +1,7 @@
 // Orders of others that wait for a second person: approved or declined here, at one's own session.
 
+import { button, element, facts, one, refresh } from "/shared/elements.js";
 import { say } from "./dialogs.js";
-import { button, element, facts, one, refresh } from "./elements.js";
 import { ask, live, reasonOf } from "./service.js";
 import { plain, sentence } from "./words.js";
 

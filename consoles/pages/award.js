@@ -1,10 +1,11 @@
 // An award of the progressive in words, and a supervisor's orders about it. At a dealer's page a supervisor signs them.
 
+import { button, byId, element, labelled, put, refresh, relabel } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
-import { button, byId, element, labelled, put, refresh, relabel } from "./elements.js";
 import { live } from "./service.js";
-import { moneyIn, sentence } from "./words.js";
+import { sentence } from "./words.js";
 
 /** @import { AwardInGame, GameView, View } from "#sent/consoles" */
 /** @typedef {View & { progressive: GameView }} GameAtTable the view of a table that has a progressive */

@@ -1,7 +1,7 @@
 // Keying a card: rank and suit, by touch or by keyboard (A 2–9 T J Q K, and S H D C).
 
+import { button, element } from "/shared/elements.js";
 import { cardWords, RANKS, rankSign, rankWord, SUITS, suitSign, suitWord } from "./cards.js";
-import { button, element } from "./elements.js";
 
 /**
  * Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not; `entered`, if

@@ -1,25 +1,14 @@
 // Cards as drawings, and as words.
 
-import { element, svg } from "./elements.js";
+import { element, svg } from "/shared/elements.js";
+import { SUIT_PATHS, suitColor } from "/shared/suits.js";
 
-// biome-ignore lint/security/noSecrets: the thirteen ranks
 export const RANKS = [..."A23456789TJQK"];
 export const SUITS = [..."SHDC"];
 /** @type {Record<string, string>} */
 const SUIT_WORDS = { S: "spades", H: "hearts", D: "diamonds", C: "clubs" };
 /** @type {Record<string, string>} */
 const RANK_WORDS = { A: "ace", T: "10", J: "jack", Q: "queen", K: "king" };
-/**
- * The suits in a box of 20 × 20.
- * @type {Record<string, string>}
- */
-const SHAPES = {
-  S: "M10 1C8 5 2 8 2 12.2A3.9 3.9 0 0 0 9 14.4C8.8 16.4 8.2 17.8 7 19h6c-1.2-1.2-1.8-2.6-2-4.6a3.9 3.9 0 0 0 7-2.2C18 8 12 5 10 1z",
-  H: "M10 18.6C8 14.6 1.6 11.4 1.6 6.6A4.5 4.5 0 0 1 10 4.4a4.5 4.5 0 0 1 8.4 2.2c0 4.8-6.4 8-8.4 12z",
-  D: "M10 1c1.8 3.4 4 6.2 6.6 9-2.6 2.8-4.8 5.6-6.6 9-1.8-3.4-4-6.2-6.6-9C6 7.2 8.2 4.4 10 1z",
-  C: "M10 1a4 4 0 0 1 3.5 5.9 4.1 4.1 0 1 1-2.5 7.2c.2 2.1.8 3.6 2 4.9H7c1.2-1.3 1.8-2.8 2-4.9a4.1 4.1 0 1 1-2.5-7.2A4 4 0 0 1 10 1z",
-};
-
 /** @param {string} rank */
 export const rankWord = (rank) => RANK_WORDS[rank] ?? rank;
 /** @param {string} suit */
@@ -31,12 +20,8 @@ export const cardWords = (code) => (code === null ? "face down" : `${rankWord(co
 
 /** @param {string} suit */
 export function suitSign(suit) {
-  const shape = svg("path", { d: SHAPES[suit] });
-  return svg(
-    "svg",
-    { class: `suit ${"HD".includes(suit) ? "red" : "black"}`, viewBox: "0 0 20 20", "aria-hidden": true },
-    shape,
-  );
+  const shape = svg("path", { d: SUIT_PATHS[suit] });
+  return svg("svg", { class: `suit ${suitColor(suit)}`, viewBox: "0 0 20 20", "aria-hidden": true }, shape);
 }
 
 /**
@@ -58,11 +43,11 @@ export function card(code) {
     );
     return drawn;
   }
-  const color = "HD".includes(code[1]) ? "red" : "black";
+  const color = suitColor(code[1]);
   drawn.append(
     svg("rect", { class: "paper", width: 60, height: 84, rx: 6 }),
     svg("text", { class: color, x: 5, y: 36 }, rankSign(code[0])),
-    svg("path", { class: color, d: SHAPES[code[1]], transform: "translate(20 42) scale(1.8)" }),
+    svg("path", { class: color, d: SUIT_PATHS[code[1]], transform: "translate(20 42) scale(1.8)" }),
   );
   return drawn;
 }

@@ -1,9 +1,10 @@
 // The dealer's page: what to do now, and the few orders that are the dealer's.
 
+import { button, byId, element, one, put, refresh, relabel } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
-import { button, byId, element, one, put, refresh, relabel } from "./elements.js";
 import { gameSection } from "./game.js";
 import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
@@ -11,14 +12,14 @@ import { byWhom, showHands, wholeRound } from "./rounds.js";
 import { active, ask, follow, live } from "./service.js";
 import { begin, pageLink, showTop } from "./top.js";
 import { pressedTwice } from "./twice.js";
-import { headline, moneyIn, OUTCOMES, remarks } from "./words.js";
+import { headline, OUTCOMES, remarks } from "./words.js";
 
 /** @import { PastRound, RoundRecord, LastRound, Rounds, SeatPay, View } from "#sent/consoles" */
 
 const HANDS_SHOWN = 10;
 
 const session = await begin(pageLink("Supervisor", "/supervisor", "to-supervisor"));
-byId("to-supervisor").hidden = session.roles.every((role) => role === "dealer");
+byId("to-supervisor").hidden = !session.reads.includes("inputs");
 /** @type {View} */
 let view;
 

@@ -1,12 +1,12 @@
 // The progressive's game at the dealer's page: sensors and hand buttons seat by seat, its orders, and what to do now.
 
+import { button, byId, element, put, refresh, relabel } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { askPassword, awardOrders, hasGame, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
-import { button, byId, element, put, refresh, relabel } from "./elements.js";
 import { live } from "./service.js";
 import { pressedTwice } from "./twice.js";
-import { moneyIn } from "./words.js";
 
 /** @import { GameView, SeatInGame, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */

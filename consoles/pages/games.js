@@ -1,9 +1,9 @@
 // Another game, or other limits: between shoes only.
 
+import { byId, element, one, submitted, table } from "/shared/elements.js";
+import { moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
-import { byId, element, one, submitted, table } from "./elements.js";
 import { live, read } from "./service.js";
-import { moneyIn } from "./words.js";
 
 /** @import { GameOnOffer, View } from "#sent/consoles" */
 /** @typedef {"minimum" | "maximum" | "step"} Limit */
@@ -14,7 +14,6 @@ const LIMITS = [
   ["maximum", "Maximum"],
   ["step", "Step"],
 ];
-const AN_AMOUNT = /^\d{1,9}(\.\d{1,2})?$/u;
 const form = byId("game-form", HTMLFormElement);
 const choice = byId("game-choice", HTMLSelectElement);
 const go = byId("change-game", HTMLButtonElement);
@@ -93,9 +92,7 @@ function typed() {
     for (const [limit, word] of LIMITS) {
       const text = one(`[name="${wager.wager}.${limit}"]`, HTMLInputElement, form).value.trim();
       const none = text === "" && wager[limit] === null;
-      if (!(none || AN_AMOUNT.test(text)))
-        throw new Error(`${wager.title}, ${word.toLowerCase()}: write an amount such as 25 or 2.50.`);
-      const minor = none ? null : Math.round(Number(text) * 100);
+      const minor = none ? null : readMoney(text, `${wager.title}, ${word.toLowerCase()}`);
       if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
     }
   }

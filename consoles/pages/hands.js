@@ -1,9 +1,10 @@
 // The rounds on the record, and any one of them with everything that made it.
 
-import { button, byId, element, scrolling, table } from "./elements.js";
+import { button, byId, element, scrolling, table } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { wholeRound } from "./rounds.js";
 import { ask, read, reasonOf } from "./service.js";
-import { clock, dayAndClock, headline, moneyIn, plain } from "./words.js";
+import { clock, dayAndClock, headline, plain } from "./words.js";
 
 /** @import { Input, RoundInputs, Rounds, View } from "#sent/consoles" */
 

@@ -1,9 +1,9 @@
 // What each order asks and says before it is given.
 
+import { button, changed, element, labelled, one } from "/shared/elements.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { askOrder } from "./dialogs.js";
-import { button, changed, element, labelled, one } from "./elements.js";
 import { differences, HANDS } from "./rounds.js";
 import { headline, SIDES, sentence } from "./words.js";
 

@@ -1,7 +1,8 @@
 // What is to be done now, in large words.
 
-import { put } from "./elements.js";
-import { headline, moneyIn, PHASES, SIDES, sentence } from "./words.js";
+import { put } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
+import { headline, PHASES, SIDES, sentence } from "./words.js";
 
 /** @import { AwardInGame, Prompt, Side, State, View } from "#sent/consoles" */
 

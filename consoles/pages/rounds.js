@@ -1,8 +1,9 @@
 // Rounds as they are on the record: hands, result, and what became of every wager.
 
+import { element, refresh, table } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { card, smallCard } from "./cards.js";
-import { element, refresh, table } from "./elements.js";
-import { clock, headline, moneyIn, OUTCOMES, plain, remarks, SIDES } from "./words.js";
+import { clock, headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
 /** @import { Card, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
 

@@ -1,6 +1,6 @@
 // Security keys, by the browser's WebAuthn: it needs TLS or localhost, and a host with a name, not an address.
 
-import { faultOf } from "./elements.js";
+import { faultOf } from "/shared/elements.js";
 import { ask } from "./service.js";
 
 export const keysHere =

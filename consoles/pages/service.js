@@ -1,6 +1,7 @@
 // The console's service: the session, requests and their answers, and the stream that keeps the page up to date.
 
-import { byId, element, put } from "./elements.js";
+import { byId, element, put } from "/shared/elements.js";
+import { keepOpen } from "/shared/stream.js";
 import { sentence } from "./words.js";
 
 /** @import { Refusal, SignedOnAnswer, View } from "#sent/consoles" */
@@ -196,12 +197,14 @@ export async function active() {
   if (status === 401 || status === 403) goToSignOn("ended");
 }
 
-// --- the stream: opened, and opened again whenever it ends, fails or falls silent
+// --- the stream
 
-/** @type {EventSource | undefined} */
-let stream;
-/** @type {number | undefined} */
-let timer;
+const REASONS = {
+  ended: NO_SERVICE,
+  silent: "Nothing new from the table",
+  "not shown": "This page cannot show the table",
+};
+let following = false;
 /** @type {Watcher[]} */
 let watchers = [];
 /** @type {View | null} */
@@ -213,7 +216,7 @@ let latest = null;
  */
 export function follow(show) {
   watchers.push(show);
-  if (stream === undefined) open();
+  if (!following) open();
   else if (latest !== null) show(latest);
 }
 
@@ -228,29 +231,26 @@ export function unfollow(show) {
 export const live = () => document.body.classList.contains("live");
 
 function open() {
-  stream = new EventSource("/api/table/events");
-  stream.addEventListener("view", (event) => {
-    /** @type {View} */
-    const view = JSON.parse(event.data);
-    latest = view;
-    setLive(null);
-    clearTimeout(timer);
-    timer = setTimeout(() => lost("Nothing new from the table"), STALE_MILLISECONDS);
-    for (const show of watchers) show(view);
+  following = true;
+  keepOpen({
+    address: "/api/table/events",
+    names: ["view"],
+    silent: STALE_MILLISECONDS,
+    take(_, json) {
+      /** @type {View} */
+      const view = JSON.parse(json);
+      latest = view;
+      setLive(null);
+      for (const show of watchers) show(view);
+    },
+    async lost(why) {
+      setLive(REASONS[why]);
+      for (const show of watchers) if (latest !== null) show(latest);
+      const { status } = await ask("GET", "/api/table"); // which is no activity
+      if (status === 401) goToSignOn("ended");
+      return status !== 401;
+    },
   });
-  stream.onerror = () => lost(NO_SERVICE);
-  timer = setTimeout(() => lost(NO_SERVICE), STALE_MILLISECONDS);
-}
-
-/** @param {string} reason */
-async function lost(reason) {
-  stream?.close();
-  clearTimeout(timer);
-  setLive(reason);
-  for (const show of watchers) if (latest !== null) show(latest);
-  const { status } = await ask("GET", "/api/table"); // which is no activity
-  if (status === 401) goToSignOn("ended");
-  else timer = setTimeout(open, AGAIN_MILLISECONDS);
 }
 
 /** @param {string | null} reason */

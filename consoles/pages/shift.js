@@ -1,12 +1,13 @@
 // The report of the shift: the last hours in figures, and everything out of the ordinary with who and why.
 
-import { button, byId, element, facts, scrolling, table } from "./elements.js";
+import { button, byId, element, facts, scrolling, table } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { titlesOf } from "./rounds.js";
 import { read } from "./service.js";
-import { dayAndClock, moneyIn, plain } from "./words.js";
+import { dayAndClock, plain } from "./words.js";
 
 /** @import { Shift, View } from "#sent/consoles" */
-/** @typedef {import("./elements.js").Content} Content */
+/** @typedef {import("/shared/elements.js").Content} Content */
 
 const HOURS = [4, 8, 12, 24];
 /** @type {Record<string, string>} */

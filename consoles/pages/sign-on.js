@@ -1,6 +1,6 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
-import { byId, put } from "./elements.js";
+import { byId, put } from "/shared/elements.js";
 import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */
@@ -17,9 +17,9 @@ const WHY = {
 const ASKED_FOR = /^\/(dealer|supervisor|game-manager)(#[\w/-]*)?$/u;
 
 /** @param {Session} session */
-function go({ roles }) {
+function go({ reads }) {
   const to = new URLSearchParams(location.search).get("to") ?? "";
-  const own = roles.every((role) => role === "dealer") ? "/dealer" : "/supervisor";
+  const own = reads.includes("inputs") ? "/supervisor" : "/dealer";
   location.replace(ASKED_FOR.test(to) ? to : own);
 }
 

@@ -1,8 +1,9 @@
 // The supervisor's page: four parts, of which one is shown.
 
+import { button, byId, element, one, put, refresh } from "/shared/elements.js";
+import { moneyIn } from "/shared/money.js";
 import { awardOrders, showProgressive } from "./award.js";
 import { groupOf } from "./catalogue.js";
-import { button, byId, element, one, put, refresh } from "./elements.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
 import { acknowledge, askFor } from "./order-dialogs.js";
@@ -12,22 +13,18 @@ import { showHands } from "./rounds.js";
 import { follow, live } from "./service.js";
 import { showShift } from "./shift.js";
 import { begin, pageLink, showTop } from "./top.js";
-import { dayAndClock, moneyIn, sentence } from "./words.js";
+import { dayAndClock, sentence } from "./words.js";
 
 /** @import { OrderOnOffer, StandingAlarm, View } from "#sent/consoles" */
 /** @import { GameAtTable } from "./award.js" */
-
-const READS_REPORTS = ["supervisor", "executive", "auditor"];
 
 const session = await begin(
   pageLink("Game Manager", "/game-manager", "to-game-manager"),
   pageLink("Dealer", "/dealer"),
 );
-if (session.roles.every((role) => role === "dealer")) location.replace("/dealer");
-const readable = session.roles.some((role) => READS_REPORTS.includes(role));
-for (const name of ["shift", "games"]) {
-  one(`#parts [href="#${name}"]`).hidden = !readable;
-}
+if (!session.reads.includes("inputs")) location.replace("/dealer");
+one('#parts [href="#shift"]').hidden = !session.reads.includes("shift");
+one('#parts [href="#games"]').hidden = !session.reads.includes("games");
 /** @type {View} */
 let view;
 
@@ -72,7 +69,7 @@ byId("progressive").append(awardKeys.node);
 
 function showGame() {
   const { progressive } = view;
-  byId("to-game-manager").hidden = progressive === null || !readable;
+  byId("to-game-manager").hidden = progressive === null || !session.reads.includes("progressive");
   const money = showProgressive(view);
   if (progressive === null || money === null) return;
   put("meter", `${money(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);

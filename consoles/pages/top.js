@@ -1,9 +1,9 @@
 // What both pages have at their top: who is signed on, what is away, and how every device stands.
 
+import { button, byId, element, facts, put, refresh, scrolling, table } from "/shared/elements.js";
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
-import { button, byId, element, facts, put, refresh, scrolling, table } from "./elements.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";

@@ -1,7 +1,7 @@
 // Orders that cannot be undone: pressed once the button says what it will do, pressed again it does it.
 
+import { relabel } from "/shared/elements.js";
 import { say } from "./dialogs.js";
-import { relabel } from "./elements.js";
 import { live } from "./service.js";
 
 const SECOND_PRESS_MILLISECONDS = 6000;

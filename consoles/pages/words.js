@@ -27,29 +27,6 @@ export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
 export const plain = (name) => name.replaceAll("_", " ");
 
 /**
- * Amounts of two-decimal money, from minor units. `whole` leaves out decimals that are nothing.
- * @param {string} currency
- * @param {{ whole?: boolean, sign?: boolean }} [how]
- * @returns {(minor: number) => string}
- */
-export function moneyIn(currency, { whole = true, sign = false } = {}) {
-  /** @type {Intl.NumberFormatOptions} */
-  const style = {
-    minimumFractionDigits: 2,
-    trailingZeroDisplay: whole ? "stripIfInteger" : "auto",
-    signDisplay: sign ? "exceptZero" : "auto",
-  };
-  /** @type {Intl.NumberFormat} */
-  let format;
-  try {
-    format = new Intl.NumberFormat("en", { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
-  } catch {
-    format = new Intl.NumberFormat("en", style); // not a currency's code: the number alone
-  }
-  return (minor) => format.format(minor / 100);
-}
-
-/**
  * Local time of a moment in UTC: screens show local time, the record never does.
  * @param {string} ts
  */

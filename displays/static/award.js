@@ -2,10 +2,15 @@
 
 import { orElse, t } from "./catalogue.js";
 
+/** @import { MeterAward, MeterTier, Progressive } from "#sent/displays" */
+
 const NEWS_MILLISECONDS = 60_000;
 const FIXED_NEWS_MILLISECONDS = 10_000; // "2 for 1" is won every third hand, and nobody is to wait for the sign behind it
 
-/** The award that is news in a progressive's message, or null: its times are of one clock, the screen's is not used. */
+/**
+ * The award that is news in a progressive's message, or null: its times are of one clock, the screen's is not used.
+ * @param {Progressive} message
+ */
 export function newAward({ ts, award, tiers }) {
   if (award === null) return null;
   const ofMeter = tiers.some(({ rule, of_meter }) => of_meter && rule === award.rule);
@@ -13,20 +18,31 @@ export function newAward({ ts, award, tiers }) {
   return age < (ofMeter ? NEWS_MILLISECONDS : FIXED_NEWS_MILLISECONDS) ? award : null;
 }
 
-/** The condition on the hand. */
+/**
+ * The condition on the hand.
+ * @param {MeterTier | MeterAward} tier
+ */
 export const hand = ({ rule, title }) => orElse(`tier.${rule}`, title);
 
-/** The pay of a tier, as in its pay table. */
+/**
+ * The pay of a tier, as in its pay table.
+ * @param {string} words
+ */
 export function pays(words) {
-  const [, share] = /^(\d[\d.,]*%) of (?:the )?meter$/.exec(words) ?? [];
+  const [, share] = /^(\d[\d.,]*%) of (?:the )?meter$/u.exec(words) ?? [];
   if (share) return t("pays.of_meter", { share });
-  const [, times, kind] = /^(\d[\d.,]*) (for|to) 1$/.exec(words) ?? [];
+  const [, times, kind] = /^(\d[\d.,]*) (for|to) 1$/u.exec(words) ?? [];
   return times ? t(`pays.${kind}`, { times }) : words;
 }
 
+/** @param {number[]} numbers */
 export const seats = (numbers) => t(numbers.length === 1 ? "award.seat" : "award.seats", { seats: numbers.join(", ") });
 
-/** A time relative to the time `now`: "today 21:05", in the screen's own time zone. */
+/**
+ * A time relative to the time `now`: "today 21:05", in the screen's own time zone.
+ * @param {Date} then
+ * @param {Date} now
+ */
 export function when(then, now) {
   const language = document.documentElement.lang;
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(then);
@@ -36,5 +52,8 @@ export function when(then, now) {
   return `${new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(then)} ${time}`;
 }
 
-/** The number of a time's day in the screen's time zone; a day of 23 hours counts as one. */
+/**
+ * The number of a time's day in the screen's time zone; a day of 23 hours counts as one.
+ * @param {Date} time
+ */
 const day = (time) => Date.UTC(time.getFullYear(), time.getMonth(), time.getDate()) / 86_400_000;

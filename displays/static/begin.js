@@ -5,13 +5,17 @@ import { chosen } from "./layout.js";
 
 const AGAIN_MILLISECONDS = 1000;
 
-/** Call `show` with the settings; retry until the server answers: the page may start before it, or outlive it. */
+/**
+ * Call `show` with the settings; retry until the server answers: the page may start before it, or outlive it.
+ * @param {(settings: import("./layout.js").Settings) => void} show
+ */
 export async function begin(show) {
   try {
     const settings = await (await fetch("/settings.json")).json();
     await speak(chosen("lang", settings)).catch(() => speak("en")); // an address may name a language that does not exist
     show(settings);
   } catch (error) {
+    // biome-ignore lint/suspicious/noConsole: a technician finds here why a screen does not begin
     console.warn(error);
     setTimeout(() => begin(show), AGAIN_MILLISECONDS);
   }

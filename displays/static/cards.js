@@ -1,11 +1,23 @@
 // Playing cards, 100 × 140, with indices large enough to be read from the other side of a room.
 
-import { svg } from "./drawing.js";
+import { svg } from "/shared/elements.js";
+import { SUIT_PATHS, suitColor } from "/shared/suits.js";
+
+/** @typedef {[x: number, y: number]} Point */
 
 const [LEFT, MIDDLE, RIGHT] = [37.5, 50, 62.5];
-const both = (...heights) => heights.flatMap((y) => [[LEFT, y], [RIGHT, y]]);
+/** @type {(...heights: number[]) => Point[]} */
+const both = (...heights) =>
+  heights.flatMap((y) => [
+    [LEFT, y],
+    [RIGHT, y],
+  ]);
+/** @type {(...heights: number[]) => Point[]} */
 const between = (...heights) => heights.map((y) => [MIDDLE, y]);
-/** The places of each rank's pips, as on any deck; those in the lower half are upside down. */
+/**
+ * The places of each rank's pips, as on any deck; those in the lower half are upside down.
+ * @type {Record<string, Point[]>}
+ */
 const PIPS = {
   2: between(27, 113),
   3: between(27, 70, 113),
@@ -18,14 +30,18 @@ const PIPS = {
   T: [...both(27, 55.7, 84.3, 113), ...between(41.3, 98.7)],
 };
 
-/** A card by its code, such as "9S"; the back of a hidden card, whose code is null. */
+/**
+ * A card by its code, such as "9S"; the back of a hidden card, whose code is null.
+ * @param {string | null} code
+ * @param {string} label
+ */
 export function card(code, label) {
   if (code === null) return back(label);
   const [rank, suit] = code;
   return svg(
     "svg",
     {
-      class: `card ${"HD".includes(suit) ? "red" : "black"}`,
+      class: `card ${suitColor(suit)}`,
       viewBox: "0 0 100 140",
       role: "img",
       "aria-label": label,
@@ -38,20 +54,32 @@ export function card(code, label) {
   );
 }
 
+/**
+ * @param {string} rank
+ * @param {string} suit
+ */
 function corner(rank, suit) {
-  const narrow = rank === "T" ? { textLength: 25, lengthAdjust: "spacingAndGlyphs" } : {};
+  const [textLength, lengthAdjust] = rank === "T" ? [25, "spacingAndGlyphs"] : [null, null];
   return [
-    svg("text", { class: "rank", x: 15, y: 32, ...narrow }, rank === "T" ? "10" : rank),
+    svg("text", { class: "rank", x: 15, y: 32, textLength, lengthAdjust }, rank === "T" ? "10" : rank),
     symbol(suit, 15, 47, 20),
   ];
 }
 
+/**
+ * @param {string} rank
+ * @param {string} suit
+ */
 function face(rank, suit) {
   if (rank === "A") return [symbol(suit, MIDDLE, 70, 46)];
   if (!(rank in PIPS)) return court(rank, suit);
   return PIPS[rank].map(([x, y]) => symbol(suit, x, y, 19));
 }
 
+/**
+ * @param {string} rank
+ * @param {string} suit
+ */
 function court(rank, suit) {
   const half = () => [
     svg("use", { href: `#court-${rank}`, x: 29.5, y: 14, width: 41, height: 56 }),
@@ -64,12 +92,21 @@ function court(rank, suit) {
   ];
 }
 
+/**
+ * @param {string} suit
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ */
 function symbol(suit, x, y, size) {
-  const drawn = svg("use", { href: `#suit-${suit}`, x: x - size / 2, y: y - size / 2, width: size, height: size });
-  if (y > 70) drawn.setAttribute("transform", `rotate(180 ${x} ${y})`);
-  return drawn;
+  const upside = y > 70 ? " rotate(180)" : "";
+  return svg("path", {
+    d: SUIT_PATHS[suit],
+    transform: `translate(${x} ${y})${upside} scale(${size / 20}) translate(-10 -10)`,
+  });
 }
 
+/** @param {string} label */
 function back(label) {
   const lines = [];
   for (let at = -120; at < 100; at += 12) lines.push(`M${at} 8l124 124M${at + 124} 8 ${at} 132`);
@@ -77,9 +114,12 @@ function back(label) {
     "svg",
     { class: "card", viewBox: "0 0 100 140", role: "img", "aria-label": label, "data-card": "back" },
     svg("rect", { class: "paper", width: 100, height: 140, rx: 9 }),
-    svg("svg", { x: 7, y: 7, width: 86, height: 126, viewBox: "7 7 86 126" },
+    svg(
+      "svg",
+      { x: 7, y: 7, width: 86, height: 126, viewBox: "7 7 86 126" },
       svg("rect", { class: "back", x: 7, y: 7, width: 86, height: 126, rx: 5 }),
-      svg("path", { class: "weave", d: lines.join("") })),
+      svg("path", { class: "weave", d: lines.join("") }),
+    ),
   );
 }
 

@@ -1,8 +1,12 @@
 // The words of the current language, from its catalogue.
 
+/** @type {Record<string, string>} */
 let words = {};
 
-/** Switch to a language; its catalogue is /catalog/<language>.json. */
+/**
+ * Switch to a language; its catalogue is /catalog/<language>.json.
+ * @param {string} language
+ */
 export async function speak(language) {
   const answer = await fetch(`/catalog/${language}.json`);
   if (!answer.ok) throw new Error(await answer.text());
@@ -14,28 +18,26 @@ export async function speak(language) {
   await Promise.all([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
 }
 
-/** The words for a key, the values of `{names}` in them filled in. */
+/**
+ * The words for a key, the values of `{names}` in them filled in.
+ * @param {string} key
+ * @param {Record<string, string | number>} [values]
+ */
 export function t(key, values = {}) {
-  return words[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return words[key].replace(/\{(\w+)\}/gu, (_, name) => String(values[name]));
 }
 
-/** The words for a key that a catalogue may lack, or else the table's own name for it. */
+/**
+ * The words for a key that a catalogue may lack, or else the table's own name for it.
+ * @param {string} key
+ * @param {string} own
+ */
 export const orElse = (key, own) => words[key] ?? own;
 
-/** Fill in the words of everything in `part` that names a key. */
+/**
+ * Fill in the words of everything in `part` that names a key.
+ * @param {Element} part
+ */
 export function fillIn(part) {
-  for (const each of part.querySelectorAll("[data-word]")) each.textContent = t(each.dataset.word);
-}
-
-/** Amounts of two-decimal money in minor units; whole ones without their decimals, unless `cents` is set. */
-export function moneyFormat(currency, { cents = false } = {}) {
-  const language = document.documentElement.lang;
-  const style = { trailingZeroDisplay: cents ? "auto" : "stripIfInteger", minimumFractionDigits: 2 };
-  let format;
-  try {
-    format = new Intl.NumberFormat(language, { ...style, style: "currency", currency, currencyDisplay: "narrowSymbol" });
-  } catch {
-    format = new Intl.NumberFormat(language, style); // without a currency code: only the number
-  }
-  return (minor) => format.format(minor / 100);
+  for (const each of part.querySelectorAll("[data-word]")) each.textContent = t(each.getAttribute("data-word") ?? "");
 }

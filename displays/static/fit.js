@@ -1,21 +1,27 @@
 // Long names, many words and large amounts get smaller type; nothing is cut off.
 
-/** Make a box's content as large as possible: the box's type must be in --fit, which is 1 if there is room for everything. */
+/**
+ * Make a box's content as large as possible: the box's type must be in --fit, which is 1 if there is room for everything.
+ * @param {HTMLElement} box
+ */
 export function fit(box) {
   for (let size = 1; size > 0.3; size -= 0.05) {
-    box.style.setProperty("--fit", size);
+    box.style.setProperty("--fit", String(size));
     if (fits(box)) break;
   }
 }
 
+/** @param {HTMLElement} box */
 function fits(box) {
-  if (box.tagName !== "TABLE") {
+  const { parentElement } = box;
+  if (box.tagName !== "TABLE" || parentElement === null) {
     const high = box.classList.contains("outcome") && box.scrollHeight > box.clientHeight + 1;
     return box.scrollWidth <= box.clientWidth && !high;
   }
-  const [inner, outer] = [box.getBoundingClientRect(), box.parentElement.getBoundingClientRect()];
-  const { paddingTop, paddingLeft } = getComputedStyle(box.parentElement);
+  const [inner, outer] = [box.getBoundingClientRect(), parentElement.getBoundingClientRect()];
+  const { paddingTop, paddingLeft } = getComputedStyle(parentElement);
   return (
-    inner.height <= outer.height - 2 * parseFloat(paddingTop) + 1 && inner.width <= outer.width - 2 * parseFloat(paddingLeft) + 1
+    inner.height <= outer.height - 2 * Number.parseFloat(paddingTop) + 1 &&
+    inner.width <= outer.width - 2 * Number.parseFloat(paddingLeft) + 1
   );
 }

@@ -2,7 +2,11 @@
 
 import { t } from "./catalogue.js";
 
-/** Show the house's logo, or else its name, in a box that is hidden if it has neither. */
+/**
+ * Show the house's logo, or else its name, in a box that is hidden if it has neither.
+ * @param {HTMLElement} box
+ * @param {import("./layout.js").Settings} house
+ */
 export function showHouse(box, { names, logo }) {
   const own = names[document.documentElement.lang] ?? names.en ?? Object.values(names)[0] ?? "";
   box.hidden = logo === null && own === "";

@@ -1,6 +1,7 @@
 // The i-Score of one table or of several. The server sends what the tables publish; the page draws it, and has the last
 // word on whether it is live.
 
+import { one } from "/shared/elements.js";
 import { begin } from "./begin.js";
 import { Board } from "./board.js";
 import { layOut, tablesOnShow } from "./layout.js";
@@ -10,7 +11,7 @@ import { takeCare } from "./screen-care.js";
 begin((settings) => {
   const tables = tablesOnShow();
   layOut(tables.length, settings);
-  const page = document.querySelector("main");
+  const page = one("main");
   const played = takeCare(page);
   const boards = new Map(tables.map((table) => [table, new Board(table, settings, played)]));
   page.replaceChildren(...[...boards.values()].map((board) => board.element));

@@ -1,5 +1,15 @@
 // Which tables, how they share the screen, and in which theme: from the page's address, or else the display's settings.
 
+/**
+ * What the display is set to, and the house's name by language; /settings.json.
+ * @typedef {object} Settings
+ * @property {string} layout
+ * @property {string} theme
+ * @property {string} lang
+ * @property {Record<string, string>} names
+ * @property {string | null} logo
+ */
+
 /** For each layout the designed size of one board in rem; type grows with the screen, roads get more columns. */
 const DESIGNS = {
   landscape: [120, 67.5],
@@ -17,13 +27,21 @@ const query = new URLSearchParams(location.search);
 /** The ids of the shown tables. */
 export function tablesOnShow() {
   const [, tables, id] = location.pathname.split("/");
-  return tables === "tables" ? [decodeURIComponent(id)] : query.get("tables").split(",");
+  return tables === "tables" ? [decodeURIComponent(id)] : (query.get("tables") ?? "").split(",");
 }
 
-/** The value in the address, or else the configured one. */
+/**
+ * The value in the address, or else the configured one.
+ * @param {"layout" | "theme" | "lang"} name
+ * @param {Settings} settings
+ */
 export const chosen = (name, settings) => query.get(name) ?? settings[name];
 
-/** Lay out this many boards, now and whenever the screen changes. */
+/**
+ * Lay out this many boards, now and whenever the screen changes.
+ * @param {number} boards
+ * @param {Settings} settings
+ */
 export function layOut(boards, settings) {
   const page = document.documentElement;
   page.dataset.theme = chosen("theme", settings) === "light" ? "light" : "dark";
@@ -31,27 +49,38 @@ export function layOut(boards, settings) {
     const { layout, columns, rows } = arrangement(boards, chosen("layout", settings));
     const [width, height] = DESIGNS[layout];
     page.dataset.layout = layout;
-    page.style.setProperty("--columns", columns);
-    page.style.setProperty("--rows", rows);
+    page.style.setProperty("--columns", String(columns));
+    page.style.setProperty("--rows", String(rows));
     page.style.fontSize = `${Math.min(innerWidth / columns / width, innerHeight / rows / height)}px`;
   };
   addEventListener("resize", arrange);
   arrange();
 }
 
+/**
+ * @param {number} boards
+ * @param {string} layout
+ * @returns {{ layout: keyof typeof DESIGNS, columns: number, rows: number }}
+ */
 function arrangement(boards, layout) {
   const upright = innerHeight > innerWidth;
   if (location.pathname === "/split") return { layout: "split", columns: upright ? 1 : 2, rows: upright ? 2 : 1 };
   if (location.pathname === "/wall") return wall(boards);
-  if (location.pathname.endsWith("/progressive")) return { layout: upright ? "progressive portrait" : "progressive", columns: 1, rows: 1 };
+  if (location.pathname.endsWith("/progressive"))
+    return { layout: upright ? "progressive portrait" : "progressive", columns: 1, rows: 1 };
   if (layout === "roads") return { layout: upright ? "roads portrait" : "roads", columns: 1, rows: 1 };
   return { layout: layout === "portrait" ? "portrait" : "landscape", columns: 1, rows: 1 };
 }
 
-/** The number of columns that makes each board largest. */
+/**
+ * The number of columns that makes each board largest.
+ * @param {number} boards
+ * @returns {ReturnType<typeof arrangement>}
+ */
 function wall(boards) {
   const [width, height] = DESIGNS.wall;
-  const size = (columns) => Math.min(innerWidth / columns / width, innerHeight / Math.ceil(boards / columns) / height);
+  /** @param {number} across */
+  const size = (across) => Math.min(innerWidth / across / width, innerHeight / Math.ceil(boards / across) / height);
   let columns = 1;
   for (let more = 2; more <= boards; more += 1) if (size(more) > size(columns)) columns = more;
   return { layout: "wall", columns, rows: Math.ceil(boards / columns) };

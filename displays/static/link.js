@@ -1,44 +1,34 @@
-// The stream from the server: opened, and reopened whenever it ends, fails or falls silent.
+// The stream from the server: what each table's board or sign is given, and what all of them are told when it is lost.
 
-const SILENT_MILLISECONDS = 6000; // three of the server's pings: a stream without data for this long is dead
-const AGAIN_MILLISECONDS = 1000;
-const NO_STREAM = "No connection to the display's server";
-const NOT_SHOWN = "This page cannot show what the table published";
+import { keepOpen } from "/shared/stream.js";
 
-let stream;
-let timer;
+/** @import { Board } from "./board.js" */
+/** @import { Sign } from "./sign.js" */
 
-/** Keep the tables' boards or signs, by the tables' ids, up to date from now on. */
+const SILENT_MILLISECONDS = 6000; // three of the server's pings
+const EVENTS = ["state", "scoreboard", "progressive", "live", "progressive_live"];
+const REASONS = {
+  ended: "No connection to the display's server",
+  silent: "No connection to the display's server",
+  "not shown": "This page cannot show what the table published",
+};
+
+/**
+ * Keep the tables' boards or signs, by the tables' ids, up to date from now on.
+ * @param {Map<string, Board | Sign>} boards
+ */
 export function follow(boards) {
-  stream?.close();
-  stream = new EventSource(`/events?tables=${[...boards.keys()].join()}`);
-  stream.onopen = () => heard(boards);
-  stream.onerror = () => lost(boards, NO_STREAM);
-  stream.addEventListener("ping", () => heard(boards));
-  for (const [table, board] of boards) {
-    for (const name of ["state", "scoreboard", "progressive", "live", "progressive_live"]) {
-      stream.addEventListener(`${table}/${name}`, (event) => {
-        heard(boards);
-        try {
-          board.show(name, event.data);
-        } catch (error) {
-          lost(boards, NOT_SHOWN);
-          throw error;
-        }
-      });
-    }
-  }
-  heard(boards);
-}
-
-function heard(boards) {
-  clearTimeout(timer);
-  timer = setTimeout(() => lost(boards, NO_STREAM), SILENT_MILLISECONDS);
-}
-
-function lost(boards, reason) {
-  stream.close();
-  for (const board of boards.values()) board.showLive({ milliseconds: 0, reason });
-  clearTimeout(timer);
-  timer = setTimeout(() => follow(boards), AGAIN_MILLISECONDS);
+  const tables = [...boards.keys()];
+  keepOpen({
+    address: `/events?tables=${tables.join()}`,
+    names: ["ping", ...tables.flatMap((table) => EVENTS.map((name) => `${table}/${name}`))],
+    silent: SILENT_MILLISECONDS,
+    take(event, json) {
+      const [table, name] = event.split("/");
+      boards.get(table)?.show(name, json);
+    },
+    lost(why) {
+      for (const board of boards.values()) board.showLive({ milliseconds: 0, reason: REASONS[why] });
+    },
+  });
 }

@@ -1,43 +1,60 @@
 // The Game Manager: five parts, one of them visible.
 
+import { button, byId, element, one, put, refresh, submitted, svg, table } from "/shared/elements.js";
+import { readMoney } from "/shared/money.js";
 import { askOrder, say } from "/static/dialogs.js";
-import { byId, button, element, put, refresh, submitted, svg, table } from "/static/elements.js";
+import { showPart } from "/static/parts.js";
 import { ask, follow, goToSignOn, live, reasonOf } from "/static/service.js";
 import { begin, pageLink, showTop } from "/static/top.js";
 import { plain, sentence } from "/static/words.js";
-import { exact, minor, read } from "./money.js";
-import { dayReport, metersTable, reconciliation, verdict, weekReport } from "./reports.js";
-import { dayAndClock, tellTimesBy } from "./times.js";
+import { awardsTable, nobodyWon } from "./awards.js";
+import { minor } from "./money.js";
+import { dayReport, metersTable, reconciliation, weekReport } from "./reports.js";
+import { tellTimesBy } from "./times.js";
 
-const READERS = ["supervisor", "executive", "auditor"];
+/** @import { View } from "#sent/consoles" */
+/** @import { AdviceGiven, Award, Awards, Day, InForce, Overview, Own, Reconciliation, Week } from "#sent/game-manager" */
+/** @import { Answer } from "/static/service.js" */
+/** @typedef {"days" | "weeks" | "reconciliations"} Period */
+
 const session = await begin(pageLink("Supervisor", "/supervisor"));
 document.body.append(byId("said")); // at the foot of this page
-if (!session.roles.some((role) => READERS.includes(role))) location.replace("/supervisor"); // which redirects dealers
+if (!session.reads.includes("progressive")) location.replace("/supervisor"); // which redirects dealers
 
+/** @type {View} */
 let view;
+/** @type {Overview | null} */
 let overview = null;
 
-/** Request a report; a refusal is shown, and the result is null. */
+/**
+ * Request a report; a refusal is shown, and the result is null.
+ * @template Report
+ * @param {string} path
+ * @returns {Promise<Report | null>}
+ */
 async function get(path) {
+  /** @type {Answer<Report>} */
   const answer = await ask("GET", `/api/progressive${path}`);
   if (answer.status === 401) goToSignOn("ended");
-  if (answer.status === 200) return answer.body;
+  if (answer.ok) return answer.body;
   say(reasonOf(answer), true);
   return null;
 }
 
+/** @param {string} order */
 const may = (order) => live() && view.orders.includes(order);
 const own = () => overview?.own ?? null;
 
 // --- meters
 
 async function loadOverview() {
+  /** @type {Overview | null} */
   const found = await get("");
   if (found === null) return;
   overview = found;
   put("zone", `The house's clock: ${tellTimesBy(found.zone)}`);
   showOwn();
-  refresh(byId("meter-list"), overview.meters, metersTable);
+  refresh(byId("meter-list"), found.meters, metersTable);
 }
 
 const PHASES = { new: "Not in service yet.", open: "In service.", retired: "Retired for good." };
@@ -47,35 +64,52 @@ function showOwn() {
   put("own-title", mine === null ? "This table has no progressive" : `${mine.title}, ${mine.progressive}`);
   const shown = byId("shown");
   refresh(shown, mine && [mine.phase, view.progressive?.meter ?? mine.shown], () =>
-    mine === null || mine.phase !== "open" ? [] : [`${overview.currency} `, element("b", {}, minor(view.progressive?.meter ?? mine.shown))]);
+    mine === null || mine.phase !== "open"
+      ? []
+      : [`${overview?.currency} `, element("b", {}, minor(view.progressive?.meter ?? mine.shown))],
+  );
   put("phase", mine === null ? "" : PHASES[mine.phase]);
   refresh(byId("own-orders"), [mine?.phase, may("open_meter"), may("retire")], () => [
-    ...(mine?.phase === "new" ? [button("Open the meter", openMeter, { class: "go", disabled: !may("open_meter"), id: "open-meter" })] : []),
-    ...(mine?.phase === "open" ? [button("Retire", retire, { disabled: !may("retire"), id: "retire" })] : []),
+    ...(mine?.phase === "new"
+      ? [
+          button("Open the meter", () => openMeter(mine), {
+            class: "go",
+            disabled: !may("open_meter"),
+            id: "open-meter",
+          }),
+        ]
+      : []),
+    ...(mine?.phase === "open"
+      ? [button("Retire", () => retire(mine), { disabled: !may("retire"), id: "retire" })]
+      : []),
   ]);
-  byId("adjusting").hidden = !session.roles.some((role) => role !== "auditor") || mine?.phase !== "open";
+  byId("adjusting").hidden = !session.orders.includes("adjust") || mine?.phase !== "open";
   byId("settings").hidden = mine?.phase !== "open";
   if (mine?.phase === "open") fillSettings(mine);
-  for (const [form, order] of [["adjust-form", "adjust"], ["settings-form", "change_settings"]]) {
-    byId(form).querySelector("[type=submit]").disabled = !may(order);
+  for (const [form, order] of [
+    ["adjust-form", "adjust"],
+    ["settings-form", "change_settings"],
+  ]) {
+    one(`#${form} [type=submit]`, HTMLButtonElement).disabled = !may(order);
   }
 }
 
-function openMeter() {
-  const { settings, advice } = own();
+/** @param {Own} mine */
+function openMeter({ settings, advice }) {
   askOrder({
     order: "open_meter",
     view,
     text: `The meter starts at its seed of ${minor(settings.seed)}, which the house puts up. Each wager then adds ${settings.contribution} to it and ${settings.reserve} to the reserve.`,
     parts: advice.map(advised),
-    preview: ({ meter }) => [element("p", { class: "good" }, `The meter will show ${minor(meter ?? 0)}.`)],
+    preview: meterThen,
   });
 }
 
-function retire() {
-  const mine = overview.meters.find(({ progressive }) => progressive === own().progressive);
+/** @param {Own} mine */
+function retire(mine) {
+  const meter = overview?.meters.find(({ progressive }) => progressive === mine.progressive);
   const nothing = "0.00000000"; // of a meter that has moved no money yet
-  const { primary, reserve, overflow } = mine?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
+  const { primary, reserve, overflow } = meter?.accounts ?? { primary: nothing, reserve: nothing, overflow: nothing };
   askOrder({
     order: "retire",
     view,
@@ -86,23 +120,41 @@ function retire() {
 
 // --- the sheet's advice
 
+/** @param {AdviceGiven} advice */
 const advised = ({ text, sheet, loud }) =>
-  element("div", { class: loud ? "advice loud" : "advice" }, element("p", {}, `${sentence(text)}.`), element("blockquote", {}, sheet));
+  element(
+    "div",
+    { class: loud ? "advice loud" : "advice" },
+    element("p", {}, `${sentence(text)}.`),
+    element("blockquote", {}, sheet),
+  );
 
 // --- manual adjustment: filled in on the page, reviewed in the dialog, which then knows if a second person must approve
 
-const field = (form, name) => form.elements[name];
+/** @type {(form: HTMLFormElement, name: string) => HTMLInputElement | HTMLSelectElement} */
+const field = (form, name) => /** @type {HTMLInputElement | HTMLSelectElement} */ (form.elements.namedItem(name));
 
+/**
+ * @param {HTMLFormElement} form
+ * @param {string} name
+ * @param {string} missing
+ */
 function written(form, name, missing) {
   const text = field(form, name).value.trim();
   if (!text) throw new Error(missing);
   return text;
 }
 
-const WAYS = { increase: "is added to the meter by the house", malfunction: "is taken off the meter for a documented malfunction", over_limit: "goes from the meter to the overflow", recovery_of_seed: "of seed money goes back to the house" };
+/** @type {Record<string, string>} */
+const WAYS = {
+  increase: "is added to the meter by the house",
+  malfunction: "is taken off the meter for a documented malfunction",
+  over_limit: "goes from the meter to the overflow",
+  recovery_of_seed: "of seed money goes back to the house",
+};
 
-submitted(byId("adjust-form"), (form) => {
-  const amount = read(written(form, "amount", "Amount: say how much."), "Amount");
+submitted(byId("adjust-form", HTMLFormElement), (form) => {
+  const amount = readMoney(written(form, "amount", "Amount: say how much."), "Amount");
   const reason = written(form, "reason", "Say why: the reason goes on the record.");
   const cause = field(form, "cause").value;
   const dialog = askOrder({
@@ -111,12 +163,24 @@ submitted(byId("adjust-form"), (form) => {
     text: `${minor(amount)} ${WAYS[cause]}. Reason: ${reason}`,
     read: () => ({ cause, amount, reason }),
     why: false,
-    preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
+    preview: meterThen,
   });
   dialog.addEventListener("close", clearIfDone(form));
 });
 
-/** Empty a form when its order was carried out. */
+/** @param {{ meter: number | null }} preview */
+const meterThen = ({ meter }) => [
+  element(
+    "p",
+    { class: "good" },
+    meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`,
+  ),
+];
+
+/**
+ * Empty a form when its order was carried out.
+ * @param {HTMLFormElement} form
+ */
 const clearIfDone = (form) => () => {
   if (byId("said").className === "done" && !byId("said").hidden) form.reset();
   loadOverview();
@@ -124,50 +188,71 @@ const clearIfDone = (form) => () => {
 
 // --- settings
 
+const ADVISED_ON = ["seed", "contribution", "reserve", "fixed_awards", "display_limit"];
 const MONEY = ["seed", "display_limit", "approval_above", "executive_from"];
+/** @type {string | null} */
 let filled = null;
 
+/** @typedef {Record<string, string | number | null>} Settings the settings in force, or some of them, by name */
+
+/** @param {Settings[string]} setting */
+const settingOf = (setting) => (typeof setting === "number" ? minor(setting) : (setting ?? ""));
+
+/** @param {Own} mine */
 function fillSettings({ settings, procedure, advice }) {
   if (filled === JSON.stringify(settings)) return;
   filled = JSON.stringify(settings);
-  const form = byId("settings-form");
-  for (const [name, now] of Object.entries(settings)) {
-    field(form, name).value = now === null ? "" : MONEY.includes(name) ? minor(now) : now;
-  }
-  field(form, "executive_from").closest("label").hidden = procedure !== "nexus";
+  const form = byId("settings-form", HTMLFormElement);
+  for (const [name, now] of Object.entries(settings)) field(form, name).value = settingOf(now);
+  one("label:has([name=executive_from])", HTMLElement, form).hidden = procedure !== "nexus";
   byId("advice").replaceChildren(...advice.map(advised));
 }
 
-function changes(form) {
-  const { settings } = own();
+/**
+ * @param {HTMLFormElement} form
+ * @param {InForce} settings
+ */
+function changes(form, settings) {
+  /** @type {Settings} */
   const found = {};
   for (const [name, now] of Object.entries(settings)) {
     const text = field(form, name).value.trim();
-    const next = !MONEY.includes(name) ? text : text === "" && name !== "seed" ? null : read(text, plain(name));
+    const next = MONEY.includes(name) ? (text === "" && name !== "seed" ? null : readMoney(text, plain(name))) : text;
     if (next !== now) found[name] = next;
   }
   return found;
 }
 
-submitted(byId("settings-form"), async (form) => {
-  const found = changes(form);
-  if (Object.keys(found).length === 0) throw new Error("Nothing is changed.");
+submitted(byId("settings-form", HTMLFormElement), async (form) => {
+  const mine = own();
+  const found = mine === null ? {} : changes(form, mine.settings);
+  if (mine === null || Object.keys(found).length === 0) throw new Error("Nothing is changed.");
   const reason = written(form, "reason", "Say why: the reason goes on the record.");
-  const asked = new URLSearchParams(Object.entries(found).filter(([name, next]) => next !== null && ["seed", "contribution", "reserve", "fixed_awards", "display_limit"].includes(name)));
+  const asked = new URLSearchParams();
+  for (const name of ADVISED_ON)
+    if (found[name] !== undefined && found[name] !== null) asked.set(name, String(found[name]));
+  /** @type {Answer<{ advice: AdviceGiven[] }>} */
   const answer = await ask("GET", `/api/progressive/advice?${asked}`);
-  if (answer.status !== 200) {
-    form.querySelector(".fault").textContent = reasonOf(answer);
-    return;
-  }
-  const { settings } = own();
-  const told = (name, setting) => (setting === null ? "none" : MONEY.includes(name) ? minor(setting) : setting);
+  if (!answer.ok) throw new Error(reasonOf(answer));
+  /** @type {Settings} */
+  const before = { ...mine.settings };
   const dialog = askOrder({
     order: "change_settings",
     view,
     text: `Applies at once, a seed from the next meter on. Reason: ${reason}`,
     parts: [
-      table("What changes", ["Setting", "Now", "Then"], Object.entries(found).map(([name, next]) => [plain(name), told(name, settings[name]), told(name, next)])),
-      ...(answer.body.advice.length ? [element("h3", {}, "What the sheet advises"), ...answer.body.advice.map(advised)] : [verdict(true, "The sheet does not advise against this.")]),
+      table(
+        "What changes",
+        ["Setting", "Now", "Then"],
+        Object.entries(found).map(([name, next]) => [
+          plain(name),
+          settingOf(before[name]) || "none",
+          settingOf(next) || "none",
+        ]),
+      ),
+      ...(answer.body.advice.length > 0
+        ? [element("h3", {}, "What the sheet advises"), ...answer.body.advice.map(advised)]
+        : [element("p", { class: "good" }, "The sheet does not advise against this.")]),
     ],
     read: () => ({ ...found, reason }),
     why: false,
@@ -181,84 +266,70 @@ submitted(byId("settings-form"), async (form) => {
 
 // --- awards
 
-const STATES = { locked: "Locked, not booked", booked: "Booked", backed_out: "Backed out" };
+/** @type {(string | null)[]} */
 const pages = [null]; // the start of each visited page
 
+const newer = byId("newer", HTMLButtonElement);
+const older = byId("older", HTMLButtonElement);
+
 async function loadAwards() {
-  const before = pages.at(-1);
+  const before = pages.at(-1) ?? null;
+  /** @type {Awards | null} */
   const found = await get(`/awards${before === null ? "" : `?before=${before}`}`);
   if (found === null) return;
-  byId("newer").disabled = pages.length === 1;
-  byId("older").disabled = !found.more;
-  byId("older").dataset.before = found.awards.at(-1)?.input ?? "";
-  refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [awardsTable(found.awards), ...nobodyWon(found.nobody_won)]);
+  newer.disabled = pages.length === 1;
+  older.disabled = !found.more;
+  older.value = String(found.awards.at(-1)?.input ?? "");
+  refresh(byId("award-list"), [found, may("back_out"), overview?.slip_printer], () => [
+    awardsTable(found.awards, moneyBag),
+    ...nobodyWon(found.nobody_won),
+  ]);
 }
 
-byId("older").addEventListener("click", () => {
-  pages.push(byId("older").dataset.before);
+older.addEventListener("click", () => {
+  pages.push(older.value);
   loadAwards();
 });
-byId("newer").addEventListener("click", () => {
+newer.addEventListener("click", () => {
   pages.pop();
   loadAwards();
 });
 
-function awardsTable(awards) {
-  if (awards.length === 0) return element("p", { class: "quiet" }, "No award yet.");
-  return table("", ["Award", "Tier", "Round", ">Meter", ">Amount", "Shares, as paid", "Confirmed", "State", "Win page"], awards.map((award) => [
-    element("b", {}, `${award.progressive} ${award.number}`),
-    plain(award.tier),
-    `${award.round} at ${award.table}`,
-    award.payer === "meter" ? exact(award.meter) : "",
-    element("span", {}, element("b", {}, exact(award.amount)), ...(award.payer === "tray" ? [element("small", {}, "from the tray")] : [])),
-    element("ul", {}, ...award.shares.map(({ seat, amount }) => element("li", {}, `Seat ${seat} `, exact(amount)))),
-    element("span", {}, confirmedBy(award), element("small", {}, dayAndClock(award.locked))),
-    stateOf(award),
-    element("div", { class: "keys" }, ...moneyBag(award), ...printed(award)),
-  ]));
-}
+const bag = () =>
+  svg(
+    "svg",
+    { viewBox: "0 0 24 24", class: "bag", "aria-hidden": true },
+    svg("path", { d: "M8 2h8l-2 4h-4zM9 7h6c4 3 6 7 6 10 0 3-2 5-5 5H8c-3 0-5-2-5-5 0-3 2-7 6-10z" }),
+  );
 
-const BY = { key: () => "key", card: (level) => `${level} card`, signature: (level) => `${level} signature`, dealer: () => "dealer alone" };
-const confirmedBy = ({ who, by, level, confirmed_by: first }) => `${first ? `${first}, then ` : ""}${who}, ${BY[by](level)}`;
-
-/** Games that ended with NOBODY WON, and those of them that were reopened. */
-const nobodyWon = (games) => games.map((game) => element("p", {}, game.again
-  ? `${dayAndClock(game.ts)}, game ${game.round} at ${game.table} opened again by ${game.who}, approved by ${game.approved_by}: ${game.reason}`
-  : `${dayAndClock(game.ts)}, nobody won game ${game.round} at ${game.table} (${plain(game.tier)}, ${game.amount}), confirmed by ${confirmedBy(game)}: ${game.reason}`));
-
-function stateOf({ state, booked, backed_out: back }) {
-  const made = element("span", { class: `state ${state}` }, STATES[state]);
-  if (back) made.append(element("small", {}, `${dayAndClock(back.ts)}, ${back.who}${back.approved_by ? `, approved by ${back.approved_by}` : ""}: ${back.reason}`));
-  else if (booked) made.append(element("small", {}, dayAndClock(booked)));
-  return made;
-}
-
-const bag = () => svg("svg", { viewBox: "0 0 24 24", class: "bag", "aria-hidden": true },
-  svg("path", { d: "M8 2h8l-2 4h-4zM9 7h6c4 3 6 7 6 10 0 3-2 5-5 5H8c-3 0-5-2-5-5 0-3 2-7 6-10z" }));
-
-/** The money bag: the win page on paper, and on a slip if there is a printer. */
+/**
+ * The money bag: the win page on paper, and on a slip if there is a printer.
+ * @param {Award} award
+ */
 function moneyBag(award) {
   const words = `of award ${award.number}`;
   const page = button("Print", () => printPage(award), { "aria-label": `Print the win page ${words}` });
   page.prepend(bag());
   const made = [page];
-  if (overview?.slip_printer) made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${words}` }));
-  if (award.state === "booked" && award.progressive === own()?.progressive) made.push(button("Back out", () => backOut(award), { disabled: !may("back_out"), "aria-label": `Back out award ${award.number}` }));
+  if (overview?.slip_printer)
+    made.push(button("Slip", () => printSlip(award), { "aria-label": `Print a slip ${words}` }));
+  if (award.state === "booked" && award.progressive === own()?.progressive)
+    made.push(
+      button("Back out", () => backOut(award), {
+        disabled: !may("back_out"),
+        "aria-label": `Back out award ${award.number}`,
+      }),
+    );
   return made;
 }
 
-const printed = ({ prints }) => {
-  const copies = prints.filter(({ original }) => !original).length;
-  const original = prints.find((each) => each.original);
-  const said = [original && `Printed ${dayAndClock(original.ts)}, ${original.who}`, copies && `Copies: ${copies}`].filter(Boolean);
-  return said.map((text) => element("small", {}, text));
-};
-
+/** @param {Award} award */
 async function printPage(award) {
   const tab = open("", "_blank"); // at once: later the browser would block it
+  /** @type {Answer<Blob>} */
   const answer = await ask("POST", `/api/progressive/awards/${award.input}/win-page`);
-  if (answer.status === 200) {
-    (tab ?? window).location = URL.createObjectURL(answer.body);
+  if (answer.ok) {
+    (tab ?? globalThis).location.href = URL.createObjectURL(answer.body);
   } else {
     tab?.close();
     say(reasonOf(answer), true);
@@ -266,13 +337,15 @@ async function printPage(award) {
   loadAwards();
 }
 
+/** @param {Award} award */
 async function printSlip(award) {
   const answer = await ask("POST", `/api/progressive/awards/${award.input}/slip`);
-  if (answer.status === 204) say("The slip is printed");
+  if (answer.ok) say("The slip is printed");
   else say(reasonOf(answer), true);
   loadAwards();
 }
 
+/** @param {Award} award */
 function backOut(award) {
   const units = Number(award.amount.replace(".", ""));
   const dialog = askOrder({
@@ -281,58 +354,78 @@ function backOut(award) {
     title: `Back out award ${award.number}`,
     text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
     read: () => ({ award: award.number, progressive: award.progressive }),
-    preview: ({ meter }) => [element("p", { class: "good" }, meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`)],
+    preview: meterThen,
   });
   dialog.addEventListener("close", loadAwards);
 }
 
 // --- day, week, reconciliation
 
-const REPORTS = { day: ["days", dayReport], week: ["weeks", weekReport], reconcile: ["reconciliations", reconciliation] };
+/** @typedef {HTMLFormElement & { dataset: { of: Period } }} PeriodForm */
 
-for (const form of document.querySelectorAll("form.when")) {
+const forms = /** @type {PeriodForm[]} */ ([...document.querySelectorAll("form.when")]);
+
+for (const form of forms) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     loadReport(form);
   });
   for (const key of form.querySelectorAll("[data-step]")) {
+    const step = Number(key.getAttribute("data-step"));
     key.addEventListener("click", () => {
       const day = new Date(`${field(form, "day").value}T00:00:00Z`);
       if (Number.isNaN(day.getTime())) return;
-      day.setUTCDate(day.getUTCDate() + Number(key.dataset.step));
+      day.setUTCDate(day.getUTCDate() + step);
       field(form, "day").value = day.toISOString().slice(0, 10);
       loadReport(form);
     });
   }
 }
 
+/** @param {PeriodForm} form */
 async function loadReport(form) {
   const day = field(form, "day").value;
   if (!day) return;
-  const name = form.closest("main").dataset.part;
-  const [path, draw] = REPORTS[name];
-  form.querySelector("[download]").href = `/api/progressive/csv/${path}/${day}`;
-  const found = await get(`/${path}/${day}`);
+  const path = `${form.dataset.of}/${day}`;
+  one("[download]", HTMLAnchorElement, form).href = `/api/progressive/csv/${path}`;
+  if (form.dataset.of === "days") await drawReport("day", path, dayReport);
+  else if (form.dataset.of === "weeks") await drawReport("week", path, weekReport);
+  else offerCount(await drawReport("reconcile", path, reconciliation));
+}
+
+/**
+ * @template {Day | Week | Reconciliation} Report
+ * @param {string} name
+ * @param {string} path
+ * @param {(report: Report) => Node[]} draw
+ */
+async function drawReport(name, path, draw) {
+  /** @type {Report | null} */
+  const found = await get(`/${path}`);
+  if (found !== null) refresh(byId(`${name}-report`), found, draw);
+  return found;
+}
+
+/**
+ * The form for the coins: the progressive that was played and still needs its count comes first.
+ * @param {Reconciliation | null} found
+ */
+function offerCount(found) {
   if (found === null) return;
-  refresh(byId(`${name}-report`), found, draw);
-  if (name === "reconcile") offerCount(found);
-}
-
-/** The form for the coins: the progressive that was played and still needs its count comes first. */
-function offerCount({ day, progressives }) {
-  const form = byId("coins-form");
-  const dropped = progressives.filter(({ coins }) => coins.taken !== null);
-  form.hidden = !session.roles.some((role) => role !== "auditor") || dropped.length === 0;
-  form.querySelector("[type=submit]").disabled = !may("count_coins");
+  const form = byId("coins-form", HTMLFormElement);
+  const dropped = found.progressives.filter(({ coins }) => coins.taken !== null);
+  form.hidden = !session.orders.includes("count_coins") || dropped.length === 0;
+  one("[type=submit]", HTMLButtonElement, form).disabled = !may("count_coins");
   const waits = dropped.find(({ coins }) => coins.taken !== "0.00" && coins.counted === null) ?? dropped.at(-1);
-  refresh(field(form, "progressive"), [day, dropped.map(({ progressive }) => progressive)], ([, names]) =>
-    names.map((name) => element("option", { value: name, selected: name === waits.progressive }, name)));
+  refresh(field(form, "progressive"), [found.day, ...dropped.map(({ progressive }) => progressive)], ([, ...names]) =>
+    names.map((name) => element("option", { value: name, selected: name === waits?.progressive }, name)),
+  );
 }
 
-submitted(byId("coins-form"), (form) => {
-  const when = document.querySelector('[data-of="reconciliations"]');
+submitted(byId("coins-form", HTMLFormElement), (form) => {
+  const when = /** @type {PeriodForm} */ (one('[data-of="reconciliations"]'));
   const day = field(when, "day").value;
-  const amount = read(written(form, "amount", "Amount: say what was counted."), "Amount");
+  const amount = readMoney(written(form, "amount", "Amount: say what was counted."), "Amount");
   const progressive = field(form, "progressive").value;
   const dialog = askOrder({
     order: "count_coins",
@@ -348,37 +441,25 @@ submitted(byId("coins-form"), (form) => {
 
 // --- parts
 
-const KEYS = { F2: "meters", F4: "awards", F7: "day", F8: "week", F9: "reconcile" };
-let part = null;
+let part = "meters";
 
-function showPart() {
-  const links = [...document.querySelectorAll("#parts a")];
-  part = links.some(({ hash }) => hash === location.hash) ? location.hash.slice(1) : "meters";
-  for (const each of document.querySelectorAll("[data-part]")) each.hidden = each.dataset.part !== part;
-  for (const each of links) {
-    if (each.hash === `#${part}`) each.setAttribute("aria-current", "page");
-    else each.removeAttribute("aria-current");
-  }
+function openPart() {
+  part = showPart().name;
   load();
 }
 
 async function load() {
   if (part === "meters" || overview === null) await loadOverview();
   if (part === "awards") await loadAwards();
-  if (part in REPORTS && overview !== null) {
-    const form = document.querySelector(`[data-part="${part}"] form.when`);
-    if (!field(form, "day").value) field(form, "day").value = overview.today;
-    await loadReport(form);
-  }
+  const form = forms.find((each) => each.closest(`[data-part="${part}"]`));
+  if (form === undefined || overview === null) return;
+  if (!field(form, "day").value) field(form, "day").value = overview.today;
+  await loadReport(form);
 }
 
-addEventListener("hashchange", showPart);
-document.addEventListener("keydown", (event) => {
-  if (!(event.key in KEYS) || document.querySelector("dialog[open]") !== null) return;
-  event.preventDefault();
-  location.hash = KEYS[event.key];
-});
+addEventListener("hashchange", openPart);
 
+/** @type {string | null} */
 let known = null;
 let reads = 0;
 
@@ -387,7 +468,7 @@ follow((latest) => {
   view = latest;
   showTop(view, "Game Manager");
   const now = JSON.stringify([view.progressive, view.orders]);
-  if (first) showPart();
+  if (first) openPart();
   else if (now !== known) reads = 2; // the effect of an order is on the record a moment after the table has it
   if (reads > 0) {
     reads -= 1;

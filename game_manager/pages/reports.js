@@ -1,19 +1,25 @@
 // The drawing of the reports. Their data comes only from the record.
 
-import { element, facts, table } from "/static/elements.js";
+import { element, facts, scrolling, table } from "/shared/elements.js";
 import { plain, sentence } from "/static/words.js";
 import { change, exact } from "./money.js";
 import { dayAndClock } from "./times.js";
 
-export const ACCOUNTS = {
-  primary: "Meter",
-  reserve: "Reserve",
-  overflow: "Overflow",
-  paid: "Paid",
-  seed_money: "Seed money",
-  contributions: "Contributions",
-  adjustments: "Adjustments",
-};
+/** @import { Accounts, Accrual, Change, Coins, Day, Meter, Reconciliation, Week } from "#sent/game-manager" */
+/** @import { Content } from "/shared/elements.js" */
+
+/** @type {[keyof Accounts, string][]} */
+const ACCOUNTS = [
+  ["primary", "Meter"],
+  ["reserve", "Reserve"],
+  ["overflow", "Overflow"],
+  ["paid", "Paid"],
+  ["seed_money", "Seed money"],
+  ["contributions", "Contributions"],
+  ["adjustments", "Adjustments"],
+];
+/** The heading of each account's column. */
+const COLUMNS = ACCOUNTS.map(([, title]) => `>${title}`);
 const CAUSES = {
   seed: "Seed",
   contribution: "Contributions",
@@ -36,116 +42,247 @@ const CHECKS = {
 };
 const STATES = { open: "so far: it has not ended", not_begun: "it has not begun", ended: "ended" };
 
-const nothing = (what) => element("p", { class: "quiet" }, what);
-const scrolling = (label, made, kind = "") => element("div", { class: `scrolling ${kind}`, tabindex: 0, role: "group", "aria-label": label }, made);
-export const verdict = (good, yes, no) => element("p", { class: good ? "good" : "fault" }, good ? yes : no);
+/** @param {string} text */
+const nothing = (text) => element("p", { class: "quiet" }, text);
+/** @type {(good: boolean, yes: string, no: string) => Node} */
+const verdict = (good, yes, no) => element("p", { class: good ? "good" : "fault" }, good ? yes : no);
 
+/** @param {Day | Week | Reconciliation} report */
 const period = ({ begins, ends, state, elsewhere }) =>
-  element("div", {},
+  element(
+    "div",
+    {},
     element("p", { class: "quiet" }, `${dayAndClock(begins)} to ${dayAndClock(ends)}, ${STATES[state]}.`),
-    ...(elsewhere === 0 ? [] : [element("p", { class: "fault" }, `The clock was changed: ${elsewhere} entries bear a time of this period and are in another one's report. Look for them in the postings.`)]),
+    ...(elsewhere === 0
+      ? []
+      : [
+          element(
+            "p",
+            { class: "fault" },
+            `The clock was changed: ${elsewhere} entries bear a time of this period and are in another one's report. Look for them in the postings.`,
+          ),
+        ]),
   );
 
-/** Every account of every progressive, and the payments of each tier. */
+/**
+ * Every account of every progressive, and the payments of each tier.
+ * @param {Meter[]} meters
+ */
 export function metersTable(meters) {
   if (meters.length === 0) return [nothing("None has been opened yet.")];
   return meters.flatMap((meter) => [
-    scrolling(meter.progressive, table(
-      `${meter.progressive}${meter.retired ? ", retired" : ""}`,
-      Object.values(ACCOUNTS).map((name) => `>${name}`),
-      [Object.keys(ACCOUNTS).map((name) => exact(meter.accounts[name]))],
-    )),
-    facts([
-      ...Object.entries(meter.paid_by_tier).map(([tier, paid]) => [`Paid, ${plain(tier)}`, exact(paid)]),
-      ["Promised to awards not booked", exact(meter.promised)],
-      ["Awards", meter.awards],
-      ["Paid from the tray", exact(meter.from_tray)],
-    ], { class: "figures small" }),
-    verdict(meter.balanced, "The books balance.", "The books do not balance: the record was changed by another program. See where with punto replay."),
+    scrolling(
+      meter.progressive,
+      table(`${meter.progressive}${meter.retired ? ", retired" : ""}`, COLUMNS, [
+        ACCOUNTS.map(([name]) => exact(meter.accounts[name])),
+      ]),
+    ),
+    facts(
+      [
+        ...Object.entries(meter.paid_by_tier).map(paidFor),
+        ["Promised to awards not booked", exact(meter.promised)],
+        ["Awards", meter.awards],
+        ["Paid from the tray", exact(meter.from_tray)],
+      ],
+      { class: "figures small" },
+    ),
+    verdict(
+      meter.balanced,
+      "The books balance.",
+      "The books do not balance: the record was changed by another program. See where with punto replay.",
+    ),
   ]);
 }
 
-/** The accrual report: start, every change, end, account by account. */
+/** @type {(paid: [tier: string, paid: string]) => [string, Node]} */
+const paidFor = ([tier, paid]) => [`Paid, ${plain(tier)}`, exact(paid)];
+
+/**
+ * The accrual report: start, every change, end, account by account.
+ * @param {Day} day
+ */
 export function dayReport(day) {
   const of = day.progressives.flatMap((each) => [
-    facts([["Rounds", each.rounds], ["Wagers", each.wagers], ["Staked", exact(each.staked)]], { class: "figures" }),
-    scrolling(`${each.progressive}, every change`, accrual(each), "accrual"),
-    verdict(each.explained, "Start and changes come to the end, to the millionth of a cent.", "Start and changes do not come to the end: the record was changed by another program."),
-    ...each.settings.map((other) => element("p", {}, `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed).map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`).join(", ")}).`)),
-    ...each.from_tray.map((paid) => element("p", {}, `${dayAndClock(paid.ts)}, award ${paid.award}, ${plain(paid.tier)}, from the tray: `, exact(paid.amount), `. ${why(paid)}`)),
-    ...each.nobody_won.map((game) => element("p", {}, `${dayAndClock(game.ts)}, game ${game.round} ${game.again ? "was opened again" : `was won by nobody (${plain(game.tier)})`}. ${why(game)}`)),
-    ...(each.open_awards.length ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)] : []),
+    facts(
+      [
+        ["Rounds", each.rounds],
+        ["Wagers", each.wagers],
+        ["Staked", exact(each.staked)],
+      ],
+      { class: "figures" },
+    ),
+    element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each))),
+    verdict(
+      each.explained,
+      "Start and changes come to the end, to the millionth of a cent.",
+      "Start and changes do not come to the end: the record was changed by another program.",
+    ),
+    ...each.settings.map((other) =>
+      element(
+        "p",
+        {},
+        `${dayAndClock(other.ts)}, settings changed by ${other.who}: ${other.reason} (${Object.entries(other.changed)
+          .map(([name, [before, after]]) => `${plain(name)} ${value(before)} to ${value(after)}`)
+          .join(", ")}).`,
+      ),
+    ),
+    ...each.from_tray.map((paid) =>
+      element(
+        "p",
+        {},
+        `${dayAndClock(paid.ts)}, award ${paid.award}, ${plain(paid.tier)}, from the tray: `,
+        exact(paid.amount),
+        `. ${why(paid)}`,
+      ),
+    ),
+    ...each.nobody_won.map((game) =>
+      element(
+        "p",
+        {},
+        `${dayAndClock(game.ts)}, game ${game.round} ${game.again ? "was opened again" : `was won by nobody (${plain(game.tier ?? "")})`}. ${why(game)}`,
+      ),
+    ),
+    ...(each.open_awards.length > 0
+      ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)]
+      : []),
   ]);
-  return [period(day), ...(of.length ? of : [nothing("No progressive was in service yet.")])];
+  return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
 }
 
+/** @param {unknown} setting */
 const value = (setting) => (setting === null ? "none" : String(setting));
 
+/** @param {Accrual} report */
 function accrual({ progressive, start, changes, end }) {
-  const whole = (name, accounts) => [element("b", {}, name), "", ...Object.keys(ACCOUNTS).map((account) => exact(accounts[account]))];
+  /** @type {(name: string, accounts: Accounts) => Content[]} */
+  const whole = (name, accounts) => [
+    element("b", {}, name),
+    "",
+    ...ACCOUNTS.map(([account]) => exact(accounts[account])),
+  ];
   return table(
     progressive,
-    ["What", "Who and why", ...Object.values(ACCOUNTS).map((name) => `>${name}`)],
+    ["What", "Who and why", ...COLUMNS],
     [
       whole("Start", start),
-      ...changes.map((each) => [what(each), why(each), ...Object.keys(ACCOUNTS).map((account) => change(each.moved[account]))]),
+      ...changes.map((each) => [what(each), why(each), ...ACCOUNTS.map(([account]) => change(each.moved[account]))]),
       whole("End", end),
     ],
   );
 }
 
+/** @param {Change} change */
 function what({ cause, ts, award, tier }) {
   const number = award === null ? "" : ` ${award}`;
-  return element("span", {}, `${CAUSES[cause]}${cause === "award" ? `${number}, ${plain(tier)}` : ""}`, ...(ts === null ? [] : [element("small", {}, dayAndClock(ts))]));
+  return element(
+    "span",
+    {},
+    `${CAUSES[cause]}${cause === "award" ? `${number}, ${plain(tier ?? "")}` : ""}`,
+    ...(ts === null ? [] : [element("small", {}, dayAndClock(ts))]),
+  );
 }
 
+/** @param {{ who: string | null, reason: string | null, approved_by: string | null }} entry */
 const why = ({ who, reason, approved_by }) =>
   [who, approved_by && `approved by ${approved_by}`, reason && `“${reason}”`].filter(Boolean).join(", ");
 
-/** The weekly deposit, its parts, and the carried fractions. */
+/**
+ * The weekly deposit, its parts, and the carried fractions.
+ * @param {Week} week
+ */
 export function weekReport(week) {
   const of = week.progressives.flatMap((each) => [
-    element("p", { class: "deposit" }, each.deposit.startsWith("-") ? "Draw from the fund " : "Deposit ", element("b", {}, exact(each.deposit.replace("-", "")))),
-    scrolling(`${each.progressive}, the week`, table(each.progressive, ["What", ">Meter and overflow", ">Reserve", ">Held"], [
-      [element("b", {}, "Start"), "", "", exact(each.start)],
-      ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve), ""]),
-      [element("b", {}, "End"), "", "", exact(each.end)],
-      ["Less than a cent, carried in", "", "", exact(each.carried_in)],
-      ["Less than a cent, carried out", "", "", exact(each.carried_out)],
-    ])),
-    verdict(each.explained, "Start and changes come to the end.", "Start and changes do not come to the end: the record was changed by another program."),
+    element(
+      "p",
+      { class: "deposit" },
+      each.deposit.startsWith("-") ? "Draw from the fund " : "Deposit ",
+      element("b", {}, exact(each.deposit.replace("-", ""))),
+    ),
+    scrolling(
+      `${each.progressive}, the week`,
+      table(
+        each.progressive,
+        ["What", ">Meter and overflow", ">Reserve", ">Held"],
+        [
+          [element("b", {}, "Start"), "", "", exact(each.start)],
+          ...each.components.map((part) => [CAUSES[part.cause], change(part.to_meter), change(part.to_reserve), ""]),
+          [element("b", {}, "End"), "", "", exact(each.end)],
+          ["Less than a cent, carried in", "", "", exact(each.carried_in)],
+          ["Less than a cent, carried out", "", "", exact(each.carried_out)],
+        ],
+      ),
+    ),
+    verdict(
+      each.explained,
+      "Start and changes come to the end.",
+      "Start and changes do not come to the end: the record was changed by another program.",
+    ),
   ]);
   return [
-    element("p", {}, `Gaming days ${week.first} to ${week.last}. What is held for the players at the end, less what was at the start, in whole cents.`),
+    element(
+      "p",
+      {},
+      `Gaming days ${week.first} to ${week.last}. What is held for the players at the end, less what was at the start, in whole cents.`,
+    ),
     period(week),
-    ...(of.length ? of : [nothing("No progressive was in service yet.")]),
+    ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
   ];
 }
 
-/** The comparison of a day's books, and the coins. */
+/**
+ * The comparison of a day's books, and the coins.
+ * @param {Reconciliation} found
+ */
 export function reconciliation(found) {
   const of = found.progressives.flatMap((each) => [
-    scrolling(`${each.progressive}, compared`, table(each.progressive, ["What", ">Ledger", ">By the rest of the record"],
-      each.checks.map((check) => [CHECKS[check.what], exact(check.ledger), exact(check.expected)]))),
+    scrolling(
+      `${each.progressive}, compared`,
+      table(
+        each.progressive,
+        ["What", ">Ledger", ">By the rest of the record"],
+        each.checks.map((check) => [CHECKS[check.what], exact(check.ledger), exact(check.expected)]),
+      ),
+    ),
     ...each.differences.map((other) => element("p", { class: "fault" }, `Input ${other.input}: ${other.text}.`)),
     element("p", {}, "Awards paid from the tray, less those taken back: ", exact(each.from_tray)),
     coins(each.coins),
   ]);
   return [
     period(found),
-    verdict(found.agrees, "The ledger agrees with the record.", "The ledger and the record differ. Keep both as they are, and see with punto replay what was changed."),
-    ...(of.length ? of : [nothing("No progressive was in service yet.")]),
+    verdict(
+      found.agrees,
+      "The ledger agrees with the record.",
+      "The ledger and the record differ. Keep both as they are, and see with punto replay what was changed.",
+    ),
+    ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
   ];
 }
 
+/** @param {string | null} text */
 const amount = (text) => (text === null ? "–" : exact(text));
 
+/** @param {Coins} coins */
 function coins({ taken, counted, difference, who, ts, todo }) {
-  const off = difference !== null && !/^0\.00$/.test(difference);
-  return element("div", { class: off ? "coins off" : "coins" },
+  const off = difference !== null && difference !== "0.00";
+  return element(
+    "div",
+    { class: off ? "coins off" : "coins" },
     element("h3", {}, "Coins"),
-    ...(taken === null ? [] : [facts([["Taken", amount(taken)], ["Counted", amount(counted)], ["Difference", amount(difference)]], { class: "figures small" })]),
-    ...(who === null ? [] : [element("p", { class: "quiet" }, `Counted by ${who}, ${dayAndClock(ts)}.`)]),
+    ...(taken === null
+      ? []
+      : [
+          facts(
+            [
+              ["Taken", amount(taken)],
+              ["Counted", amount(counted)],
+              ["Difference", amount(difference)],
+            ],
+            { class: "figures small" },
+          ),
+        ]),
+    ...(who === null || ts === null
+      ? []
+      : [element("p", { class: "quiet" }, `Counted by ${who}, ${dayAndClock(ts)}.`)]),
     element("p", {}, sentence(todo)),
   );
 }

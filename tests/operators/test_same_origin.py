@@ -252,7 +252,7 @@ async def test_what_is_no_http_disturbs_nobody(tmp_path):
 
 # --- what goes back
 
-STATIC = ["/", "/dealer", "/supervisor", "/static/service.js", "/static/console.css"]
+STATIC = ["/", "/dealer", "/supervisor", "/static/service.js", "/static/console.css", "/shared/elements.js"]
 
 
 async def test_every_answer_says_that_nothing_from_elsewhere_may_be_loaded_or_frame_it(tmp_path):
@@ -273,9 +273,9 @@ async def test_every_answer_says_that_nothing_from_elsewhere_may_be_loaded_or_fr
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert answer.headers["referrer-policy"] == "no-referrer"
             assert "server" not in answer.headers
-        assert [answer.status for answer in found] == [200] * 7 + [404, 404, 403, 422]
-        assert {answer.headers["cache-control"] for answer in found[:5]} == {"no-cache"}
-        assert found[5].headers["cache-control"] == "no-store"
+        assert [answer.status for answer in found] == [200] * 8 + [404, 404, 403, 422]
+        assert {answer.headers["cache-control"] for answer in found[: len(STATIC)]} == {"no-cache"}
+        assert found[len(STATIC)].headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sqlite3
 import time
 import urllib.request
 from contextlib import closing
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pytest
 from argon2 import PasswordHasher
@@ -17,6 +17,7 @@ from punto.controller.accounts import gate as gate_module
 from punto.controller.accounts import passwords as passwords_module
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
+from punto.controller.accounts.roles import Read, Role, orders_of
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, settings
 
@@ -54,6 +55,8 @@ async def test_somebody_with_an_account_signs_on_and_it_is_on_the_record(tmp_pat
             "number": 1,
             "name": "Mei",
             "roles": ["supervisor", "auditor"],
+            "reads": list(get_args(Read)),
+            "orders": sorted(orders_of([Role.SUPERVISOR, Role.AUDITOR])),
             "idle_seconds": 900,
             "notice": "",
         }

@@ -16,11 +16,12 @@ from fontTools.merge import Merger
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 
+from punto.controller.web_server import SHARED
+
 ROOT: Final = Path(__file__).parents[3]
 DISPLAYS: Final = ROOT / "displays"
 FONTS: Final = DISPLAYS / "static" / "fonts"
-CONSOLE_FONTS: Final = ROOT / "consoles" / "pages" / "fonts"
-"""The consoles are served by another program, which does without the displays' files: they have the Latin font of their own."""
+LATIN_FONTS: Final = SHARED / "fonts"
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
 """Language -> the npm package with its font."""
@@ -39,9 +40,9 @@ def font_of(language: str) -> Path:
     return FONTS / f"{SOURCES[language]}-700.woff2"
 
 
-def latin_font(weight: int, fonts: Path = FONTS) -> Path:
+def latin_font(weight: int) -> Path:
     """The committed Latin font of a weight."""
-    return fonts / f"{LATIN}-{weight}.woff2"
+    return LATIN_FONTS / f"{LATIN}-{weight}.woff2"
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -61,13 +62,11 @@ def unpack(name: str, folder: Path) -> Path:
 def make_latin(folder: Path) -> None:
     """Take the Latin font as the package has it: that slice is small."""
     package = unpack(LATIN, folder)
-    for fonts in (FONTS, CONSOLE_FONTS):
-        fonts.mkdir(exist_ok=True)
-        for weight in WEIGHTS:
-            latin_font(weight, fonts).write_bytes(
-                (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
-            )
-        (fonts / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
+    for weight in WEIGHTS:
+        latin_font(weight).write_bytes(
+            (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
+        )
+    (LATIN_FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
 
 
 def make(language: str, folder: Path) -> None:
@@ -99,5 +98,5 @@ if __name__ == "__main__":
     for each in SOURCES:
         with tempfile.TemporaryDirectory() as scratch:
             make(each, Path(scratch))
-    for path in sorted(FONTS.glob("*.woff2")):
+    for path in sorted((*FONTS.glob("*.woff2"), *LATIN_FONTS.glob("*.woff2"))):
         print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -13,7 +13,7 @@ from punto.baccarat.table.state import Phase
 from punto.controller.messages.models import Overlay
 from punto.displays.board import NO_BROKER, NO_METER, NO_PROGRESSIVE, NO_STATE
 from tests.displays.meters import PROGRESSIVE_GAMES, paying_rules
-from tests.displays.page.fonts import CONSOLE_FONTS, SOURCES, WEIGHTS, characters, font_of, latin_font
+from tests.displays.page.fonts import SOURCES, WEIGHTS, characters, font_of, latin_font
 
 ROOT = Path(__file__).parents[3]
 CATALOGS = {
@@ -81,4 +81,3 @@ def test_the_latin_font_has_every_character_of_the_english_catalogue(weight):
         had = {chr(code) for code in font.getBestCmap()}
 
     assert {character for words in ENGLISH.values() for character in words} - had == set()
-    assert latin_font(weight, CONSOLE_FONTS).read_bytes() == latin_font(weight).read_bytes()

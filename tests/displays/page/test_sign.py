@@ -305,7 +305,7 @@ async def test_nothing_that_the_page_does_reaches_the_controller_and_nothing_in_
         assert heard == {f"punto/table-1/{TOPIC}": 1}, "nobody has published but the table"
         paths = {request.url.removeprefix(address).partition("?")[0] for request in asked}
         assert {request.method for request in asked} == {"GET"}
-        assert {path for path in paths if not path.startswith("static/")} == {
+        assert {path for path in paths if not path.startswith(("static/", "shared/"))} == {
             *(SIGN, "theme.css", "settings.json", "catalog/en.json", "events", "tables"),
         }, "it reads its own files and the stream"
         weight = 0

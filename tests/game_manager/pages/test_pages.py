@@ -94,6 +94,8 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await expect(page.locator("#shown")).to_have_text("USD 11,234.50")
 
         form = page.locator("#settings-form")
+        await form.get_by_role("button", name="Look it over").click()
+        await expect(form.get_by_role("alert")).to_have_text("Nothing is changed.")
         await form.get_by_label("Seed").fill("500")
         await form.get_by_label("Reserve").fill("1%")
         await form.get_by_label("Reason").fill("more for the next meter")

@@ -375,7 +375,9 @@ async def test_game_and_limits_change_between_shoes_only(page, here):
     await page.get_by_label("Game", exact=True).select_option(label="EZ Baccarat")
     await page.get_by_label("Player: Minimum").fill("fifty")
     await change.click()
-    await expect(page.locator("#game-fault")).to_contain_text("Player, minimum: write an amount such as 25")
+    await expect(page.locator("#game-fault")).to_contain_text(
+        "Player, minimum: write an amount such as 1,234.50."
+    )
     await page.get_by_label("Player: Minimum").fill("50")
     await page.get_by_label("Player: Maximum").fill("25")
     await change.click()

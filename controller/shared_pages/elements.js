@@ -99,17 +99,17 @@ export function relabel(made, words) {
 export const changed = (node) => node.dispatchEvent(new Event("input", { bubbles: true }));
 
 /**
- * Do this when the form is submitted; an Error says in the form's line for faults what is missing.
+ * Do this when the form is submitted, whether it ends at once or later; an Error says in the form's line for faults what is missing.
  * @param {HTMLFormElement} form
  * @param {(form: HTMLFormElement) => unknown} act
  */
 export function submitted(form, act) {
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const fault = one(".fault", HTMLElement, form);
     fault.textContent = "";
     try {
-      act(form);
+      await act(form);
     } catch (missing) {
       fault.textContent = faultOf(missing);
     }
@@ -181,7 +181,7 @@ const shown = new WeakMap();
  * @template Value
  * @param {Element} box
  * @param {Value} value
- * @param {(value: Value) => Node | Node[]} draw
+ * @param {(value: Value) => Node | (Node | string)[]} draw
  */
 export function refresh(box, value, draw) {
   const now = JSON.stringify(value);

@@ -1,0 +1,109 @@
+// What a board and a sign have in common. All message content goes into the page as text, never as HTML.
+
+import { element, one } from "/shared/elements.js";
+import { fillIn, t } from "./catalogue.js";
+import { fit } from "./fit.js";
+import { showHouse } from "./house.js";
+import { Live } from "./live.js";
+
+/** @import { Settings } from "./layout.js" */
+/** @import { Liveness } from "./live.js" */
+
+/**
+ * Make a table's rows anew: a heading and cells, with a class.
+ * @param {HTMLTableElement} table
+ * @param {{ name: string, cells: string[], className: string | null }[]} rows
+ */
+export function fillTable(table, rows) {
+  table.tBodies[0].replaceChildren(
+    ...rows.map(({ name, cells, className }) =>
+      element(
+        "tr",
+        { class: className },
+        element("th", { scope: "row" }, name),
+        ...cells.map((cell) => element("td", {}, cell)),
+      ),
+    ),
+  );
+  fit(table);
+}
+
+/** One table on the screen. */
+export class TableShown {
+  /**
+   * @param {string} template the id of what it is made from
+   * @param {string} table
+   * @param {Settings} house
+   * @param {() => void} onPlay called when the table shows something new
+   */
+  constructor(template, table, house, onPlay) {
+    const { content } = one(`#${template}`, HTMLTemplateElement);
+    this.element = /** @type {HTMLElement} */ (one("*", HTMLElement, content).cloneNode(true));
+    this.table = table;
+    this.#onPlay = onPlay;
+    this.#live = new Live(this.element);
+    fillIn(this.element);
+    showHouse(this.one("logo"), house);
+    this.text("table-name", table); // until it says what it is called
+    this.text("not-live-reason", t("connecting"));
+    new ResizeObserver(() => this.fitAll()).observe(this.element);
+  }
+
+  #onPlay;
+  #live;
+  /** @type {Map<string, string>} */
+  #shown = new Map();
+
+  /**
+   * Live for this many milliseconds, then not live, or at once if they are 0, for the given reason.
+   * @param {Liveness} liveness
+   */
+  showLive(liveness) {
+    this.#live.show(liveness);
+  }
+
+  /**
+   * The part with this class.
+   * @param {string} name
+   */
+  one(name) {
+    return one(`.${name}`, HTMLElement, this.element);
+  }
+
+  /**
+   * @param {string} selector
+   * @returns {NodeListOf<HTMLElement>}
+   */
+  all(selector) {
+    return this.element.querySelectorAll(selector);
+  }
+
+  /**
+   * @param {string} name
+   * @param {string | number} text
+   */
+  text(name, text) {
+    const box = this.one(name);
+    if (box.textContent !== String(text)) box.textContent = String(text);
+  }
+
+  /**
+   * Do it if the shown value has changed: messages come every second, and unchanged parts are left as they are.
+   * @param {string} part
+   * @param {unknown} value
+   * @param {() => void} show
+   */
+  when(part, value, show) {
+    const json = JSON.stringify(value);
+    if (this.#shown.get(part) === json) return;
+    show();
+    this.#shown.set(part, json);
+    this.#onPlay();
+  }
+
+  /** Boxes share lines: each is fitted beside the others at their largest, so that none later grows into another. */
+  fitAll() {
+    for (const box of this.all(".fit")) box.style.removeProperty("--fit");
+    for (const box of this.all(".fit")) fit(box);
+  }
+}
