@@ -50,6 +50,16 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
     )
 
 
+@pytest.mark.parametrize(
+    "folder", ["consoles/pages", "controller/shared_pages", "displays/static", "game_manager/pages"]
+)
+def test_it_has_every_file_of_the_pages(unpacked, folder):
+    def files(root: Path) -> set[Path]:
+        return {path.relative_to(root) for path in (root / folder).rglob("*") if path.is_file()}
+
+    assert files(unpacked / "punto") == files(REPOSITORY) != set()
+
+
 def test_it_lists_the_games_from_the_wheel(unpacked):
     program = "from punto import configs; from punto.configs.game_files import shipped_games; print(configs.__file__, *shipped_games())"
     ran = run(unpacked, "-c", program)
