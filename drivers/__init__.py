@@ -1,1 +1,1 @@
-"""Real devices: a pure codec beside a thin transport, one folder each."""
+"""Real devices. Each has a folder with a pure codec and a thin transport."""

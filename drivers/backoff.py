@@ -1,12 +1,13 @@
-"""How long to wait before the next attempt at something that failed: the one place that every retry takes its pauses from."""
+"""The pause before the next attempt at something that failed. Every retry uses it."""
 
 import random
 
 
 class Backoff:
-    """Exponential backoff with full jitter: what failed together, as all tables do in a power cut, does not come back together.
+    """Exponential backoff with full jitter, so that all tables do not reconnect at the same moment after a power cut.
 
-    A pause is drawn from 0 up to a limit, which begins at `first`, doubles with each failure and ends at `longest` (seconds).
+    A pause is a random number from 0 to a limit in seconds. The limit begins at `first`, doubles with each failure and
+    ends at `longest`.
     """
 
     def __init__(self, first: float, longest: float) -> None:
@@ -22,5 +23,5 @@ class Backoff:
         return random.uniform(0, limit)
 
     def reset(self) -> None:
-        """The attempt succeeded: begin again with the shortest pauses."""
+        """Begin again with the shortest pauses, after a success."""
         self.failures = 0

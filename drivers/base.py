@@ -1,4 +1,4 @@
-"""What the controller knows of its devices: the Protocols of the drivers, and nothing of how a device is reached."""
+"""The Protocols between the controller and the drivers of its devices."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from typing import Final, Literal, Protocol, TypeVar
 from punto.baccarat.table.events import ShoeEvent
 from punto.baccarat.table.shoe_orders import ShoeOrders
 
-BAUD: Final = 115_200  # of a serial device whose configuration names none
+BAUD: Final = 115_200  # the default rate of a serial device
 
 
 @dataclass(frozen=True, slots=True)
 class LinkHealth:
-    """How a device's link stands: a snapshot for the health message.
+    """The state of a device's link, as a snapshot for the health message.
 
-    `connected` says that the device has introduced itself and is heard, `reason` why not (empty while it is), `since`
-    when that last changed (UTC). `counters` are counted since the driver was made.
+    `connected` is true while the device has introduced itself and sends signs of life. `reason` is why it is not
+    connected, empty while it is. `since` is when that last changed (UTC). `counters` count from the driver's start.
     """
 
     port: str
@@ -28,53 +28,53 @@ class LinkHealth:
 
 
 class LinkUser(Protocol):
-    """What every device's user must do."""
+    """The user of any device: its door in the controller."""
 
     def link_changed(self) -> None:
-        """Take note that `health` has news: the device came or went."""
+        """Handle a change of `health`: the device was connected or lost."""
 
 
 User_contra = TypeVar("User_contra", contravariant=True)
 
 
 class Driver(Protocol[User_contra]):
-    """The driver of a device, and the user that it reports to. It never gives up: a lost device is a state, not an exception."""
+    """The driver of a device. It reconnects for ever: a lost device is a state, not an exception."""
 
     async def run(self, user: User_contra) -> None:
-        """Report to the user until cancelled, each thing once and in order. What the user raises escapes."""
+        """Report each event to the user once and in order, until cancelled. Exceptions of the user propagate."""
 
     def health(self) -> LinkHealth:
-        """The state of the device's link now."""
+        """The present state of the device's link."""
 
 
 class ShoeUser(LinkUser, Protocol):
-    """What a shoe reports to: its door."""
+    """The user of a shoe: its door."""
 
     async def take(self, events: Sequence[ShoeEvent]) -> None:
-        """Take one batch of events, in order, and return when they are safe; what this raises must escape the driver.
+        """Handle one batch of events in order, and return when they are recorded. The driver must propagate exceptions.
 
-        Awaiting it is the backpressure: a driver reads nothing meanwhile.
+        Awaiting it is the backpressure: meanwhile the driver reads nothing.
         """
 
     def orders(self) -> ShoeOrders:
-        """What the table wants now. The record that `taken` names is safe, and the shoe may forget it."""
+        """The table's present orders. The record number `taken` is recorded, and the shoe may delete it."""
 
 
 class ShoeDriver(Driver[ShoeUser], Protocol):
-    """A shoe."""
+    """The driver of a shoe."""
 
     def send(self) -> None:
-        """Have the shoe told at once what the user's orders are; call it when they changed by something else than a batch.
+        """Send the user's orders to the shoe now. Call it when something other than a batch of events changed them.
 
-        Called from the event loop; returns at once.
+        It must be called from the event loop, and returns without waiting.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class KeyAnswer:
-    """What became of a press: an order was carried out, more keys are wanted, or it was refused.
+    """The result of a press: an order was carried out, more keys must follow, or it was refused.
 
-    `text` says which or why, in words for the dealer; it stands for so many `seconds`, 0 until the next one.
+    `text` tells the dealer the result or the reason. The keypad shows it for `seconds`; 0 means until the next text.
     """
 
     result: Literal["done", "more", "refused"]
@@ -84,7 +84,7 @@ class KeyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class KeypadLamps:
-    """What a keypad shows without being asked: `ready` for orders, a `card` must be keyed, play is `stopped`."""
+    """The lamps of a keypad: the table is `ready` for orders, a `card` must be keyed, play is `stopped`."""
 
     ready: bool = False
     card: bool = False
@@ -92,34 +92,31 @@ class KeypadLamps:
 
 
 KeyPosition = Literal["run", "jph"]
-"""Where a supervisor's key stands at an Aquarius table."""
+"""The position of a supervisor's key at an Aquarius table."""
 
 
 class KeypadUser(LinkUser, Protocol):
-    """What a keypad reports to: its door."""
+    """The user of a keypad: its door. The driver must propagate exceptions of `press` and `turned`."""
 
     async def press(self, key: str) -> KeyAnswer:
-        """Take one press of a key; what this raises is not the keypad's and must escape the driver."""
+        """Handle one press of a key."""
 
     async def turned(self, position: KeyPosition) -> None:
-        """Take where the key switch of a keypad that has one stands: once it is known, and each time that it is turned.
-
-        What this raises must escape the driver.
-        """
+        """Handle the position of the key switch, if the keypad has one: when it is first known, and after each turn."""
 
     def lamps(self) -> KeypadLamps:
-        """What the keypad shows now; asked several times a second."""
+        """The lamps to show now. The driver calls it several times a second."""
 
 
 KeypadDriver = Driver[KeypadUser]
-"""A dealer's keypad. None of its presses was made longer than a moment ago."""
+"""The driver of a dealer's keypad. It refuses presses that are too old."""
 
 
 @dataclass(frozen=True, slots=True)
 class WagerPlaced:
-    """A progressive wager came to the sensor before `seat`, by the device's change `number`.
+    """A progressive wager came to the sensor of `seat`, in the device's change `number`.
 
-    `late_for` is the round that the device had started by then, None while wagers were open.
+    `late_for` is the round that the device had already started, None if wagers were open.
     """
 
     seat: int
@@ -129,14 +126,14 @@ class WagerPlaced:
 
 @dataclass(frozen=True, slots=True)
 class WagerLifted:
-    """The wager before `seat` is no longer there; it still counts if it was latched."""
+    """The wager of `seat` was taken away; it still counts if it was latched."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class WagersLatched:
-    """The device has started `round`: these seats, and no others, have a progressive wager in it."""
+    """The device has started `round`: only these seats have a progressive wager in it."""
 
     round: int
     seats: tuple[int, ...]
@@ -144,21 +141,22 @@ class WagersLatched:
 
 @dataclass(frozen=True, slots=True)
 class StartUnconfirmed:
-    """The device did not confirm the START of `round` in time, and is not told of it any more.
+    """The device did not confirm the START of `round` in time, and the driver no longer sends it.
 
-    It may have taken it all the same: `WagersLatched` still follows if it did and the round is still wanted.
+    The device may have started the round all the same: if it did and the table still wants the round, `WagersLatched`
+    follows.
     """
 
     round: int
 
 
 SensorFault = Literal["missing", "doubled", "stuck", "unassigned"]
-"""No sensor answers; two do; a wager of the round before is still there; one answers that no seat has."""
+"""No sensor answers; two answer; a wager of the previous round is still there; a sensor without a seat answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class SensorFailed:
-    """A sensor has a fault; `seat` is None where no seat is set for its position."""
+    """A sensor has a fault; `seat` is None if its position has no seat."""
 
     position: int
     seat: int | None
@@ -167,7 +165,7 @@ class SensorFailed:
 
 @dataclass(frozen=True, slots=True)
 class SensorMended:
-    """A sensor has this fault no more."""
+    """A sensor no longer has this fault."""
 
     position: int
     seat: int | None
@@ -176,11 +174,11 @@ class SensorMended:
 
 @dataclass(frozen=True, slots=True)
 class SensorsFound:
-    """The first picture since the host's start or the sensors' own: what was known to lie there before may not be so.
+    """The first report after a start of the host or of the sensors: it replaces what was known before.
 
-    On `empty` seats lies nothing. On those in `lying` is what can be a wager in a coming round, and each is told again. What
-    lies on those in `spent` has had its START, whether or not anybody was told of it. Of all others nothing can be said. A
-    round whose wagers were latched keeps them, and a fault stands until it is mended.
+    `empty` seats have no wager. Seats in `lying` have a wager that can be in a coming round, and a `WagerPlaced` follows
+    for each. Seats in `spent` have a wager that has had its START, whether or not the START was reported. The state of all
+    other seats is unknown. A latched round keeps its wagers, and a fault lasts until it is mended.
     """
 
     empty: tuple[int, ...]
@@ -195,10 +193,11 @@ SensorEvent = (
 
 @dataclass(frozen=True, slots=True)
 class SensorOrders:
-    """What the table wants of its sensors: the `round` that is started, None while wagers are open, and the lit seats.
+    """The table's orders to its sensors: the `round` that is started, None while wagers are open, and the lit seats.
 
-    A round's number is from 1 on and not below that of the one before it: one that was started and ended can be started
-    again. The orders that a driver is given first say where the record left off: a round in them is taken up where the device has it started, and not started otherwise.
+    Round numbers begin at 1 and never decrease; a round that was started and ended can be started again. The first orders
+    that a driver receives are the state of the record. If they contain a round, the driver continues it only if the
+    device has started it.
     """
 
     round: int | None = None
@@ -206,17 +205,17 @@ class SensorOrders:
 
 
 class CoinSpotUser(LinkUser, Protocol):
-    """What the wager sensors report to: their door."""
+    """The user of the wager sensors: their door."""
 
     async def take(self, events: Sequence[SensorEvent]) -> None:
-        """Take what happened, in order, and return when it is safe; what this raises must escape the driver."""
+        """Handle events in order, and return when they are recorded. The driver must propagate exceptions."""
 
     def orders(self) -> SensorOrders:
-        """What the table wants now; asked several times a second."""
+        """The table's present orders. The driver calls it several times a second."""
 
 
 class CoinSpotDriver(Driver[CoinSpotUser], Protocol):
-    """A table's wager sensors."""
+    """The driver of a table's wager sensors."""
 
     @property
     def seats(self) -> frozenset[int]:
@@ -224,20 +223,20 @@ class CoinSpotDriver(Driver[CoinSpotUser], Protocol):
 
 
 class DeviceWatch(Protocol):
-    """The watch over a device that should not be there while a shoe is in use."""
+    """Watches for a device that must not be attached while a shoe is in use."""
 
     async def run(self, report: Callable[[bool, str], Awaitable[None]]) -> None:
-        """Report until cancelled whether the device is attached, and at which path, each time that this changes.
+        """Report each change until cancelled: whether the device is attached, and at which path.
 
-        It counts as not attached to begin with. What `report` raises escapes.
+        At first it counts as not attached. Exceptions of `report` propagate.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class CardAnswer:
-    """What became of a swiped card: accepted, refused, or its owner must give a `second_factor` as well.
+    """The result of a swipe: accepted, refused, or the card's owner must give a `second_factor` as well.
 
-    `text` says why or what to do, in words for whoever swiped.
+    `text` tells the card's owner why, or what to do.
     """
 
     result: Literal["accepted", "refused", "second_factor"]
@@ -245,28 +244,28 @@ class CardAnswer:
 
 
 class CardReaderUser(LinkUser, Protocol):
-    """What a card reader reports to: its door."""
+    """The user of a card reader: its door."""
 
     async def swipe(self, number: str) -> CardAnswer:
-        """Take one swipe of the card with this number, which is nobody else's to know: it is put in no log and no message.
+        """Handle one swipe of the card with this number. The number is secret: no log and no message may contain it.
 
-        What this raises is not the reader's and must escape the driver.
+        The driver must propagate exceptions.
         """
 
     async def unreadable(self) -> None:
-        """Take note that a card was swiped and could not be read; the reader says so itself."""
+        """Handle a swipe of a card that could not be read; the reader shows that to the card's owner."""
 
     def awaited(self) -> bool:
-        """Whether a swipe is awaited, as the reader shows it; asked several times a second."""
+        """Whether the table waits for a swipe, as the reader shows it. The driver calls it several times a second."""
 
 
 CardReaderDriver = Driver[CardReaderUser]
-"""A reader of cards. Swipes are given whether or not one is awaited, and none was made longer than a moment ago."""
+"""The driver of a card reader. It reports every swipe, whether or not one is awaited, and refuses swipes that are too old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """The drivers of a table's devices, None where it has no such device."""
+    """The drivers of a table's devices; None for a device that the table does not have."""
 
     shoe: ShoeDriver | None = None
     keypad: KeypadDriver | None = None

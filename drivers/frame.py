@@ -1,78 +1,181 @@
-"""What the frames of all links have in common: what a frame is, and the rules that it checks itself by.
+"""What the frames of all links share: their fields, with bounds, and their bytes both ways.
 
-Every frame checks its own values when it is made, so the same rule refuses a wrong value that is about to be sent and
-one that has arrived.
+A frame checks its values when it is made. The same rule therefore refuses a wrong value before it is sent and after it
+has arrived.
 """
 
-from dataclasses import dataclass
-from struct import Struct
-from struct import error as StructError  # noqa: N812 - the standard library's name is in small letters
-from typing import ClassVar, Final, Self
+# ruff: noqa: D102 - `check`, `pack` and `unpack` are documented once, at `Field`
 
-HIGHEST: Final = 0xFFFF_FFFF  # numbers are 32 bits and never wrap: at one a second, 136 years
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Self
+
+HIGHEST: Final = 0xFFFF_FFFF  # numbers have 32 bits and never wrap: at one a second they last 136 years
 SERIAL_BYTES: Final = 32
+
+
+class Reader:
+    """Reads a payload from its beginning."""
+
+    def __init__(self, payload: bytes) -> None:
+        self._rest = payload
+
+    def take(self, size: int) -> bytes:
+        """Read the next `size` bytes; raises ValueError if there are fewer."""
+        if size > len(self._rest):
+            raise ValueError(f"the payload ends {size - len(self._rest)} bytes too soon")
+        taken, self._rest = self._rest[:size], self._rest[size:]
+        return taken
+
+    def rest(self) -> bytes:
+        """Read everything that is left."""
+        return self.take(len(self._rest))
+
+    def end(self) -> None:
+        """Raise ValueError if anything is left."""
+        if self._rest:
+            raise ValueError(f"the payload has {len(self._rest)} bytes too many")
+
+
+class Field(ABC):
+    """A field of a payload. `check` and `unpack` raise ValueError if the value is invalid."""
+
+    def check(self, name: str, value: Any) -> None:  # noqa: B027 - the bytes of some fields are always valid
+        """Check the value of the field with this name."""
+
+    @abstractmethod
+    def pack(self, value: Any) -> bytes:
+        """The value as bytes."""
+
+    @abstractmethod
+    def unpack(self, name: str, payload: Reader) -> Any:
+        """Read the value from the next bytes of the payload."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Field):
+    """A number from `low` to `high` in `size` bytes, big-endian."""
+
+    low: int = 1
+    high: int = HIGHEST
+    size: int = 4
+
+    def check(self, name: str, value: int) -> None:
+        within(name, value, self.low, self.high)
+
+    def pack(self, value: int) -> bytes:
+        return value.to_bytes(self.size)
+
+    def unpack(self, name: str, payload: Reader) -> int:  # noqa: ARG002 - as `Field.unpack`
+        return int.from_bytes(payload.take(self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Field):
+    """Text of `shortest` to `longest` bytes in UTF-8, up to the end of the payload."""
+
+    shortest: int
+    longest: int
+
+    def check(self, name: str, value: str) -> None:
+        within(f"the length of {name} in UTF-8", len(value.encode()), self.shortest, self.longest)
+
+    def pack(self, value: str) -> bytes:
+        return value.encode()
+
+    def unpack(self, name: str, payload: Reader) -> str:  # noqa: ARG002 - as `Field.unpack`
+        return payload.rest().decode()
+
+
+class Serial(Text):
+    """A serial number: 1 to 32 printable ASCII characters without spaces, up to the end of the payload."""
+
+    def check(self, name: str, value: str) -> None:  # noqa: ARG002 - as `Field.check`
+        if not value.isascii() or not value.isprintable() or " " in value:
+            raise ValueError(f"serial number {value!r} must be printable ASCII without spaces")
+        within("the length of the serial number", len(value), self.shortest, self.longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(Field):
+    """One of several values, as one byte that counts them from 1."""
+
+    values: tuple[Any, ...]
+    first: int = 1
+
+    def pack(self, value: Any) -> bytes:
+        return bytes((self.values.index(value) + self.first,))
+
+    def unpack(self, name: str, payload: Reader) -> Any:
+        (number,) = payload.take(1)
+        within(name, number, self.first, self.first + len(self.values) - 1)
+        return self.values[number - self.first]
+
+
+NUMBER: Final = Number()
+SERIAL: Final = Serial(1, SERIAL_BYTES)
+FLAG: Final = Choice((False, True), first=0)
+"""A truth value as a byte, 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What every frame has: a type, a sequence number (0 where frames are not numbered) and a payload."""
+    """A frame: a type, a sequence number (0 where frames are not numbered) and a payload.
+
+    Raises:
+        ValueError: a value is out of its field's bounds.
+    """
 
     TYPE: ClassVar[int]
+    FIELDS: ClassVar[Mapping[str, Field]] = {}
+    """The fields in the order of the payload."""
+    NUMBERED: ClassVar[str] = ""
+    """The field that is the sequence number and not in the payload; empty where frames are not numbered."""
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        for name, field in self.FIELDS.items():
+            field.check(name, getattr(self, name))
 
     @property
     def sequence(self) -> int:
         """The number in the frame's header."""
-        return 0
+        return int(getattr(self, self.NUMBERED)) if self.NUMBERED else 0
 
     def payload(self) -> bytes:
         """The bytes between header and checksum."""
-        return b""
+        packed = (
+            field.pack(getattr(self, name)) for name, field in self.FIELDS.items() if name != self.NUMBERED
+        )
+        return b"".join(packed)
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
         """Read the frame back from its sequence number and payload.
 
         Raises:
-            ValueError: what the bytes say is not a frame of this type.
+            ValueError: these are not the bytes of a frame of this type.
         """
-        raise NotImplementedError
+        if not cls.NUMBERED:
+            within("the sequence number", sequence, 0, 0)
+        reader = Reader(payload)
+        values = {
+            name: sequence if name == cls.NUMBERED else field.unpack(name, reader)
+            for name, field in cls.FIELDS.items()
+        }
+        reader.end()
+        return cls(**values)
 
 
 def within(name: str, value: int, low: int, high: int) -> None:
-    """Refuse a value below `low` or above `high`.
-
-    Raises:
-        ValueError: it is.
-    """
+    """Raise ValueError if the value is below `low` or above `high`."""
     if not low <= value <= high:
         raise ValueError(f"{name} is {value}: it must be {low} to {high}")
 
 
-def check_serial(serial: str) -> None:
-    """Refuse what is no serial number.
-
-    Raises:
-        ValueError: it is none.
-    """
-    if not serial.isascii() or not serial.isprintable() or " " in serial:
-        raise ValueError(f"serial number {serial!r} must be printable ASCII without spaces")
-    within("the length of the serial number", len(serial), 1, SERIAL_BYTES)
-
-
-def unpack(layout: Struct, payload: bytes) -> tuple[int, ...]:
-    """Read the numbers that a payload begins with.
-
-    Raises:
-        ValueError: it is too short for them.
-    """
-    try:
-        return layout.unpack_from(payload)
-    except StructError as error:
-        raise ValueError("the payload is too short") from error
-
-
 def shortened(text: str, longest: int) -> str:
-    """The text within so many bytes of UTF-8; one that is too long ends at a word, with an ellipsis that says so."""
+    """The text in at most `longest` bytes of UTF-8; a longer text is cut at a word and ends with an ellipsis."""
     if len(text.encode()) <= longest:
         return text
     room = longest - len("…".encode())

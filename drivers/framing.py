@@ -1,10 +1,10 @@
-"""Bytes in, frames out, and back: COBS framing and CRC-32, the same on every serial line of Punto.
+"""Bytes to frames and back: COBS framing and CRC-32, the same on every serial line of Punto.
 
-Pure, bounded in memory, and deaf to noise: whatever bytes come, `Decoder.feed` raises nothing, keeps at most one frame's
-length of them, counts what it threw away and finds the next whole frame.
+Pure and bounded in memory. `Decoder.feed` accepts any bytes without raising, keeps at most one frame's length of them,
+counts what it discards and finds the next whole frame.
 
 A frame is a version, a type, a sequence number, a payload and the checksum, big-endian. Each device has types of its own,
-so that one on another's line is not misunderstood. What the payloads are is the devices' business.
+so that a device on the wrong line is noticed. Each device's `frames` module defines its payloads.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,9 +15,7 @@ from zlib import crc32
 
 from cobs import cobs  # type: ignore[import-untyped]
 
-VERSION: Final = (
-    1  # the first byte of every frame; another number means that nothing after it may be understood
-)
+VERSION: Final = 1  # the first byte of every frame; frames of another version are not read
 DELIMITER: Final = b"\0"
 LONGEST: Final = 1024  # bytes of a frame before COBS
 LONGEST_ENCODED: Final[int] = cobs.max_encoded_length(LONGEST)
@@ -28,7 +26,7 @@ _SHORTEST: Final = _HEADER.size + _CRC.size
 
 
 class Sendable(Protocol):
-    """A frame as it is sent."""
+    """A frame that can be sent."""
 
     @property
     def TYPE(self) -> int:  # noqa: N802 - a constant of each class of frames
@@ -46,9 +44,9 @@ AnyFrame = TypeVar("AnyFrame")
 
 
 def encode(frame: Sendable) -> bytes:
-    """Give the bytes on the wire, with a delimiter before and after.
+    """The bytes on the wire, with a delimiter before and after.
 
-    The one before cuts off whatever noise the idle line has gathered since the last frame.
+    The first delimiter cuts off the noise that the idle line has gathered since the last frame.
     """
     body = _HEADER.pack(VERSION, frame.TYPE, frame.sequence) + frame.payload()
     stuffed: bytes = cobs.encode(body + _CRC.pack(crc32(body)))
@@ -57,31 +55,32 @@ def encode(frame: Sendable) -> bytes:
 
 @dataclass(slots=True)
 class Counters:
-    """What a decoder has seen since it was made.
+    """The counts of a decoder since it was made.
 
-    The first four are broken frames, as noise, another baud rate or half frames give them. Frames of unknown
-    types and other versions arrived whole, but this program does not know them.
+    The first four are broken frames: noise, another baud rate or half frames. Frames of unknown types and other versions
+    arrived whole, but this program cannot read them.
     """
 
     bad_framing: int = 0  # not COBS, or too short for a frame
     bad_crc: int = 0  # the checksum is wrong
-    oversize: int = 0  # longer than any frame, with the delimiter or without
-    malformed: int = 0  # the checksum is right and the content is not: a fault of the other end's program
+    oversize: int = 0  # longer than any frame, with or without the delimiter
+    malformed: int = 0  # the checksum is right and the content is invalid: a fault of the other end's program
     unknown_type: int = 0
     other_version: int = 0
     version_seen: int = 0  # the last other version, 0 if none
-    frames: int = 0  # good ones
+    frames: int = 0  # valid frames
 
     @property
     def broken(self) -> int:
-        """How many frames came and could not be used at all."""
+        """The number of frames that arrived and could not be used at all."""
         return self.bad_framing + self.bad_crc + self.oversize + self.malformed
 
 
 class Decoder(Generic[AnyFrame]):
     """Finds the frames in a stream of bytes, however it is cut into pieces.
 
-    `types` reads each type of frame from its sequence number and payload; what it says with ValueError is no frame.
+    `types` maps a type's number to a function that reads its frames from sequence number and payload; it raises ValueError
+    if they are invalid.
     """
 
     def __init__(
@@ -90,10 +89,10 @@ class Decoder(Generic[AnyFrame]):
         self._types = types
         self.counters = Counters() if counters is None else counters
         self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
-        self._skipping = False  # the run grew too long: everything up to the next delimiter is thrown away
+        self._skipping = False  # the run grew too long: everything up to the next delimiter is discarded
 
     def feed(self, data: bytes) -> list[AnyFrame]:
-        """Take the next bytes of the stream and return the frames that they complete, in order."""
+        """Add the next bytes of the stream and return the frames that they complete, in order."""
         frames: list[AnyFrame] = []
         *ended, rest = data.split(DELIMITER)
         for piece in ended:

@@ -1,33 +1,34 @@
-"""A Linux input device, as the drivers of keypads and of card readers use it: this program's alone, and lost with a reason.
+"""The driver of a Linux input device, for keypads and card readers.
 
-What it types reaches nothing else on the machine: the device is grabbed. `device` is what it is in the words of the
-reasons: "keypad".
+The device is grabbed: no other program on the machine receives what it types.
 """
 
 import asyncio
 import errno
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from struct import Struct
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import evdev
 from evdev import ecodes
 
-from punto.drivers.retried import DeviceLostError
+from punto.drivers.retried import AnyUser, DeviceLostError, Retried, listing
 
 BY_ID = Path("/dev/input/by-id")
 EVENT: Final = Struct("@llHHi")
 """`struct input_event` of <linux/input.h>: seconds, microseconds, type, code, value."""
 READ_EVENTS: Final = 64
-RELEASED: Final = 0
-PRESSED: Final = 1  # the value of a key event; 2 is a key that repeats because it is held
+RELEASED: Final = 0  # the value of a key event
+PRESSED: Final = 1  # 2 is a key that repeats because it is held
+TICK_SECONDS: Final = 0.25
 
 
 def key_names() -> dict[int, str]:
-    """Code -> name of every key that Linux knows, without the `KEY_`; of several names the first."""
+    """Code -> name of every key that Linux knows, without the `KEY_`; the first name if there are several."""
     return {
         code: (names if isinstance(names, str) else names[0]).removeprefix("KEY_")
         for code, names in ecodes.KEY.items()
@@ -35,9 +36,9 @@ def key_names() -> dict[int, str]:
 
 
 class PressReader:
-    """Finds the presses in what an input device gives; `names` is code -> name.
+    """Finds the presses of keys in an input device's events; `names` is code -> name.
 
-    A key that is held counts once. When the kernel's buffer ran over, what came up to the next report is not trusted.
+    A key that is held counts once. If the kernel's buffer overflowed, the events up to the next report are discarded.
     """
 
     def __init__(self, names: Mapping[int, str]) -> None:
@@ -48,15 +49,15 @@ class PressReader:
         self._dropping = False
 
     def feed(self, data: bytes) -> Iterator[tuple[str, float]]:
-        """Take whole event structures, as a read of the device gives them; give each key pressed, and when.
+        """Read whole event structures, as a read of the device returns them; yield each pressed key and its time.
 
         The time is the kernel's, in seconds of `time.time`.
 
         Raises:
-            ValueError: it is no whole number of them.
+            ValueError: the length is not a multiple of a structure's.
         """
         if len(data) % EVENT.size:
-            raise ValueError(f"{len(data)} bytes are no whole number of events of {EVENT.size}")
+            raise ValueError(f"{len(data)} bytes are not a whole number of events of {EVENT.size} bytes")
         for seconds, microseconds, type_, code, value in EVENT.iter_unpack(data):
             if (type_, code) == (ecodes.EV_SYN, ecodes.SYN_DROPPED):
                 self.overruns += 1
@@ -75,26 +76,26 @@ class PressReader:
 
 
 class Device(Protocol):
-    """What is needed of an `evdev.InputDevice`."""
+    """The part of an `evdev.InputDevice` that the drivers use."""
 
     fd: int
     name: str
 
     def grab(self) -> None:
-        """Take it away from everybody else."""
+        """Take the device for this program alone."""
 
     def set_led(self, led_num: int, value: int) -> None:
         """Turn a light on or off."""
 
     def close(self) -> None:
-        """Give it back."""
+        """Close the device and release it."""
 
 
 def open_device(path: str) -> Device:
     """Open and grab an input device.
 
     Raises:
-        OSError: that cannot be done.
+        OSError: the device cannot be opened or grabbed.
     """
     device = evdev.InputDevice(path)
     try:
@@ -106,7 +107,7 @@ def open_device(path: str) -> Device:
 
 
 async def readable(fd: int, seconds: float) -> None:
-    """Wait until there is something to read, for at most so many seconds."""
+    """Wait until there is something to read, for at most `seconds`."""
     loop = asyncio.get_running_loop()
     there = asyncio.Event()
     loop.add_reader(fd, there.set)
@@ -119,39 +120,68 @@ async def readable(fd: int, seconds: float) -> None:
 
 
 def read(fd: int, path: str, device: str) -> bytes:
-    """Give the event structures that there are, none if nothing is.
+    """Read the event structures that have arrived; empty if there are none.
 
     Raises:
-        DeviceLostError: the device is gone.
+        DeviceLostError: the device was removed.
     """
     try:
         return os.read(fd, EVENT.size * READ_EVENTS)
     except BlockingIOError:
         return b""
     except OSError as error:
-        raise DeviceLostError(f"the {device} {path} went away: check its cable") from error
+        raise DeviceLostError(f"the {device} {path} was disconnected: check its cable") from error
+
+
+class InputDevice(Retried[AnyUser]):
+    """The driver of an input device; `device` is its name in the log ("keypad").
+
+    Use a `path` in /dev/input/by-id: it stays the same wherever the device is plugged in.
+    """
+
+    def __init__(self, path: str, device: str) -> None:
+        super().__init__(path, device)
+        self._connections = 0
+        self._name: str | None = None
+
+    @abstractmethod
+    async def _serve(self, device: Device, user: AnyUser) -> NoReturn:
+        """Read and report until DeviceLostError. Nothing is read while the user handles a report."""
+
+    def _serial(self) -> str | None:
+        return self._name
+
+    async def _connection(self, user: AnyUser) -> None:
+        try:
+            device = open_device(self.path)
+        except OSError as error:
+            raise DeviceLostError(why_not_open(self.path, self._device, error)) from error
+        self._connections += 1
+        self._name = device.name
+        try:
+            self._connected(user)
+            await self._serve(device, user)
+        finally:
+            device.close()
+
+    async def _read(self, device: Device) -> bytes:
+        """The event structures that arrive within a tick; empty if there are none."""
+        await readable(device.fd, TICK_SECONDS)
+        return read(device.fd, self.path, self._device)
 
 
 def why_not_open(path: str, device: str, error: OSError) -> str:
-    """Say why an input device could not be opened, and what to do."""
+    """Explain why an input device could not be opened, and what to do."""
     match error.errno:
         case errno.ENOENT | errno.ENOTDIR:
             return (
-                f"there is no input device {path}: check the {device}'s cable and the path; {_devices_here()}"
+                f"there is no input device {path}: check the {device}'s cable and the path; {listing(BY_ID)}"
             )
         case errno.EACCES | errno.EPERM:
             return f"no permission for {path}: add the user of this service to the group input, or install the udev rule"
         case errno.EBUSY:
             return f"another program has grabbed {path}: stop it (`fuser -v {path}` names it)"
         case errno.ENOTTY | errno.EINVAL:
-            return f"{path} is no input device: name one, best by its path in {BY_ID}; {_devices_here()}"
+            return f"{path} is not an input device: name one, preferably by its path in {BY_ID}; {listing(BY_ID)}"
         case _:
             return f"cannot open {path}: {error.strerror or error}"
-
-
-def _devices_here() -> str:
-    try:
-        names = sorted(device.name for device in BY_ID.iterdir())
-    except OSError:
-        names = []
-    return f"in {BY_ID} there is {', '.join(names) or 'nothing'}"

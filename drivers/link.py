@@ -1,7 +1,7 @@
-"""The host's end of a serial link, as far as it is the same for every device: pure, with the times passed in.
+"""The part of the host's end of a serial link that is the same for every device: pure, with the times passed in.
 
-A device is lost when it has given no sign of life for a while. The reason comes from what the line has brought since the
-device was last there: nothing, noise, frames of another version, frames of another device, or its own.
+A device is lost when it has sent no sign of life for a while. The reason depends on what has arrived since it was last
+connected: nothing, noise, frames of another version, frames of another device, or its own frames.
 
 One link lives as long as its driver, over many connections. Times are seconds of any clock that does not go back.
 """
@@ -13,28 +13,28 @@ from typing import Final, Generic, Protocol
 from punto.drivers.frame import HIGHEST
 from punto.drivers.framing import VERSION, AnyFrame, Counters, Decoder
 
-SILENCE_SECONDS: Final = 0.8  # with the time to notice, a loss is seen within one second
+SILENCE_SECONDS: Final = 0.8  # with the time to notice it, a loss is detected within one second
 
 
 class Introduced(Protocol):
-    """What a device said of itself."""
+    """A device's introduction of itself."""
 
     @property
     def serial(self) -> str:
-        """What it calls itself."""
+        """Its serial number."""
 
 
 @dataclass(slots=True)
 class LinkCounters(Counters):
-    """What a link has seen since it was made, besides what its decoder counts."""
+    """The counts of a link since it was made, with those of its decoder."""
 
     silences: int = 0
 
 
 class Link(Generic[AnyFrame]):
-    """The link of one device, named as in the log and in the reasons ("keypad"); `types` reads the device's frames.
+    """The link of one device. `device` is its name in the log and in the reasons ("keypad"); `types` reads its frames.
 
-    `here` is what the device said of itself, None while it is not heard.
+    `here` is the device's introduction, None while it is not connected.
     """
 
     def __init__(
@@ -45,27 +45,27 @@ class Link(Generic[AnyFrame]):
         self.here: Introduced | None = None
         self._types = types
         self._decoder = Decoder(types, counters)
-        self._token = 1  # a number that the device must say again, from 1 to 2**32-1
+        self._token = 1  # a number from 1 to 2**32-1 that the device must repeat
         self._heard_at = 0.0
         self._silent = False
-        self._miss()
+        self._begin_diagnosis()
 
     def connect(self, now: float, token: int) -> None:
-        """Begin a connection; `token` is a number from 1 to 2**32-1 that no connection shortly before had.
+        """Begin a connection; `token` is a number from 1 to 2**32-1 that no recent connection had.
 
-        What the line still holds of an earlier time does not know it, and is not taken.
+        Frames that the line still holds from an earlier connection have another token, and are discarded.
         """
         self._decoder = Decoder(self._types, self.counters)
         self._token = token
-        self._lose()
+        self._disconnect()
         self._heard_at = now
         self._silent = False
-        self._miss()
+        self._begin_diagnosis()
 
     def silence(self, now: float) -> str | None:
-        """Give the reason if the device must be called lost now; once, until it is heard again.
+        """The reason for the loss if the device counts as lost from now on; else None.
 
-        Call it some ten times a second, after all that is readable has been received.
+        Call it about ten times a second, when everything readable has been received.
         """
         if self._silent or now - self._heard_at < SILENCE_SECONDS:
             return None
@@ -73,26 +73,26 @@ class Link(Generic[AnyFrame]):
         self._silent = True
         self.counters.silences += 1
         self._token = self._token % HIGHEST + 1
-        self._lose()
-        self._miss()
+        self._disconnect()
+        self._begin_diagnosis()
         return reason
 
     def silent_seconds(self, now: float) -> float:
-        """How long the device has not been heard, once it has been called lost; else 0."""
+        """Seconds since the last sign of life of a lost device; else 0."""
         return now - self._heard_at if self._silent else 0.0
 
     def _heard(self, now: float) -> None:
-        """Take note of a sign of life."""
+        """Record a sign of life."""
         self._heard_at = now
         self._silent = False
         self._known = True
 
-    def _lose(self) -> None:
-        """Forget what holds only while the device is heard."""
+    def _disconnect(self) -> None:
+        """Discard what is valid only while the device is connected."""
         self.here = None
 
-    def _miss(self) -> None:
-        self._known = False  # the device has been heard since it was last missed
+    def _begin_diagnosis(self) -> None:
+        self._known = False  # a sign of life has arrived since then
         self._seen_before = self._seen()
 
     def _why_silent(self) -> str:
@@ -104,16 +104,14 @@ class Link(Generic[AnyFrame]):
             return f"no sign of life for {SILENCE_SECONDS} s: check the {device}'s power and its cable"
         if versions:
             return (
-                f"the {device} speaks version {counted.version_seen} of the link and this host version {VERSION}: "
-                "update the older"
+                f"the {device} uses version {counted.version_seen} of the link and this host version {VERSION}: "
+                "update the older one"
             )
         if unknown:
-            return (
-                "another device is at this port, or the line gives back what the host sends: check the plug"
-            )
+            return "another device is at this port, or the line returns what the host sends: check the plug"
         if broken:
-            return f"there are bytes but no frames: check the baud rate, and that this is the {device}'s port"
-        return f"the port is open but the {device} says nothing: check its power and its cable"
+            return f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port"
+        return f"the port is open but the {device} sends nothing: check its power and its cable"
 
     def _seen(self) -> tuple[int, int, int, int]:
         counted = self.counters

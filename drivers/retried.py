@@ -1,9 +1,10 @@
-"""What all drivers have in common: a connection that is made again for ever, and how it stands."""
+"""The base of all drivers: a connection that is made again for ever, and its state."""
 
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final, Generic, TypeVar
 
 import structlog
@@ -12,39 +13,39 @@ from punto.drivers.backoff import Backoff
 from punto.drivers.base import LinkHealth, LinkUser
 
 FIRST_RETRY_SECONDS: Final = 0.1
-LAST_RETRY_SECONDS: Final = 1.0  # not longer: a device that is plugged in again must work at once
+LAST_RETRY_SECONDS: Final = 1.0  # no longer: a device must work as soon as it is plugged in again
 
 
 class DeviceLostError(Exception):
-    """The device cannot be reached or went away; the text says what to do about it."""
+    """The device cannot be reached or was disconnected; the text says what to do."""
 
 
 AnyUser = TypeVar("AnyUser", bound=LinkUser)
 
 
 class Retried(ABC, Generic[AnyUser]):
-    """A device at a path, named as in the log ("keypad"); those that derive from it say what a connection is."""
+    """The driver of a device at a path; `device` is its name in the log ("keypad")."""
 
     def __init__(self, path: str, device: str) -> None:
         self.path = path
         self._device = device
         self._log = structlog.get_logger(f"punto.drivers.{device.replace(' ', '_')}")
-        self._state = "not started"  # "connected", or why not
+        self._state = "not started"  # "connected", or the reason why not
         self._since = datetime.now(UTC)
         self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
 
     async def run(self, user: AnyUser) -> None:
-        """Serve until cancelled; what `user` raises escapes."""
+        """Serve until cancelled. Exceptions of `user` propagate."""
         while True:
             try:
                 await self._connection(user)
             except DeviceLostError as lost:
                 await self._lost(str(lost), user)
-            await self._while_away(user)
+            await self._while_disconnected(user)
             await asyncio.sleep(self._backoff.pause())
 
     def health(self) -> LinkHealth:
-        """Tell how the device's link stands now."""
+        """The present state of the device's link."""
         connected = self._state == "connected"
         return LinkHealth(
             port=self.path,
@@ -57,40 +58,45 @@ class Retried(ABC, Generic[AnyUser]):
 
     @abstractmethod
     async def _connection(self, user: AnyUser) -> None:
-        """Connect and serve until the device is lost.
+        """Connect, and serve until DeviceLostError."""
 
-        Raises:
-            DeviceLostError: it is.
-        """
-
-    async def _while_away(self, user: AnyUser) -> None:
-        """Do what there is to do without a connection; called before each attempt to make one anew."""
+    async def _while_disconnected(self, user: AnyUser) -> None:
+        """Do the work that needs no connection; called before each attempt to connect again."""
 
     @abstractmethod
     def _serial(self) -> str | None:
-        """What the device calls itself."""
+        """The device's serial number or name."""
 
     @abstractmethod
     def _counters(self) -> Mapping[str, int]:
-        """What was counted since the driver was made."""
+        """The counts since the driver was made."""
 
     def _connected(self, user: AnyUser) -> None:
         if self._state == "connected":
             return
         self._backoff.reset()
-        self._stand("connected", user)
+        self._set_state("connected", user)
         self._log.info(f"{self._device} connected", path=self.path, serial=self._serial())
 
     async def _lost(self, reason: str, user: AnyUser) -> None:
         """Report a loss, once for each reason."""
         if self._state != reason:
-            self._stand(reason, user)
+            self._set_state(reason, user)
             self._log.warning(f"{self._device} lost", path=self.path, reason=reason)
             await self._report_loss(reason, user)
 
     async def _report_loss(self, reason: str, user: AnyUser) -> None:
-        """Do what else there is to do when the device is lost."""
+        """Do the other work that a loss of this device needs."""
 
-    def _stand(self, state: str, user: AnyUser) -> None:
+    def _set_state(self, state: str, user: AnyUser) -> None:
         self._state, self._since = state, datetime.now(UTC)
         user.link_changed()
+
+
+def listing(folder: Path) -> str:
+    """The names in a folder of device links, as part of a message."""
+    try:
+        names = sorted(each.name for each in folder.iterdir())
+    except OSError:
+        names = []
+    return f"in {folder} there is {', '.join(names) or 'nothing'}"

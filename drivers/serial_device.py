@@ -1,4 +1,4 @@
-"""A device on a serial line: a port around a pure link, served until the device is lost."""
+"""The driver of a device on a serial line: a port around a pure link, served until the device is lost."""
 
 import asyncio
 import random
@@ -12,14 +12,16 @@ from punto.drivers.link import Link
 from punto.drivers.retried import AnyUser, DeviceLostError, Retried
 from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
 
-TICK_SECONDS: Final = 0.1  # how often silence is looked for; with the link's 0.8 s a loss is seen within 1 s
-REOPEN_SECONDS = 10.0  # a silent port is opened anew, in case the adapter hangs
+TICK_SECONDS: Final = (
+    0.1  # between two checks for silence; with the link's 0.8 s a loss is detected within 1 s
+)
+REOPEN_SECONDS = 10.0  # after which a silent port is opened again, in case the adapter hangs
 
 
 class SerialDevice(Retried[AnyUser]):
-    """A device at a serial port, and its link.
+    """The driver of a device at a serial port, with its link.
 
-    `path` is best one of /dev/serial/by-id, which stays the same wherever the cable is plugged in.
+    Use a `path` in /dev/serial/by-id: it stays the same wherever the cable is plugged in.
     """
 
     def __init__(self, path: str, baud: int, link: Link[Any]) -> None:
@@ -30,18 +32,18 @@ class SerialDevice(Retried[AnyUser]):
         self._served: tuple[Port, AnyUser] | None = None
 
     @abstractmethod
-    def _to_say(self, now: float, user: AnyUser) -> bytes:
-        """What is due for the line."""
+    def _output(self, now: float, user: AnyUser) -> bytes:
+        """The bytes to send now."""
 
     @abstractmethod
     async def _take(self, data: bytes, now: float, user: AnyUser) -> None:
-        """Take what came, and have `user` do what it says. Nothing is read meanwhile."""
+        """Decode what arrived, and give it to `user`. Nothing is read meanwhile."""
 
     def send(self) -> None:
-        """Write what is due now; call it when that changed by something other than what came from the device."""
+        """Send what is due now. Call it when something other than the device's data changed that."""
         if self._served is not None:
             port, user = self._served
-            port.write(self._to_say(asyncio.get_running_loop().time(), user))
+            port.write(self._output(asyncio.get_running_loop().time(), user))
 
     def _serial(self) -> str | None:
         here = self._serial_link.here
@@ -60,14 +62,14 @@ class SerialDevice(Retried[AnyUser]):
         try:
             await self._serve(port, user)
         except PortLostError as lost:
-            port.forget_output()
+            port.discard_output()
             raise DeviceLostError(str(lost)) from lost
         finally:
             self._served = None
             port.close()
 
     async def _serve(self, port: Port, user: AnyUser) -> None:
-        """Say, read, take, until the port is lost."""
+        """Send, read and decode until the port is lost."""
         clock = asyncio.get_running_loop().time
         link = self._serial_link
         link.connect(clock(), random.randint(1, HIGHEST))
@@ -76,7 +78,7 @@ class SerialDevice(Retried[AnyUser]):
             data = await port.read(TICK_SECONDS)
             now = clock()
             await self._take(data, now, user)
-            # Silence is judged only when all that came has been read.
+            # Check for silence only when everything that arrived has been read.
             silence = link.silence(now) if len(data) < READ_BYTES else None
             if silence is not None:
                 await self._lost(silence, user)
@@ -85,5 +87,5 @@ class SerialDevice(Retried[AnyUser]):
             if link.silent_seconds(now):
                 port.check_path()
             if link.silent_seconds(now) > REOPEN_SECONDS:
-                port.forget_output()
+                port.discard_output()
                 return

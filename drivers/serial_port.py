@@ -1,4 +1,4 @@
-"""A serial port as every driver uses it: locked, never waiting, and lost with a reason that a technician can act on."""
+"""A serial port for drivers: locked, non-blocking, and lost with a reason that tells a technician what to do."""
 
 import asyncio
 import errno
@@ -10,19 +10,21 @@ from typing import Final
 
 import serial
 
+from punto.drivers.retried import listing
+
 READ_BYTES: Final = 4096  # the most that a terminal's input queue holds
-UNSENT_BYTES: Final = 4096  # what is kept for a port that takes nothing; the links have the rest said again
+UNSENT_BYTES: Final = 4096  # the most that waits for a port that accepts nothing; the links repeat the rest
 BY_ID = Path("/dev/serial/by-id")
 
 
 class PortLostError(Exception):
-    """The port cannot be used or went away; the text says what to do about it."""
+    """The port cannot be used or was removed; the text says what to do."""
 
 
 class Port:
-    """An open serial port, locked for this program, whose reads and writes never wait.
+    """An open serial port, locked for this program, with non-blocking reads and writes.
 
-    `device` is what is at the other end, in the words of the reasons: "shoe".
+    `device` names the device at the other end in the reasons: "shoe".
 
     Raises:
         PortLostError: the port cannot be opened.
@@ -44,22 +46,22 @@ class Port:
         self._listen()
 
     def close(self) -> None:
-        """Give the port back, even if it is gone already."""
+        """Close the port, also if it was removed."""
         self._loop.remove_reader(self._fd)
         self._loop.remove_writer(self._fd)
         self._serial.close()
 
-    def forget_output(self) -> None:
-        """Throw away what is still to be sent: the system waits up to 30 s for it when a dead port is closed."""
+    def discard_output(self) -> None:
+        """Discard unsent output: the system waits up to 30 s for it when a dead port is closed."""
         self._unsent.clear()
         with suppress(OSError, termios.error):
             self._serial.reset_output_buffer()
 
     async def read(self, seconds: float) -> bytes:
-        """What has come by now, or comes within so many seconds; nothing if nothing does.
+        """The bytes that have arrived, or the first that arrive within `seconds`; empty if there are none.
 
         Raises:
-            PortLostError: the port is gone.
+            PortLostError: the port was removed.
         """
         if not self._came and not self._lost:
             self._waiting = self._loop.create_future()
@@ -82,7 +84,7 @@ class Port:
         self._listening = True
 
     def _on_readable(self) -> None:
-        """Take what the port has, up to a bound: what is beyond it waits in the port and holds the device back."""
+        """Read from the port up to a bound: the rest waits in the port and makes the device wait."""
         try:
             data = os.read(self._fd, READ_BYTES)
         except BlockingIOError:
@@ -90,7 +92,7 @@ class Port:
         except OSError:
             data = b""
         self._came += data
-        self._lost = not data  # a port that says it is ready and then gives nothing has been hung up
+        self._lost = not data  # a port that is ready and gives nothing was disconnected
         if self._lost or len(self._came) >= READ_BYTES:
             self._loop.remove_reader(self._fd)
             self._listening = False
@@ -101,9 +103,9 @@ class Port:
             self._waiting.set_result(None)
 
     def write(self, data: bytes) -> None:
-        """Write now what the port takes and the rest when it can; frames for which there is no room are dropped whole.
+        """Write what the port accepts now, and the rest later; frames that do not fit are dropped whole.
 
-        A port that is gone is noticed by the next read.
+        If the port was removed, the next read reports it.
         """
         if len(self._unsent) + len(data) > UNSENT_BYTES:
             return
@@ -124,10 +126,10 @@ class Port:
             self._loop.remove_writer(self._fd)
 
     def check_path(self) -> None:
-        """Notice that the path leads to another device by now, as when an adapter came back under a new number.
+        """Check that the path still leads to this device: an adapter can come back under a new number.
 
         Raises:
-            PortLostError: it does, or to none.
+            PortLostError: the path leads to another device, or does not exist.
         """
         try:
             now = Path(self.path).stat().st_rdev
@@ -137,22 +139,22 @@ class Port:
             raise PortLostError(self._gone())
 
     def _gone(self) -> str:
-        return f"the port {self.path} went away: check the {self._device}'s cable"
+        return f"the port {self.path} was disconnected: check the {self._device}'s cable"
 
 
 def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
-    """Say why a port could not be opened, and what to do."""
+    """Explain why a port could not be opened, and what to do."""
     code = error.errno if isinstance(error, OSError) else None
     if code in {errno.ENOENT, errno.ENOTDIR}:
-        return f"there is no port {path}: check the {device}'s cable and the path; {_ports_here()}"
+        return f"there is no port {path}: check the {device}'s cable and the path; {listing(BY_ID)}"
     if code in {errno.EACCES, errno.EPERM}:
         return f"no permission for {path}: add the user of this service to the group {_group(path)}, or install the udev rule"
     if code in {errno.EAGAIN, errno.EBUSY}:
-        return f"another program holds {path}: stop it (`fuser -v {path}` names it)"
+        return f"another program uses {path}: stop it (`fuser -v {path}` names it)"
     if code in {errno.ENXIO, errno.ENODEV, errno.EIO}:
-        return f"the port {path} does not answer: pull the {device}'s cable and put it in again"
+        return f"the port {path} does not answer: unplug the {device}'s cable and plug it in again"
     if not _is_terminal(path):
-        return f"{path} is not a serial port: name one, best by its path in {BY_ID}; {_ports_here()}"
+        return f"{path} is not a serial port: name one, preferably by its path in {BY_ID}; {listing(BY_ID)}"
     return f"cannot open {path} at {baud} baud: {error}"
 
 
@@ -172,11 +174,3 @@ def _group(path: str) -> str:
         return Path(path).group()
     except (OSError, KeyError):
         return "that owns it"
-
-
-def _ports_here() -> str:
-    try:
-        names = sorted(port.name for port in BY_ID.iterdir())
-    except OSError:
-        names = []
-    return f"in {BY_ID} there is {', '.join(names) or 'nothing'}"

@@ -1,58 +1,50 @@
-"""The frames of the card reader's link, version 1, with their bytes both ways; docs/reference/card-reader.md is the law of this file."""
-
-# ruff: noqa: D102 - `sequence`, `payload` and `parse` are documented once, at `Frame`
+"""The frames of the card reader's link, version 1. docs/reference/card-reader.md defines them."""
 
 from dataclasses import dataclass, field
-from struct import Struct
-from typing import ClassVar, Final, Literal, Self, get_args
+from typing import ClassVar, Final, Literal, get_args
 
-from punto.drivers.frame import HIGHEST, Frame, check_serial, unpack, within
+from punto.drivers.frame import FLAG, NUMBER, SERIAL, Choice, Field, Frame, Reader, Text, within
 
-STATUS_SECONDS: Final = 0.25  # how often the host says that it is there
-REPEAT_SECONDS: Final = 0.2  # after which a reader sends a swipe again that has not been answered
-STALE_SECONDS: Final = 2.0  # older than that, a swipe is not taken any more: whoever swiped may have gone
-TRACK_BYTES: Final = (
-    107  # the longest track of a card: that much may be said, though no card's number is so long
-)
+STATUS_SECONDS: Final = 0.25  # how often the host sends its status
+REPEAT_SECONDS: Final = 0.2  # after which a reader repeats a swipe that is not answered
+STALE_SECONDS: Final = 2.0  # an older swipe is not accepted: the card's owner may have left
+TRACK_BYTES: Final = 107  # the longest track of a card; a card's number is shorter
 TEXT_BYTES: Final = 200
 
 Result = Literal["accepted", "refused", "second_factor"]
 RESULTS: Final[tuple[Result, ...]] = get_args(Result)
 
-_TWO: Final = Struct(">II")
-_FLAGGED: Final = Struct(">IB")
+
+class _Track(Field):
+    """The bytes of a track, up to the end of the payload."""
+
+    def check(self, name: str, value: bytes) -> None:
+        within(f"the length of the {name}", len(value), 0, TRACK_BYTES)
+
+    def pack(self, value: bytes) -> bytes:
+        return value
+
+    def unpack(self, name: str, payload: Reader) -> bytes:  # noqa: ARG002 - as `Field.unpack`
+        return payload.rest()
 
 
 @dataclass(frozen=True, slots=True)
 class Here(Frame):
-    """Reader to host: the reader is there. `token` is that of the status it answers, `session` of its power-on."""
+    """Reader to host: the reader is connected. `token` is that of the status it answers, `session` that of its power-on."""
 
     token: int
     session: int
     serial: str
     TYPE: ClassVar[int] = 0x61
-
-    def __post_init__(self) -> None:
-        within("token", self.token, 1, HIGHEST)
-        within("session", self.session, 1, HIGHEST)
-        check_serial(self.serial)
-
-    def payload(self) -> bytes:
-        return _TWO.pack(self.token, self.session) + self.serial.encode()
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        within("the sequence number", sequence, 0, 0)
-        token, session = unpack(_TWO, payload)
-        return cls(token, session, payload[_TWO.size :].decode())
+    FIELDS: ClassVar = {"token": NUMBER, "session": NUMBER, "serial": SERIAL}
 
 
 @dataclass(frozen=True, slots=True)
 class Swipe(Frame):
     """Reader to host: the `number`-th swipe since power-on.
 
-    `token` is that of the last status before it, however often it is said. `track` is what was read, nothing where
-    nothing could be; it is not in the frame's text, for a card's number is in no log.
+    `token` is that of the last status before the swipe, however often the swipe is sent. `track` is what the reader
+    read, empty if it read nothing. The frame's text leaves it out, because no log may hold a card's number.
     """
 
     number: int
@@ -60,76 +52,36 @@ class Swipe(Frame):
     token: int
     track: bytes = field(repr=False)
     TYPE: ClassVar[int] = 0x62
-
-    def __post_init__(self) -> None:
-        within("number", self.number, 1, HIGHEST)
-        within("session", self.session, 1, HIGHEST)
-        within("token", self.token, 1, HIGHEST)
-        within("the length of the track", len(self.track), 0, TRACK_BYTES)
-
-    @property
-    def sequence(self) -> int:
-        return self.number
-
-    def payload(self) -> bytes:
-        return _TWO.pack(self.session, self.token) + self.track
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        session, token = unpack(_TWO, payload)
-        return cls(sequence, session, token, payload[_TWO.size :])
+    NUMBERED: ClassVar[str] = "number"
+    FIELDS: ClassVar = {"number": NUMBER, "session": NUMBER, "token": NUMBER, "track": _Track()}
 
 
 @dataclass(frozen=True, slots=True)
 class Status(Frame):
-    """Host to reader: the host is there, and whether a swipe is awaited. The reader answers with HERE."""
+    """Host to reader: the host is connected; `awaited` tells whether it waits for a swipe. The reader answers with HERE."""
 
     token: int
     awaited: bool
     TYPE: ClassVar[int] = 0xE1
-
-    def __post_init__(self) -> None:
-        within("token", self.token, 1, HIGHEST)
-
-    def payload(self) -> bytes:
-        return _FLAGGED.pack(self.token, self.awaited)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        within("the sequence number", sequence, 0, 0)
-        within("the payload's length", len(payload), _FLAGGED.size, _FLAGGED.size)
-        token, awaited = unpack(_FLAGGED, payload)
-        within("awaited", awaited, 0, 1)
-        return cls(token, bool(awaited))
+    FIELDS: ClassVar = {"token": NUMBER, "awaited": FLAG}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer(Frame):
-    """Host to reader: what became of the swipe `number` of this session, and words for whoever swiped."""
+    """Host to reader: the result of the swipe `number` of this session, and a text for the card's owner."""
 
     number: int
     session: int
     result: Result
     text: str
     TYPE: ClassVar[int] = 0xE2
-
-    def __post_init__(self) -> None:
-        within("number", self.number, 1, HIGHEST)
-        within("session", self.session, 1, HIGHEST)
-        within("the length of the text in UTF-8", len(self.text.encode()), 0, TEXT_BYTES)
-
-    @property
-    def sequence(self) -> int:
-        return self.number
-
-    def payload(self) -> bytes:
-        return _FLAGGED.pack(self.session, RESULTS.index(self.result) + 1) + self.text.encode()
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        session, result = unpack(_FLAGGED, payload)
-        within("result", result, 1, len(RESULTS))
-        return cls(sequence, session, RESULTS[result - 1], payload[_FLAGGED.size :].decode())
+    NUMBERED: ClassVar[str] = "number"
+    FIELDS: ClassVar = {
+        "number": NUMBER,
+        "session": NUMBER,
+        "result": Choice(RESULTS),
+        "text": Text(0, TEXT_BYTES),
+    }
 
 
 FromReader = Here | Swipe

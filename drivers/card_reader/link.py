@@ -1,14 +1,14 @@
 """The host's end of the card reader's link without I/O: bytes and the time go in, swipes and bytes come out.
 
-The law is docs/reference/card-reader.md: each swipe is delivered once and in order, and none that is older than a moment. The age
-is not the reader's word: a swipe says the token that the reader had last heard when the card went through, and every
-token goes out once, so the swipe is at most as old as its token. One `CardReaderLink` lives as long as its driver, over
-many connections: so a swipe whose answer was lost with the cable is answered again, and not delivered again. Times are
+docs/reference/card-reader.md defines the link. Each swipe is delivered once and in order, and only if it is at most 2 s old.
+The host measures the age itself: a swipe contains the last token that the reader had received when the card was swiped,
+and each token is sent once, so the swipe is at most as old as its token. One `CardReaderLink` lives as long as its driver,
+over many connections: if an answer was lost with the cable, the swipe is answered again and not delivered again. Times are
 seconds of any clock that does not go back.
 
     swipe = link.receive(data, now)
     if swipe is not None:
-        link.answer(swipe, what_became_of(swipe), now_by_now)
+        link.answer(swipe, result_of(swipe), now_after_that)
     send(link.data_to_send(now, awaited=awaited))
 """
 
@@ -41,15 +41,13 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromReader]]] = {
 
 @dataclass(slots=True)
 class LinkCounters(link.LinkCounters):
-    """What the link has seen, besides what every link counts."""
+    """The link's own counts, with those of every link."""
 
     swipes: int = 0  # delivered
     duplicates: int = 0  # swipes that had been delivered or refused before
     late: int = 0  # swipes refused for their age
-    held_back: int = (
-        0  # frames that are not for now: of an earlier time or power-on, or a swipe behind another
-    )
-    restarts: int = 0  # the reader lost its power, or is another
+    held_back: int = 0  # frames of an earlier connection or power-on, and a swipe that waits behind another
+    restarts: int = 0  # the reader lost its power, or was replaced
 
 
 class CardReaderLink(link.Link[FromReader]):
@@ -60,38 +58,38 @@ class CardReaderLink(link.Link[FromReader]):
 
     def __init__(self) -> None:
         super().__init__("card reader", _TYPES, LinkCounters())
-        # What the reader was told: when each token went out that still says something.
-        self._tokens: dict[int, float] = {}
+        # Sent to the reader.
+        self._tokens: dict[int, float] = {}  # when each token was sent, as long as a swipe can be that old
         self._awaited = False
-        self._said_at = -inf
-        # What the reader said since its power came.
+        self._sent_at = -inf
+        # Received from the reader since its power-on.
         self._session = 0
         self._taken = 0  # the last swipe that was delivered or refused
-        self._answer: Answer | None = None  # to that one
+        self._answer: Answer | None = None  # the answer to that swipe
         self._out = b""
 
-    # --- what comes in
+    # --- input
 
     def receive(self, data: bytes, now: float) -> Swipe | None:
-        """Take bytes from the line; give the swipe that they tell, which is to be answered before more is received."""
-        given: Swipe | None = None
+        """Decode bytes from the line; return a new swipe, which must be answered before more is received."""
+        new: Swipe | None = None
         for frame in self._decoder.feed(data):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
-            elif self.here is None or frame.session != self._session or given is not None:
+            elif self.here is None or frame.session != self._session or new is not None:
                 self.counters.held_back += 1
             elif self._is_new(frame, now):
-                given = frame
-        return given
+                new = frame
+        return new
 
     def _take_here(self, here: Here, now: float) -> None:
         if here.token not in self._tokens:
             self.counters.held_back += 1
         elif here.session != self._session:
-            # The power was off. It must answer a status from after this, which nothing can that it said before.
+            # The power was off. The reader must answer a status that is sent from now on: no earlier frame can do that.
             self.counters.restarts += self._session != 0
             self._session, self._taken, self._answer = here.session, 0, None
-            self._lose()
+            self._disconnect()
         else:
             self.here = here
             self._heard(now)
@@ -110,21 +108,21 @@ class CardReaderLink(link.Link[FromReader]):
         self._taken, self._answer = swipe.number, None
         return True
 
-    def _lose(self) -> None:
-        super()._lose()
+    def _disconnect(self) -> None:
+        super()._disconnect()
         self._tokens.clear()
         self._out = b""
-        self._said_at = -inf
+        self._sent_at = -inf
 
-    # --- what goes out
+    # --- output
 
     def answer(self, swipe: Swipe, answer: CardAnswer, now: float) -> None:
-        """Say what became of a swipe; it is said again whenever the reader asks.
+        """Send the result of a swipe; it is sent again whenever the reader repeats the swipe.
 
-        `now` is after the answer was found: nobody listened meanwhile, so the reader was not silent.
+        `now` is the time after the result was known: meanwhile nothing was read, so the reader does not count as silent.
         """
         if swipe.session != self._session:
-            return  # the reader was switched off meanwhile, and counts its swipes anew
+            return  # the reader was switched off meanwhile, and counts its swipes from 1 again
         text = shortened(answer.text, TEXT_BYTES)
         self._taken = swipe.number
         self._answer = Answer(swipe.number, swipe.session, answer.result, text)
@@ -132,10 +130,10 @@ class CardReaderLink(link.Link[FromReader]):
         self._heard(now)
 
     def data_to_send(self, now: float, *, awaited: bool) -> bytes:
-        """Return the bytes for the line: answers, and a status when it is due or a swipe is awaited now and was not."""
+        """The bytes for the line: answers, and a status when it is due or `awaited` has changed."""
         data, self._out = self._out, b""
-        if awaited != self._awaited or now - self._said_at >= STATUS_SECONDS:
-            self._awaited, self._said_at = awaited, now
+        if awaited != self._awaited or now - self._sent_at >= STATUS_SECONDS:
+            self._awaited, self._sent_at = awaited, now
             self._token = self._token % HIGHEST + 1
             self._tokens = {each: at for each, at in self._tokens.items() if now - at <= STALE_SECONDS}
             self._tokens[self._token] = now

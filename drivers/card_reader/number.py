@@ -1,6 +1,6 @@
-"""A card's number: what its second track holds between the sentinels, and what can be none. Pure.
+"""A card's number: the text between the sentinels of its second track. Pure.
 
-A number lets its card's owner in. So no message says it, not even one that refuses it.
+The number alone proves who its owner is. So no message contains it, not even a refusal.
 """
 
 import re
@@ -16,14 +16,14 @@ _NUMBER: Final = re.compile(f"[0-9][0-9=]{{{SHORTEST - 1},{LONGEST - 1}}}")
 
 
 def card_number(written: str) -> str:
-    """Give the number that is written, with the track's sentinels or without them.
+    """The number in a text, with the track's sentinels or without them.
 
     Raises:
-        ValueError: it is none; the message does not say it.
+        ValueError: the text is not a card's number; the message does not contain it.
     """
     number = written.strip().removeprefix(START).removesuffix(END)
     if not _NUMBER.fullmatch(number):
         raise ValueError(
-            f"that is no card's number: it has {SHORTEST} to {LONGEST} digits and =, beginning with a digit"
+            f"this is not a card's number: write {SHORTEST} to {LONGEST} digits and =, beginning with a digit"
         )
     return number

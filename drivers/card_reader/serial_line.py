@@ -1,4 +1,4 @@
-"""The thin end of a card reader on a serial line, around the pure `CardReaderLink`."""
+"""The driver of a card reader on a serial line, around the pure `CardReaderLink`."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ class SerialCardReader(SerialDevice[CardReaderUser]):
         self._link = CardReaderLink()
         super().__init__(path, baud, self._link)
 
-    def _to_say(self, now: float, user: CardReaderUser) -> bytes:
+    def _output(self, now: float, user: CardReaderUser) -> bytes:
         return self._link.data_to_send(now, awaited=user.awaited())
 
     async def _take(self, data: bytes, now: float, user: CardReaderUser) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a card's track, from whatever reader it came."""
+"""The handling of a card's track, the same for all readers."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ UNREADABLE: Final = CardAnswer("refused", "the card could not be read: swipe it 
 
 
 async def answer_to(track: str, user: CardReaderUser) -> CardAnswer:
-    """Give the user the number on a track, or tell that there is none; what the user raises escapes."""
+    """Report the number on a track to the user, or that it could not be read. Exceptions of the user propagate."""
     try:
         number = card_number(track)
     except ValueError:

@@ -1,13 +1,13 @@
 """The host's end of the wager sensors' link without I/O: bytes and the time go in, events and bytes come out.
 
-The law is docs/reference/coin-spot.md: each report is the device's whole picture, and an event is where it differs from what was told
-before. So a report that is lost is made good by the next, and one that comes twice tells nothing. Which wagers are in a
-round the device decides, when it takes the START; nothing that comes later is in it.
+docs/reference/coin-spot.md defines the link. Each report is the device's whole state, and its differences from the reports
+before become events. So the next report replaces a lost one, and a repeated report has no events. The device decides which
+wagers are in a round at the moment when it accepts the START; a later wager is not in the round.
 
 One `CoinSpotLink` lives as long as its driver, over many connections. Times are seconds of any clock that does not go back.
 
     link.want(now, orders)
-    send(link.data_to_send(now))             # acknowledges what `receive` gave: that must be safe by now
+    send(link.data_to_send(now))             # acknowledges the events of `receive`, which must be recorded by now
     events = link.receive(data, now) + link.tick(now)
 """
 
@@ -52,18 +52,18 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromDevice]]] = {
 _NEVER_SEEN: Final = Spot(answers=0)
 
 _Place = tuple[int, int]
-"""An event's place in the order of the device's changes: a number, and which comes first of two that have it."""
+"""An event's place in the order of the device's changes: the change's number, and the order of events within it."""
 
 
 class PowerOn(NamedTuple):
-    """A device between two losses of its power; its changes are numbered within one."""
+    """The device between two losses of power. It numbers its changes from each power-on."""
 
     serial: str
     boot: int
 
 
 class _Latched(NamedTuple):
-    """The last round whose wagers were told, who latched them, and by which START."""
+    """The last round whose wagers were reported, the power-on that latched them, and the START's number."""
 
     round: int
     by: PowerOn
@@ -77,20 +77,18 @@ class _Fault(NamedTuple):
 
 @dataclass(slots=True)
 class LinkCounters(link.LinkCounters):
-    """What the link has seen, besides what every link counts."""
+    """The link's own counts, with those of every link."""
 
-    changes: int = 0  # reports that told something new
-    stale: int = 0  # frames from before what is known already
-    held_back: int = (
-        0  # reports that are not for this connection, or of a power-on that has not introduced itself
-    )
+    changes: int = 0  # reports with a change
+    stale: int = 0  # frames that are older than the known state
+    held_back: int = 0  # reports of another connection, or of a power-on without an introduction
     restarts: int = 0
 
 
 class CoinSpotLink(link.Link[FromDevice]):
     """A chain of wager sensors, over all its connections.
 
-    After the end of a round a wager that was in it has `stuck_seconds` to go before its sensor is called stuck.
+    If a wager of a round still lies there `stuck_seconds` after the end of the round, its sensor has the fault "stuck".
     """
 
     counters: LinkCounters
@@ -100,34 +98,38 @@ class CoinSpotLink(link.Link[FromDevice]):
         super().__init__("coin spot", _TYPES, LinkCounters())
         self._seats = seats
         self._stuck_seconds = stuck_seconds
-        # What the device said, and what of it was told.
+        # Received from the device, and reported.
         self._device: PowerOn | None = None
-        self._picture: Report | None = None  # of that device
+        self._report: Report | None = None  # the last report of that device
         self._latched: _Latched | None = None
-        self._over: _Latched | None = None  # the one before, which a START of the same round does not take up
+        self._over: _Latched | None = (
+            None  # the one before; a new START of the same round does not continue it
+        )
         self._faults: frozenset[_Fault] = frozenset()
-        # Wagers that have had their round, and were not seen to go since.
-        self._kept: frozenset[int] = frozenset()  # over a loss of power, of which the device knows nothing
-        self._unread: set[int] = set()  # positions of which the first picture could say nothing
+        # Wagers that have had their round, and have not gone since.
+        self._kept: frozenset[int] = (
+            frozenset()
+        )  # from before a loss of power: the device no longer knows them
+        self._unread: set[int] = set()  # positions whose state was unknown in the first report
         self._stuck: frozenset[int] = frozenset()
         self._open_since = inf
-        # What the table wants, and what the device was told.
+        # The table's orders, and the orders that were sent.
         self._wanted = SensorOrders()
         self._wanted_since = 0.0
         self._start_until = -inf
-        self._given_up = False  # the START that is wanted
-        self._said: tuple[int, int, frozenset[int]] | None = None
-        self._said_at = -inf
+        self._given_up = False  # the driver no longer sends the START
+        self._sent: tuple[int, int, frozenset[int]] | None = None
+        self._sent_at = -inf
         self._number = 0  # of the last orders
 
     def disconnect(self) -> None:
-        """End the connection: the device is not there until it answers in another."""
-        self._lose()
+        """End the connection: the device counts as lost until it answers in another one."""
+        self._disconnect()
 
-    # --- what comes in
+    # --- input
 
     def receive(self, data: bytes, now: float) -> list[SensorEvent]:
-        """Take bytes from the line; give what they tell, in the device's order."""
+        """Decode bytes from the line; return the events in the device's order."""
         events: list[SensorEvent] = []
         for frame in self._decoder.feed(data):
             if isinstance(frame, Here):
@@ -143,18 +145,18 @@ class CoinSpotLink(link.Link[FromDevice]):
         self._heard(now)
         self.here = here
         self._number = max(self._number, here.taken)
-        self._said = None
+        self._sent = None
 
     def _is_from_before(self, here: Here) -> bool:
-        """Whether the line gave it late: a device's power-ons count up while it is connected."""
+        """Whether the frame is from an earlier power-on: a device counts its power-ons up while it is connected."""
         return self.here is not None and here.serial == self.here.serial and here.boot < self.here.boot
 
     def _is_for_us(self, report: Report) -> bool:
         if self.here is None or (report.token, report.boot) != (self._token, self.here.boot):
             self.counters.held_back += 1
             return False
-        if self._picture is not None and self._powered_on == self._device:
-            stale = report.number < self._picture.number
+        if self._report is not None and self._powered_on == self._device:
+            stale = report.number < self._report.number
             self.counters.stale += stale
             return not stale
         return True
@@ -166,7 +168,7 @@ class CoinSpotLink(link.Link[FromDevice]):
     def _take_report(self, report: Report, now: float) -> list[SensorEvent]:
         self._heard(now)
         self._number = max(self._number, report.taken)
-        before, device = self._picture, self._powered_on
+        before, device = self._report, self._powered_on
         restarted = before is not None and device != self._device
         still = frozenset(
             position
@@ -180,30 +182,31 @@ class CoinSpotLink(link.Link[FromDevice]):
             self._open_since = inf
         elif before is None or before.round:
             self._open_since = now
-        self._device, self._picture = device, report
+        self._device, self._report = device, report
         self._kept = still if restarted else self._kept & still
         latched = list(self._latch(still))
         if known is None:
-            told = [*self._found(self._kept if latched else self._spent()), *latched]
+            placed = [*self._found(self._kept if latched else self._spent()), *latched]
         else:
-            told = [*self._wagers(known), *latched]
-        return [*(event for _, event in sorted(told, key=lambda each: each[0])), *self._judge(now)]
+            placed = [*self._wagers(known), *latched]
+        in_order = sorted(placed, key=lambda each: each[0])
+        return [*(event for _, event in in_order), *self._check_faults(now)]
 
     def _spent(self) -> frozenset[int]:
-        """The positions whose wager has had its round: the device latches it no more until it goes and comes again."""
-        picture = self._picture
-        if picture is None:
+        """The positions whose wager has had its round: the device does not latch it again until it goes and comes back."""
+        report = self._report
+        if report is None:
             return frozenset()
         return frozenset(
             position
             for position in self._seats.by_position
-            if _spot(picture, position).holds
-            and (_spot(picture, position).came <= picture.start or position in self._kept)
+            if _spot(report, position).holds
+            and (_spot(report, position).came <= report.start or position in self._kept)
         )
 
     def _found(self, spent: frozenset[int]) -> Iterable[tuple[_Place, SensorEvent]]:
-        """What the first picture shows, of whose sensors nothing is known yet; `spent` have had their round."""
-        spots = {position: _spot(self._picture, position) for position in self._seats.by_position}
+        """The events of the first report; the wagers at `spent` have had their round."""
+        spots = {position: _spot(self._report, position) for position in self._seats.by_position}
         empty = frozenset(each for each, spot in spots.items() if spot.answers == 1 and not spot.holds)
         holding = frozenset(each for each, spot in spots.items() if spot.holds)
         self._unread = {each for each, spot in spots.items() if spot.answers != 1 and not spot.holds}
@@ -213,51 +216,51 @@ class CoinSpotLink(link.Link[FromDevice]):
             yield self._placed(position)
 
     def _wagers(self, known: Report) -> Iterable[tuple[_Place, SensorEvent]]:
-        """What came and what went since the picture `known`, each with its place in the order of changes."""
+        """The wagers that came and went since the report `known`, each with its place in the order of changes."""
         for position, seat in self._seats.by_position.items():
-            was, spot = _spot(known, position), _spot(self._picture, position)
+            was, spot = _spot(known, position), _spot(self._report, position)
             came = spot.came > was.came
             read = position in self._unread and spot.answers == 1
             if read:
                 self._unread.discard(position)
             if came and was.holds:
-                yield (spot.came, 0), WagerLifted(seat)  # by then at the latest
+                yield (spot.came, 0), WagerLifted(seat)  # the earlier wager went at this change at the latest
             if came and not (read and position in self._kept):
                 yield self._placed(position)
             if not spot.holds and (came or was.holds or read):
                 yield (spot.went, 1), WagerLifted(seat)
 
     def _placed(self, position: int) -> tuple[_Place, SensorEvent]:
-        spot = _spot(self._picture, position)
+        spot = _spot(self._report, position)
         late_for = self._late_for(position, spot)
         return (spot.came, 1), WagerPlaced(self._seats.by_position[position], spot.came, late_for)
 
     def _late_for(self, position: int, spot: Spot) -> int | None:
-        picture, latched = self._picture, self._latched
-        if picture is not None and picture.round and spot.came > picture.start:
-            return picture.round
+        report, latched = self._report, self._latched
+        if report is not None and report.round and spot.came > report.start:
+            return report.round
         if latched is None or latched.round != self._wanted.round or latched.by == self._device:
             return None
-        # The device lost its power in mid-round, and its numbers begin anew.
+        # The device lost its power during the round, and its numbers begin again.
         return None if position in self._kept else latched.round
 
     def _latch(self, spent: frozenset[int]) -> Iterable[tuple[_Place, SensorEvent]]:
-        """The wagers of the round that is wanted, once: the first that were told are the truth."""
-        picture, device, wanted = self._picture, self._device, self._wanted.round
-        if picture is None or device is None or picture.round != wanted or self._is_latched(wanted):
+        """The wagers of the round that the table wants, once: only the first report of them counts."""
+        report, device, wanted = self._report, self._device, self._wanted.round
+        if report is None or device is None or report.round != wanted or self._is_latched(wanted):
             return
-        latched = _Latched(wanted, device, picture.start)
+        latched = _Latched(wanted, device, report.start)
         if latched == self._over:
             return
         self._latched = latched
-        self._stuck |= spent  # no time is left for them
-        yield (picture.start, 1), WagersLatched(wanted, self._seats.seats(picture.latched - spent))
+        self._stuck |= spent  # a round has started, so their time is over
+        yield (report.start, 1), WagersLatched(wanted, self._seats.seats(report.latched - spent))
 
-    # --- what time brings
+    # --- time
 
     def tick(self, now: float) -> list[SensorEvent]:
-        """Notice what is overdue; call some ten times a second."""
-        events = self._judge(now) if self.here is not None else []
+        """The events that only the time causes; call it about ten times a second."""
+        events = self._check_faults(now) if self.here is not None else []
         wanted = self._wanted.round
         if wanted is None or self._is_latched(wanted) or self._given_up:
             return events
@@ -266,13 +269,13 @@ class CoinSpotLink(link.Link[FromDevice]):
             events.append(StartUnconfirmed(wanted))
         return events
 
-    def _lose(self) -> None:
-        super()._lose()
-        self._said = None
-        self._said_at = -inf
+    def _disconnect(self) -> None:
+        super()._disconnect()
+        self._sent = None
+        self._sent_at = -inf
 
-    def _judge(self, now: float) -> list[SensorEvent]:
-        """The faults that are new, and those that have gone."""
+    def _check_faults(self, now: float) -> list[SensorEvent]:
+        """The faults that are new, and those that are mended."""
         spent = self._spent()
         open_since = max(self._open_since, self._wanted_since)
         overdue = self._wanted.round is None and now - open_since > self._stuck_seconds
@@ -287,11 +290,11 @@ class CoinSpotLink(link.Link[FromDevice]):
         ]
 
     def _faults_now(self) -> Iterable[_Fault]:
-        if self._picture is None:
+        if self._report is None:
             return
         for position in range(1, POSITIONS + 1):
             assigned = position in self._seats.by_position
-            answers = _spot(self._picture, position).answers
+            answers = _spot(self._report, position).answers
             if assigned and not answers:
                 yield _Fault(position, "missing")
             if answers > 1:
@@ -301,13 +304,13 @@ class CoinSpotLink(link.Link[FromDevice]):
             if position in self._stuck:
                 yield _Fault(position, "stuck")
 
-    # --- what goes out
+    # --- output
 
     def want(self, now: float, wanted: SensorOrders) -> None:
-        """Take what the table wants; call at least as often as `tick`, also while there is no connection.
+        """Set the table's orders; call it at least as often as `tick`, also while there is no connection.
 
-        A START that is given while the device is not there is not for it: it would take it late, and latch wagers that
-        came after the dealer's key. So is what a record left off with, when its host begins.
+        A START that is given while the device is lost is not sent: the device would accept it late, and latch wagers that
+        came after the dealer's key. The same is true of a round that the record has when the host starts.
         """
         if wanted.round != self._wanted.round:
             self._wanted_since = now
@@ -318,25 +321,25 @@ class CoinSpotLink(link.Link[FromDevice]):
         self._wanted = wanted
 
     def data_to_send(self, now: float) -> bytes:
-        """Return the bytes for the line: what the table wants, when that is due or has changed."""
+        """The bytes for the line: the table's orders, when they are due or have changed."""
         if self.here is None:
-            return self._sent(now, Ask(self._token)) if now - self._said_at >= ORDERS_SECONDS else b""
-        picture = self._picture if self._powered_on == self._device else None
-        acknowledged = 0 if picture is None else picture.number
-        round_ = self._round_to_say(now)
-        saying = (acknowledged, round_, self._seats.positions(self._wanted.lights))
-        confirmed = round_ == KEEP or (picture is not None and picture.round == round_)
-        if saying == self._said and now - self._said_at < (ORDERS_SECONDS if confirmed else REPEAT_SECONDS):
+            return self._encode(now, Ask(self._token)) if now - self._sent_at >= ORDERS_SECONDS else b""
+        report = self._report if self._powered_on == self._device else None
+        acknowledged = 0 if report is None else report.number
+        round_ = self._round_to_send(now)
+        orders = (acknowledged, round_, self._seats.positions(self._wanted.lights))
+        confirmed = round_ == KEEP or (report is not None and report.round == round_)
+        if orders == self._sent and now - self._sent_at < (ORDERS_SECONDS if confirmed else REPEAT_SECONDS):
             return b""
-        self._said = saying
+        self._sent = orders
         self._number += 1
-        return self._sent(now, Orders(self._number, self._token, self.here.boot, *saying))
+        return self._encode(now, Orders(self._number, self._token, self.here.boot, *orders))
 
-    def _round_to_say(self, now: float) -> int:
-        """A START is said while it is fresh and its latch is not known.
+    def _round_to_send(self, now: float) -> int:
+        """A START is sent while it is fresh and its latch is unknown.
 
-        Whether the device took one that it could not confirm is not known, so nothing is ended. And one that lost its power
-        in the round is not told of it again: it would latch what came since.
+        If the device could not confirm a START, the host does not know whether it accepted it, so it ends no round. If the
+        device lost its power during the round, the START is not repeated: the device would latch later wagers.
         """
         wanted = self._wanted.round
         if wanted is None:
@@ -346,20 +349,20 @@ class CoinSpotLink(link.Link[FromDevice]):
     def _is_latched(self, round_: int) -> bool:
         return self._latched is not None and self._latched.round == round_
 
-    def _sent(self, now: float, frame: Ask | Orders) -> bytes:
-        self._said_at = now
+    def _encode(self, now: float, frame: Ask | Orders) -> bytes:
+        self._sent_at = now
         return encode(frame)
 
 
 def _may_be_the_same(was: Spot, spot: Spot, *, restarted: bool) -> bool:
-    """Whether a wager that lay there may lie there still; after a loss of power only an empty sensor says that it does not."""
+    """Whether an earlier wager may still lie there; after a loss of power only an empty sensor proves that it does not."""
     if spot.answers == 1 and not spot.holds:
         return False
     return restarted or not (spot.went > was.went or (was.holds and spot.came > was.came))
 
 
 def _spot(report: Report | None, position: int) -> Spot:
-    """What lies there; on a chain that does not reach so far, nothing."""
+    """The state of a position; beyond the end of the chain there is no sensor."""
     if report is None or position > len(report.spots):
         return _NEVER_SEEN
     return report.spots[position - 1]

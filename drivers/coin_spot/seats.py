@@ -1,4 +1,4 @@
-"""Which sensor is before which seat: pure, by a table's settings."""
+"""The positions of sensors on the chain and their seats, from a table's settings. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from punto.drivers.coin_spot.frames import POSITIONS
 
 
 class SeatsError(ValueError):
-    """The settings cannot be; `position` is where, and the message says what to write."""
+    """The settings are invalid at `position`; the message says what to write."""
 
     def __init__(self, position: int, message: str) -> None:
         super().__init__(message)
@@ -22,10 +22,10 @@ class Seats:
 
     @classmethod
     def of(cls, sensors: Iterable[tuple[int, int]], seats: int) -> "Seats":
-        """Read pairs of a position and its seat, at a table of so many seats; a seat may have no sensor.
+        """Read pairs of position and seat, for a table with this number of seats; a seat may have no sensor.
 
         Raises:
-            SeatsError: a position or a seat is there twice, or does not exist.
+            SeatsError: a position or a seat occurs twice, or does not exist.
         """
         by_position: dict[int, int] = {}
         by_seat: dict[int, int] = {}
@@ -37,27 +37,27 @@ class Seats:
             if not 1 <= seat <= seats:
                 raise SeatsError(
                     position,
-                    f"position {position} is before seat {seat}, which the table does not have: write 1 to {seats}",
+                    f"position {position} has seat {seat}, which the table does not have: write 1 to {seats}",
                 )
             if position in by_position:
                 raise SeatsError(
                     position,
-                    f"position {position} is before seat {by_position[position]} and before seat {seat}: write it once",
+                    f"position {position} has seat {by_position[position]} and seat {seat}: write it once",
                 )
             if seat in by_seat:
                 raise SeatsError(
                     position,
-                    f"seat {seat} has position {by_seat[seat]} and position {position}: one sensor is before a seat",
+                    f"seat {seat} has position {by_seat[seat]} and position {position}: a seat has one sensor",
                 )
             by_position[position] = seat
             by_seat[seat] = position
         return cls(by_position)
 
     def seats(self, positions: Iterable[int]) -> tuple[int, ...]:
-        """The seats of those positions that have one, in order."""
+        """The seats of these positions, in order; a position without a seat is left out."""
         return tuple(sorted(self.by_position[each] for each in positions if each in self.by_position))
 
     def positions(self, seats: Iterable[int]) -> frozenset[int]:
-        """The positions of those seats that have a sensor."""
+        """The positions of these seats; a seat without a sensor is left out."""
         wanted = frozenset(seats)
         return frozenset(position for position, seat in self.by_position.items() if seat in wanted)

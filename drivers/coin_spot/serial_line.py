@@ -1,4 +1,4 @@
-"""The thin end of the wager sensors: a serial port around the pure `CoinSpotLink`."""
+"""The driver of the wager sensors: a serial port around the pure `CoinSpotLink`."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ from punto.drivers.serial_device import SerialDevice
 class SerialCoinSpot(SerialDevice[CoinSpotUser]):
     """The driver of a chain of wager sensors at a serial port: `punto.drivers.base.CoinSpotDriver`.
 
-    After the end of a round a wager that was in it has `stuck_seconds` to go before its sensor is called stuck.
+    If a wager of a round still lies there `stuck_seconds` after the end of the round, its sensor has the fault "stuck".
     """
 
     def __init__(self, path: str, baud: int, seats: Seats, stuck_seconds: float) -> None:
@@ -25,19 +25,19 @@ class SerialCoinSpot(SerialDevice[CoinSpotUser]):
         finally:
             self._link.disconnect()
 
-    async def _while_away(self, user: CoinSpotUser) -> None:
+    async def _while_disconnected(self, user: CoinSpotUser) -> None:
         now = asyncio.get_running_loop().time()
         self._link.want(now, user.orders())
         events = self._link.tick(now)
         if events:
             await user.take(events)
 
-    def _to_say(self, now: float, user: CoinSpotUser) -> bytes:
+    def _output(self, now: float, user: CoinSpotUser) -> bytes:
         self._link.want(now, user.orders())
         return self._link.data_to_send(now)
 
     async def _take(self, data: bytes, now: float, user: CoinSpotUser) -> None:
-        """Tell what came. Nothing is acknowledged until `user` has it safe."""
+        """Report the events. Nothing is acknowledged until `user` has recorded it."""
         events = self._link.receive(data, now) + self._link.tick(now)
         if events:
             await user.take(events)

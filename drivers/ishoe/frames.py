@@ -1,89 +1,129 @@
-"""The frames of the shoe's link, version 1, with their bytes both ways; docs/reference/ishoe-link.md is the law of this file.
+"""The frames of the shoe's link, version 1. docs/reference/ishoe-link.md defines them.
 
 A frame is a header, a payload and a checksum, all big-endian. This module knows the header's numbers and the payloads;
 `punto.drivers.framing` adds the checksum and the framing.
 """
 
-# ruff: noqa: D102 - `sequence`, `payload` and `parse` are documented once, at `Frame`
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import ClassVar, Final, Literal, Self
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import Component
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers.frame import HIGHEST, Frame, check_serial, within
+from punto.drivers.frame import (
+    FLAG,
+    NUMBER,
+    SERIAL_BYTES,
+    Field,
+    Frame,
+    Number,
+    Reader,
+    Serial,
+    Text,
+    within,
+)
 
 WINDOW = (
-    64  # records that a shoe sends ahead of the acknowledgement: some 1.3 kB, a tenth of a second at 115200
+    64  # records that a shoe sends ahead of the acknowledgement: 1.3 kB, a tenth of a second at 115200 baud
 )
-STORE = 1024  # records that a shoe keeps at the least: more than two whole shoes of eight decks
-RESERVE = 64  # places beyond them for what is no card let out, which a full shoe cannot hold back
-HEARTBEAT_SECONDS = 0.25  # how often a shoe sends its heartbeat, whatever else it sends
+STORE = 1024  # the fewest records that a shoe keeps: more than two whole shoes of eight decks
+RESERVE = 64  # places beyond them for records that are not cards, which a full shoe cannot hold back
+HEARTBEAT_SECONDS = 0.25  # the time between two heartbeats, whatever else the shoe sends
 
 TEXT_BYTES = 32  # the longest name or version of a component
 FAULT_BYTES = 200  # the longest text of a fault
 COMPONENTS = 8  # the most components in a hello: with the longest texts a hello still fits in a frame
 DIGEST_BYTES = 32  # SHA-256
 
-NOT_READ = b"??"  # stands for the card of an overdraw that the shoe could not read
+NOT_READ = b"??"  # in place of the card of an overdraw that the shoe could not read
 
-# Flags of a heartbeat, of which an acknowledgement has only the first; the others are zero.
+# Flags of a heartbeat; the others are zero.
 LOCKED = 0x01
 LID_OPEN = 0x02
 SENDING = 0x04
 FULL = 0x08
 
-# Lamps in one byte: three result lamps, then in two bits the hand that the next card is for; the rest are zero.
+# Lamps in one byte: three result lamps, then in two bits the hand that the next card is for; the other bits are zero.
 PLAYER = 0x01
 BANKER = 0x02
 TIE = 0x04
 NEXT_SHIFT = 4
 NEXT: tuple[Literal["none", "player", "banker", "burn"], ...] = ("none", "player", "banker", "burn")
 
-_CARD = Struct(">2sB")
-_LOG_AND_RECORD = Struct(">II")
-_ACKNOWLEDGE = Struct(">IIBB")
-_HEARTBEAT = Struct(">IIIIBBIB")
-_HELLO_NUMBERS = Struct(">IIIBB")
-_CODE = Struct(">H")
+_HEARTBEAT: Final = Struct(">IIIIBBIB")
+_FROM_0: Final = Number(0)
+_BYTE: Final = Number(0, 255, size=1)
 
 
-def _text_to_bytes(text: str) -> bytes:
-    encoded = text.encode()
-    return bytes((len(encoded),)) + encoded
+class _SizedText(Text):
+    """Text in UTF-8 after its length in a byte."""
+
+    def pack(self, value: str) -> bytes:
+        encoded = value.encode()
+        return bytes((len(encoded),)) + encoded
+
+    def unpack(self, name: str, payload: Reader) -> str:  # noqa: ARG002 - as `Field.unpack`
+        return payload.take(payload.take(1)[0]).decode()
 
 
-def _check_text(name: str, text: str, shortest: int, longest: int) -> None:
-    within(f"the length of {name} in UTF-8", len(text.encode()), shortest, longest)
+class _SizedSerial(Serial, _SizedText):
+    """A serial number after its length in a byte."""
 
 
-class _Payload:
-    """Reads a payload from its beginning; ValueError when it is too short or something is left."""
-
-    def __init__(self, payload: bytes) -> None:
-        self._rest = payload
-
-    def take(self, size: int) -> bytes:
-        if size > len(self._rest):
-            raise ValueError(f"the payload ends {size - len(self._rest)} bytes too soon")
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
-
-    def text(self) -> str:
-        return self.take(self.take(1)[0]).decode()
-
-    def end(self) -> None:
-        if self._rest:
-            raise ValueError(f"the payload has {len(self._rest)} bytes too many")
+_PART: Final = _SizedText(1, TEXT_BYTES)
 
 
-def _unpack(layout: Struct, payload: bytes) -> tuple[Any, ...]:
-    if len(payload) != layout.size:
-        raise ValueError(f"the payload has {len(payload)} bytes instead of {layout.size}")
-    return layout.unpack(payload)
+class _Components(Field):
+    """The number of components in a byte, then each component's name, version and digest."""
+
+    def check(self, name: str, value: tuple[Component, ...]) -> None:
+        within(f"the number of {name}", len(value), 0, COMPONENTS)
+        for part in value:
+            _PART.check("a component's name", part.name)
+            _PART.check("a component's version", part.version)
+            if part.digest != bytes.fromhex(part.digest).hex() or len(part.digest) != 2 * DIGEST_BYTES:
+                raise ValueError(f"digest {part.digest!r} must be SHA-256 in 64 lower-case hex digits")
+
+    def pack(self, value: tuple[Component, ...]) -> bytes:
+        parts = (
+            _PART.pack(part.name) + _PART.pack(part.version) + bytes.fromhex(part.digest) for part in value
+        )
+        return bytes((len(value),)) + b"".join(parts)
+
+    def unpack(self, name: str, payload: Reader) -> tuple[Component, ...]:
+        (count,) = payload.take(1)
+        return tuple(
+            Component(
+                _PART.unpack(name, payload), _PART.unpack(name, payload), payload.take(DIGEST_BYTES).hex()
+            )
+            for _ in range(count)
+        )
+
+
+class _Card(Field):
+    """A card in two letters; `None` is a card that was not read, if `unread` allows it."""
+
+    def __init__(self, *, unread: bool = False) -> None:
+        self._unread = unread
+
+    def pack(self, value: Card | None) -> bytes:
+        return NOT_READ if value is None else value.encode()
+
+    def unpack(self, name: str, payload: Reader) -> Card | None:  # noqa: ARG002 - as `Field.unpack`
+        code = payload.take(2)
+        return None if self._unread and code == NOT_READ else Card(code.decode())
+
+
+class _Lamps(Field):
+    """The lamps as the bits of a byte."""
+
+    def pack(self, value: Lamps) -> bytes:
+        return bytes((lamps_to_byte(value),))
+
+    def unpack(self, name: str, payload: Reader) -> Lamps:  # noqa: ARG002 - as `Field.unpack`
+        return lamps_from_byte(payload.take(1)[0])
 
 
 def lamps_to_byte(lamps: Lamps) -> int:
@@ -93,23 +133,19 @@ def lamps_to_byte(lamps: Lamps) -> int:
 
 
 def lamps_from_byte(byte: int) -> Lamps:
-    """Read the lamps' byte.
-
-    Raises:
-        ValueError: a bit that has no meaning is set.
-    """
+    """Read the lamps' byte; raises ValueError if a bit without a meaning is set."""
     lamps = Lamps(bool(byte & PLAYER), bool(byte & BANKER), bool(byte & TIE), NEXT[byte >> NEXT_SHIFT & 3])
     if lamps_to_byte(lamps) != byte:
         raise ValueError(f"lamps are {byte:#04x}: a bit without meaning is set")
     return lamps
 
 
-# --- shoe to host, not numbered: what the shoe is, and that it is alive.
+# --- shoe to host, not numbered: the shoe's identity and its state.
 
 
 @dataclass(frozen=True, slots=True)
 class Hello(Frame):
-    """Who the shoe is and which records it has."""
+    """The shoe's introduction: its identity and the records that it has."""
 
     serial: str
     log: int
@@ -118,50 +154,26 @@ class Hello(Frame):
     decks: int
     components: tuple[Component, ...] = ()
     TYPE: ClassVar[int] = 0x01
+    FIELDS: ClassVar = {
+        "serial": _SizedSerial(1, SERIAL_BYTES),
+        "log": NUMBER,
+        "first_kept": _FROM_0,
+        "next_record": NUMBER,
+        "decks": _BYTE,
+        "components": _Components(),
+    }
 
     def __post_init__(self) -> None:
-        check_serial(self.serial)
-        within("log", self.log, 1, HIGHEST)
+        Frame.__post_init__(self)
         within("first_kept", self.first_kept, 1, self.next_record)
-        within("next_record", self.next_record, 1, HIGHEST)
-        within("decks", self.decks, 0, 255)
-        within("the number of components", len(self.components), 0, COMPONENTS)
-        for part in self.components:
-            _check_text("a component's name", part.name, 1, TEXT_BYTES)
-            _check_text("a component's version", part.version, 1, TEXT_BYTES)
-            if part.digest != bytes.fromhex(part.digest).hex() or len(part.digest) != 2 * DIGEST_BYTES:
-                raise ValueError(f"digest {part.digest!r} must be SHA-256 in 64 lower-case hex digits")
-
-    def payload(self) -> bytes:
-        numbers = (self.log, self.first_kept, self.next_record, self.decks, len(self.components))
-        parts = (
-            _text_to_bytes(part.name) + _text_to_bytes(part.version) + bytes.fromhex(part.digest)
-            for part in self.components
-        )
-        return _text_to_bytes(self.serial) + _HELLO_NUMBERS.pack(*numbers) + b"".join(parts)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        within("the sequence number of a hello", sequence, 0, 0)
-        rest = _Payload(payload)
-        serial = rest.text()
-        log, first_kept, next_record, decks, count = _HELLO_NUMBERS.unpack(rest.take(_HELLO_NUMBERS.size))
-        components = tuple(_components(rest, count))
-        rest.end()
-        return cls(serial, log, first_kept, next_record, decks, components)
-
-
-def _components(rest: _Payload, count: int) -> Iterator[Component]:
-    for _ in range(count):
-        yield Component(rest.text(), rest.text(), rest.take(DIGEST_BYTES).hex())
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat(Frame):
-    """The shoe is alive, and this is its state: enough for the host to notice anything that was lost.
+    """The shoe's state, sent again and again: enough for the host to notice anything that was lost.
 
-    `next_to_send` is the record that it would send next and `next_record` the number that its next one will get;
-    `decks` is what its hello says too.
+    `next_to_send` is the record that the shoe would send next and `next_record` the number of its next new record.
+    `decks` is the same as in its hello.
     """
 
     log: int
@@ -173,27 +185,37 @@ class Heartbeat(Frame):
     lid_open: bool = False
     sending: bool = False
     full: bool = False
-    lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so one is as good as many
+    lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so all frames can share it
     decks: int = 0
     TYPE: ClassVar[int] = 0x02
+    FIELDS: ClassVar = {
+        "log": NUMBER,
+        "first_kept": _FROM_0,
+        "next_to_send": _FROM_0,
+        "next_record": NUMBER,
+        "last_command": _FROM_0,
+        "decks": _BYTE,
+    }
 
     def __post_init__(self) -> None:
-        within("log", self.log, 1, HIGHEST)
-        within("next_record", self.next_record, 1, HIGHEST)
+        Frame.__post_init__(self)
         within("next_to_send", self.next_to_send, 1, self.next_record)
         within("first_kept", self.first_kept, 1, self.next_to_send)
-        within("last_command", self.last_command, 0, HIGHEST)
-        within("decks", self.decks, 0, 255)
 
     def payload(self) -> bytes:
+        """The bytes between header and checksum; four fields share the flags' byte."""
         flags = LOCKED * self.locked | LID_OPEN * self.lid_open | SENDING * self.sending | FULL * self.full
         numbers = (self.log, self.first_kept, self.next_to_send, self.next_record)
         return _HEARTBEAT.pack(*numbers, flags, lamps_to_byte(self.lamps), self.last_command, self.decks)
 
     @classmethod
     def parse(cls, sequence: int, payload: bytes) -> Self:
-        within("the sequence number of a heartbeat", sequence, 0, 0)
-        log, first_kept, next_to_send, next_record, flags, lamps, last, decks = _unpack(_HEARTBEAT, payload)
+        """Read the frame back; see `Frame.parse`."""
+        within("the sequence number", sequence, 0, 0)
+        reader = Reader(payload)
+        numbers = _HEARTBEAT.unpack(reader.take(_HEARTBEAT.size))
+        reader.end()
+        log, first_kept, next_to_send, next_record, flags, lamps, last, decks = numbers
         within("flags", flags, 0, LOCKED | LID_OPEN | SENDING | FULL)
         state = (bool(flags & LOCKED), bool(flags & LID_OPEN), bool(flags & SENDING), bool(flags & FULL))
         return cls(log, first_kept, next_to_send, next_record, last, *state, lamps_from_byte(lamps), decks)
@@ -201,24 +223,16 @@ class Heartbeat(Frame):
 
 # --- shoe to host, numbered: the records, which the shoe keeps until they are acknowledged.
 
+_RECORD: Final[Mapping[str, Field]] = {"record": NUMBER}
+
 
 @dataclass(frozen=True, slots=True)
 class Record(Frame):
     """Something that happened in the shoe, with its number."""
 
     record: int
-
-    def __post_init__(self) -> None:
-        within("the number of a record", self.record, 1, HIGHEST)
-
-    @property
-    def sequence(self) -> int:
-        return self.record
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        _Payload(payload).end()
-        return cls(sequence)
+    NUMBERED: ClassVar[str] = "record"
+    FIELDS: ClassVar = _RECORD
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,18 +242,7 @@ class CardRecord(Record):
     card: Card
     confidence: int
     TYPE: ClassVar[int] = 0x10
-
-    def __post_init__(self) -> None:
-        Record.__post_init__(self)
-        within("confidence", self.confidence, 0, 100)
-
-    def payload(self) -> bytes:
-        return _CARD.pack(self.card.encode(), self.confidence)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        code, confidence = _unpack(_CARD, payload)
-        return cls(sequence, Card(code.decode()), confidence)
+    FIELDS: ClassVar = {**_RECORD, "card": _Card(), "confidence": Number(0, 100, size=1)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,15 +265,7 @@ class LidRecord(Record):
 
     open: bool
     TYPE: ClassVar[int] = 0x13
-
-    def payload(self) -> bytes:
-        return bytes((self.open,))
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        if payload not in (b"\0", b"\1"):
-            raise ValueError(f"the lid is {payload.hex()!r}: it must be 00 for closed or 01 for open")
-        return cls(sequence, payload == b"\1")
+    FIELDS: ClassVar = {**_RECORD, "open": FLAG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,23 +277,16 @@ class ReverseRecord(Record):
 
 @dataclass(frozen=True, slots=True)
 class OverdrawnRecord(Record):
-    """A card left the shoe though it knew that none was called for; `card` is None if it was not read."""
+    """A card left the shoe when the shoe knew that no card was called for; `card` is None if it was not read."""
 
     card: Card | None
     confidence: int
     TYPE: ClassVar[int] = 0x15
+    FIELDS: ClassVar = {**_RECORD, "card": _Card(unread=True), "confidence": _BYTE}
 
     def __post_init__(self) -> None:
-        Record.__post_init__(self)
+        Frame.__post_init__(self)
         within("confidence", self.confidence, 0, 0 if self.card is None else 100)
-
-    def payload(self) -> bytes:
-        return _CARD.pack(NOT_READ if self.card is None else self.card.encode(), self.confidence)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        code, confidence = _unpack(_CARD, payload)
-        return cls(sequence, None if code == NOT_READ else Card(code.decode()), confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,101 +296,55 @@ class FaultRecord(Record):
     code: int
     text: str
     TYPE: ClassVar[int] = 0x16
-
-    def __post_init__(self) -> None:
-        Record.__post_init__(self)
-        within("the code of a fault", self.code, 0, 0xFFFF)
-        _check_text("the text of a fault", self.text, 0, FAULT_BYTES)
-
-    def payload(self) -> bytes:
-        return _CODE.pack(self.code) + _text_to_bytes(self.text)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        rest = _Payload(payload)
-        (code,) = _CODE.unpack(rest.take(_CODE.size))
-        text = rest.text()
-        rest.end()
-        return cls(sequence, code, text)
+    FIELDS: ClassVar = {**_RECORD, "code": Number(0, 0xFFFF, size=2), "text": _SizedText(0, FAULT_BYTES)}
 
 
 # --- host to shoe: the commands. Each can be repeated without harm.
 
+_COMMAND: Final[Mapping[str, Field]] = {"command": NUMBER}
+_POSITION: Final[Mapping[str, Field]] = {**_COMMAND, "log": NUMBER, "record": NUMBER}
+
 
 @dataclass(frozen=True, slots=True)
 class Command(Frame):
-    """What the host asks of the shoe; `command` counts the host's frames on this connection from 1."""
+    """A command to the shoe; `command` counts the host's frames on this connection from 1."""
 
     command: int
-
-    def __post_init__(self) -> None:
-        within("the number of a command", self.command, 1, HIGHEST)
-
-    @property
-    def sequence(self) -> int:
-        return self.command
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        _Payload(payload).end()
-        return cls(sequence)
+    NUMBERED: ClassVar[str] = "command"
+    FIELDS: ClassVar = _COMMAND
 
 
 @dataclass(frozen=True, slots=True)
 class AskHello(Command):
-    """Send no more records, and introduce yourself."""
+    """Stop sending records, and send a hello."""
 
     TYPE: ClassVar[int] = 0x81
 
 
 @dataclass(frozen=True, slots=True)
-class _Position(Command):
-    """A command that names a place in one run of record numbers."""
+class Acknowledge(Command):
+    """The host has recorded all records of `log` up to and including `record`: the shoe may delete them.
+
+    The same frame has the orders that follow from these records, so that a shoe always gets both: whether it is locked
+    from now on, and its lamps. The defaults are those of a shoe that has just been switched on.
+    """
 
     log: int
     record: int
-
-    def __post_init__(self) -> None:
-        Command.__post_init__(self)
-        within("log", self.log, 1, HIGHEST)
-        within("record", self.record, 1, HIGHEST)
-
-    def payload(self) -> bytes:
-        return _LOG_AND_RECORD.pack(self.log, self.record)
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        log, record = _unpack(_LOG_AND_RECORD, payload)
-        return cls(sequence, log, record)
-
-
-@dataclass(frozen=True, slots=True)
-class Acknowledge(_Position):
-    """The host has all records of `log` up to and with `record` safely: the shoe may forget them.
-
-    What they led to is in the same frame, so that no shoe can have the one without the other: whether it is locked
-    from now on, and its lamps. Left out, they are those of a shoe that has just been switched on.
-    """
-
     locked: bool = True
-    lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so one is as good as many
+    lamps: Lamps = Lamps()  # noqa: RUF009 - frozen, so all frames can share it
     TYPE: ClassVar[int] = 0x82
-
-    def payload(self) -> bytes:
-        return _ACKNOWLEDGE.pack(self.log, self.record, LOCKED * self.locked, lamps_to_byte(self.lamps))
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        log, record, flags, lamps = _unpack(_ACKNOWLEDGE, payload)
-        within("flags", flags, 0, LOCKED)
-        return cls(sequence, log, record, bool(flags & LOCKED), lamps_from_byte(lamps))
+    FIELDS: ClassVar = {**_POSITION, "locked": FLAG, "lamps": _Lamps()}
 
 
 @dataclass(frozen=True, slots=True)
-class Resend(_Position):
-    """Send the records of `log` in order, from `record` on."""
+class Resend(Command):
+    """Send the records of `log` in order, beginning with `record`."""
 
+    log: int
+    record: int
     TYPE: ClassVar[int] = 0x83
+    FIELDS: ClassVar = _POSITION
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,16 +367,7 @@ class SetLamps(Command):
 
     lamps: Lamps
     TYPE: ClassVar[int] = 0x86
-
-    def payload(self) -> bytes:
-        return bytes((lamps_to_byte(self.lamps),))
-
-    @classmethod
-    def parse(cls, sequence: int, payload: bytes) -> Self:
-        rest = _Payload(payload)
-        (byte,) = rest.take(1)
-        rest.end()
-        return cls(sequence, lamps_from_byte(byte))
+    FIELDS: ClassVar = {**_COMMAND, "lamps": _Lamps()}
 
 
 # Every frame is one of these; `Record` and `Command` stand for their subclasses.
@@ -449,6 +382,6 @@ FRAMES: tuple[type[AnyFrame], ...] = (*_FROM_SHOE, AskHello, Acknowledge, Resend
 FROM_SHOE: Final[Mapping[int, Callable[[int, bytes], FromShoe]]] = {
     frame.TYPE: frame.parse for frame in _FROM_SHOE
 }
-"""How to read each type of frame that a shoe sends."""
+"""Type number -> reader of its frames, for the frames that a shoe sends."""
 TYPES: Final[Mapping[int, Callable[[int, bytes], AnyFrame]]] = {frame.TYPE: frame.parse for frame in FRAMES}
-"""And each type that there is on the line."""
+"""The same for all frames of the link."""

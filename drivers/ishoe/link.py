@@ -1,13 +1,14 @@
 """The host's end of the shoe's link without I/O: bytes and the time go in, events and bytes come out.
 
-The law is docs/reference/ishoe-link.md, part 7: each record is delivered once and in order, nothing is acknowledged before the
-table has taken it, and every heartbeat is compared with what the host knows and wants, so whatever the line
-loses is said again. Which records to ask for again is decided here alone; the table names the last one that it has taken.
+docs/reference/ishoe-link.md, part 7, defines the link. Each record is delivered once and in order, and acknowledged only
+after the table has recorded it. Every heartbeat is compared with the host's knowledge and orders, so that anything that
+the line loses is sent again. This module alone decides which records to request again; the table gives the number of the
+last record that it has.
 
     events = link.receive(data, now)       # commit and handle them, then:
     link.handled()
     link.want(orders)
-    send(link.data_to_send(now))           # the acknowledgement, and in it what the record led to
+    send(link.data_to_send(now))           # the acknowledgement, with the orders that follow from the record
 """
 
 from collections import deque
@@ -35,22 +36,22 @@ from punto.drivers.ishoe import frames
 
 ASK_AGAIN_SECONDS = 0.25  # between two requests for a hello
 REPEAT_SECONDS = (
-    0.2  # before a command without effect is repeated: below a heartbeat, above the way there and back
+    0.2  # after which a command without effect is repeated: below a heartbeat, above a round trip
 )
-NOISE_FRAMES = 10  # broken frames that are still no alarm: a cable that is plugged in gives one or two
+NOISE_FRAMES = 10  # the most broken frames without an alarm: plugging in a cable causes one or two
 NOISE_SECONDS = 10
 _DARK = Lamps()
 
 
 @dataclass(slots=True)
 class LinkCounters(link.LinkCounters):
-    """What the link has seen, besides what every link counts."""
+    """The link's own counts, with those of every link."""
 
     records: int = 0  # delivered
     duplicates: int = 0  # records that had been delivered before
-    gaps: int = 0  # records that came after a missing one, thrown away to come again
-    held_back: int = 0  # records of a shoe that has not been accepted, thrown away to come again
-    resends: int = 0  # how often records were asked for again, opening the flow included
+    gaps: int = 0  # records that came after a missing one, discarded and requested again
+    held_back: int = 0  # records of a shoe that is not accepted, discarded and requested later
+    resends: int = 0  # requests for records, including the first request of a connection
 
 
 class IShoeLink(link.Link[frames.FromShoe]):
@@ -61,16 +62,16 @@ class IShoeLink(link.Link[frames.FromShoe]):
 
     def __init__(self) -> None:
         super().__init__("shoe", frames.FROM_SHOE, LinkCounters())
-        # What the table wants, and where the records stand.
+        # The table's orders, and the next record.
         self._orders = ShoeOrders()
         self._next = 1  # the record to deliver next
-        # What the shoe said.
-        self._answered = False  # the table has seen its hello
-        self._went_back = False  # the shoe numbers again what it had numbered before
-        self._newest = 1  # the highest next_record seen since the hello
+        # Received from the shoe.
+        self._answered = False  # the table has handled the shoe's hello
+        self._went_back = False  # the shoe uses record numbers that it had already used
+        self._newest = 1  # the highest next_record since the hello
         self._kept_from = 1
-        self._obeys = False  # it has named one of the commands since the hello
-        # What is to be sent, and what was.
+        self._obeys = False  # the shoe has confirmed a command since the hello
+        # To send, and sent.
         self._command = 0
         self._resend_due = False
         self._acknowledge_due = False
@@ -79,20 +80,20 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._asked_at = self._lock_at = self._lamps_at = self._resent_at = self._acknowledged_at = -inf
         self._resent_from = 0
         self._noise: deque[tuple[float, int]] = deque()
-        self._noise_told_at = -inf
+        self._noise_reported_at = -inf
 
     def connect(self, now: float, token: int) -> None:
-        """Begin a connection; the shoe needs no `token`, because it answers with the number of a command."""
+        """Begin a connection; `token` is not used, because the shoe answers with the number of a command."""
         super().connect(now, token)
         self._next = self._orders.taken + 1
         self._went_back = False
         self._command = 0
         self._asked_at = -inf
 
-    # --- what comes in
+    # --- input
 
     def receive(self, data: bytes, now: float) -> list[ShoeEvent]:
-        """Take bytes from the line and return what they tell, in order."""
+        """Decode bytes from the line; return the events in order."""
         broken_before = self.counters.broken
         events: list[ShoeEvent] = []
         for frame in self._decoder.feed(data):
@@ -114,7 +115,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._newest, self._kept_from = hello.next_record, hello.first_kept
         self._obeys = False
         self._went_back = self._went_back or went_back
-        # A shoe says hello with its flow closed, and perhaps after a restart, locked and dark: tell it everything again.
+        # After a hello the shoe sends no records, and after a restart it is locked and dark: send everything again.
         self._resend_due = True
         self._acknowledge_due = hello.first_kept <= self._orders.taken
         self._shown_lock = self._shown_lamps = None
@@ -127,7 +128,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         if self.here is None:
             return
         if self._missed_hello(self.here, beat):
-            self._lose()
+            self._disconnect()
             return
         self._newest, self._kept_from = beat.next_record, beat.first_kept
         self._obeys = beat.last_command > 0
@@ -139,7 +140,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
             self._compare_records(beat, now, events)
 
     def _missed_hello(self, hello: frames.Hello, beat: frames.Heartbeat) -> bool:
-        """Whether the shoe must have said hello since, for another memory, other decks or a restart, and it was lost."""
+        """Whether a later hello was lost: the heartbeat shows another memory, other decks or a restart."""
         if (beat.log, beat.decks) != (hello.log, hello.decks) or beat.next_record < self._newest:
             return True
         return self._obeys and not beat.last_command
@@ -181,40 +182,42 @@ class IShoeLink(link.Link[frames.FromShoe]):
         else:
             self._noise.append((now, broken))
         total = sum(count for _, count in self._noise)
-        if total > NOISE_FRAMES and now - self._noise_told_at >= NOISE_SECONDS:
-            self._noise_told_at = now
+        if total > NOISE_FRAMES and now - self._noise_reported_at >= NOISE_SECONDS:
+            self._noise_reported_at = now
             events.append(LinkNoise(total, NOISE_SECONDS))
 
-    # --- what the caller decided
+    # --- the caller's decisions
 
     def handled(self) -> None:
-        """Take note that the table has handled all that `receive` gave."""
+        """Confirm that the table has handled all events that `receive` returned."""
         self._answered = True
 
     def want(self, orders: ShoeOrders) -> None:
-        """Take what the table wants now. What it has taken is committed, and the shoe may forget it."""
+        """Set the table's present orders. Their record `taken` is committed, and the shoe may delete it."""
         before, self._orders = self._orders, orders
         if (orders.log, orders.taken) == (before.log, before.taken):
             return
-        if orders.log == before.log and orders.taken == self._next - 1:  # it moved on with the records
+        if (
+            orders.log == before.log and orders.taken == self._next - 1
+        ):  # the table has recorded what it received
             self._acknowledge_due = True
-        else:  # where to go on was decided
+        else:  # the table has decided to continue at another record
             self._next = orders.taken + 1
             self._went_back = False
             self._resend_due = True
 
-    # --- what goes out
+    # --- output
 
     def data_to_send(self, now: float) -> bytes:
-        """Return the bytes for the line: orders, a request for records, an acknowledgement.
+        """The bytes for the line: orders, a request for records, an acknowledgement.
 
-        The acknowledgement has the orders in it, so they go alone only when nothing is to be acknowledged.
+        The acknowledgement contains the orders, so they are sent separately only if nothing is to be acknowledged.
         """
         hello = self.here
         if hello is None:
             return self._ask(now)
         if not self._answered:
-            return b""  # not even dark lamps: a prompt to burn that goes and comes back would be a new shoe change
+            return b""  # not even dark lamps: if the prompt to burn went and came back, it would be a new shoe change
         if not self._accepted:
             return self._order(now)
         acknowledges = self._acknowledge_due and self._orders.taken > 0
@@ -257,11 +260,11 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._command += 1
         return self._command
 
-    # --- what follows from the above
+    # --- derived
 
     @property
     def _accepted(self) -> bool:
-        """Whether the table takes records from this shoe, and has seen its hello."""
+        """Whether the table accepts records from this shoe, and has handled its hello."""
         hello = self.here
         if hello is None or not self._answered or self._went_back:
             return False
@@ -279,13 +282,13 @@ class IShoeLink(link.Link[frames.FromShoe]):
         if now - self._resent_at >= REPEAT_SECONDS or self._resent_from != self._next:
             self._resend_due = True
 
-    def _lose(self) -> None:
-        super()._lose()
+    def _disconnect(self) -> None:
+        super()._disconnect()
         self._answered = False
 
 
 def _identity(hello: frames.Hello) -> tuple[object, ...]:
-    """Give what makes a hello news: not the record numbers, which every heartbeat tells."""
+    """The part of a hello that makes it new: not the record numbers, which every heartbeat has."""
     return hello.serial, hello.log, hello.decks, hello.components
 
 

@@ -1,4 +1,4 @@
-"""The thin end of the shoe's link: a serial port around the pure `IShoeLink`."""
+"""The driver of a shoe: a serial port around the pure `IShoeLink`."""
 
 from punto.baccarat.table.events import ShoeHello, ShoeLost
 from punto.drivers.base import BAUD, ShoeUser
@@ -13,7 +13,7 @@ class SerialShoe(SerialDevice[ShoeUser]):
         self._link = IShoeLink()
         super().__init__(path, baud, self._link)
 
-    def _to_say(self, now: float, user: ShoeUser) -> bytes:
+    def _output(self, now: float, user: ShoeUser) -> bytes:
         self._link.want(user.orders())
         return self._link.data_to_send(now)
 
@@ -23,7 +23,7 @@ class SerialShoe(SerialDevice[ShoeUser]):
             await user.take(events)
             self._link.handled()
         if any(isinstance(event, ShoeHello) for event in events):
-            self._connected(user)  # the table holds the shoe for online, whatever else came with the hello
+            self._connected(user)  # after a hello the table counts the shoe as online, whatever came with it
 
     async def _report_loss(self, reason: str, user: ShoeUser) -> None:
         await user.take([ShoeLost(reason)])

@@ -1,7 +1,7 @@
-"""The i-Score's configuration keypad: whether one is plugged in, and nothing of what is pressed on it.
+"""The i-Score's configuration keypad: whether one is plugged in. Its presses are not read.
 
-With the shoe in use it may be attached only while the display is being configured (approval letter, 5). So its path is
-watched, and the device behind it is never opened.
+While the shoe is in use, it may be attached only to configure the display (approval letter, 5). So the driver watches its
+path, and never opens the device.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ WATCH_SECONDS = 0.5
 
 
 class ConfigurationKeypad:
-    """The watch over one path, such as one of /dev/serial/by-id or /dev/input/by-id: `punto.drivers.base.DeviceWatch`."""
+    """Watches one path, such as one in /dev/serial/by-id or /dev/input/by-id: `punto.drivers.base.DeviceWatch`."""
 
     def __init__(self, path: str) -> None:
         self.path = path

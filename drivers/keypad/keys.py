@@ -1,8 +1,8 @@
-"""What a dealer's keys mean: sequences of key names, each an order, by settings over a default map.
+"""The meanings of a dealer's keys: sequences of key names, each an order, from a default map and settings over it.
 
-Pure, with the time handed in. A key's name is that of Linux without its `KEY_`: `F1`, `ENTER`, `A`, `KP5`. A meaning
-is written as one of `MEANINGS`. A card is keyed as a rank's keys and then a suit's, so the map gives each
-rank and suit once and the 52 cards follow.
+Pure, with the time passed in. A key's name is Linux's name without `KEY_`: `F1`, `ENTER`, `A`, `KP5`. A meaning is one of
+`MEANINGS`. A card is keyed as the keys of its rank and then those of its suit: the map gives each rank and suit once, and
+the 52 cards follow from that.
 """
 
 import re
@@ -15,9 +15,9 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.drivers.base import KeyAnswer
 
 ORDERS: Final = tuple(kind for kind, each in CATALOGUE.items() if each.key)
-"""The orders that a key can give beside `key_card` and `hand_button`: a dealer's.
+"""The orders that a key can give, besides `key_card` and `hand_button`. All are a dealer's.
 
-A supervisor's need more than a press; J-POT has the key that must be turned for it.
+A supervisor's order needs more than a press; for J-POT the supervisor's key must be turned.
 """
 MOST_SEATS: Final = 99
 CLEAR: Final = "clear"
@@ -63,7 +63,7 @@ def is_key_name(text: str) -> bool:
 
 
 class KeyMapError(ValueError):
-    """A key map that cannot be used; `keys` is the entry at fault, as it was written."""
+    """A key map is invalid; `keys` is the wrong entry, as it was written."""
 
     def __init__(self, keys: str, message: str) -> None:
         super().__init__(message)
@@ -72,7 +72,7 @@ class KeyMapError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class KeyedOrder:
-    """An order as keys give it; `card` is that of a `key_card`, `seat` of a `hand_button`."""
+    """An order from keys, with the `card` of a `key_card` or the `seat` of a `hand_button`."""
 
     kind: str
     card: Card | None = None
@@ -80,14 +80,14 @@ class KeyedOrder:
 
 
 class KeyMap:
-    """The sequences of keys that mean something.
+    """The sequences of keys that have a meaning.
 
     Args:
-        written: keys with single spaces between them -> one of `MEANINGS`, over the `DEFAULT`; `nothing` takes a
-            default away.
+        written: keys with single spaces between them -> one of `MEANINGS`, over the `DEFAULT`; `nothing` removes a
+            default.
 
     Raises:
-        KeyMapError: a name is no key's, a meaning none, or a sequence begins with another one.
+        KeyMapError: the name of a key or a meaning is invalid, or a sequence begins with another sequence.
     """
 
     def __init__(self, written: Mapping[str, str] | None = None) -> None:
@@ -107,7 +107,7 @@ class KeyMap:
             if sequence in taken or sequence in self.beginnings or self.clear.intersection(sequence):
                 raise KeyMapError(
                     _written(sequence, written or {}),
-                    f"{' '.join(sequence)} would mean two things, or is in the way of a longer sequence: give one of them "
+                    f"{' '.join(sequence)} has two meanings, or a longer sequence begins with it: give one of them "
                     f'other keys, or "{NOTHING}"',
                 )
             taken.add(sequence)
@@ -117,17 +117,17 @@ def _check(keys: str, meaning: str) -> None:
     if meaning not in MEANINGS:
         raise KeyMapError(
             keys,
-            f"{meaning!r} is nothing that a key can mean: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
+            f"{meaning!r} cannot be a key's meaning: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
             f"suit S (H, D, C), hand 1 (to {MOST_SEATS}), {CLEAR} or {NOTHING}",
         )
     names = keys.split(" ")
     wrong = [name for name in names if not is_key_name(name)]
     if wrong:
         raise KeyMapError(
-            keys, f"{wrong[0]!r} is no key's name: write capitals, digits and _, such as F1, ENTER or KP5"
+            keys, f"{wrong[0]!r} is not a key's name: write capitals, digits and _, such as F1, ENTER or KP5"
         )
     if meaning == CLEAR and len(names) > 1:
-        raise KeyMapError(keys, f"{CLEAR} is one key, for it must work in the middle of any sequence")
+        raise KeyMapError(keys, f"{CLEAR} must be one key, because it must work inside any sequence")
 
 
 def _orders(entries: Mapping[Keys, str]) -> list[tuple[Keys, KeyedOrder]]:
@@ -150,14 +150,14 @@ def _orders(entries: Mapping[Keys, str]) -> list[tuple[Keys, KeyedOrder]]:
 
 
 def _written(keys: Keys, written: Mapping[str, str]) -> str:
-    """The entry of the settings that a fault is at: the one that has most of these keys."""
+    """The entry of the settings to blame for a fault: the one that has most of these keys."""
     return max(
         written, key=lambda entry: sum(key in keys for key in entry.split(" ")), default=" ".join(keys)
     )
 
 
 class Keying:
-    """Somebody at the keys: what has been pressed of a sequence so far, for at most `seconds` after each key."""
+    """The part of a sequence that a dealer has pressed so far; it expires `seconds` after the last key."""
 
     def __init__(self, keys: KeyMap, seconds: float) -> None:
         self._map = keys
@@ -166,11 +166,11 @@ class Keying:
         self._until = 0.0
 
     def forget(self) -> None:
-        """Begin anew with the next key."""
+        """Begin a new sequence with the next key."""
         self._pressed = ()
 
     def press(self, key: str, now: float) -> KeyedOrder | KeyAnswer:
-        """Take a key, and give the order that it completes, or else what to tell the dealer.
+        """Add a key; return the order that it completes, or else the answer for the dealer.
 
         `now` is in seconds of any clock that does not go back.
         """
@@ -185,15 +185,15 @@ class Keying:
         if pressed in self._map.beginnings:
             self._pressed, self._until = pressed, now + self._seconds
             return KeyAnswer("more", f"{' '.join(pressed)} ...", max(1, round(self._seconds)))
-        return KeyAnswer("refused", self._why_nothing(pressed))
+        return KeyAnswer("refused", self._why_refused(pressed))
 
-    def _why_nothing(self, pressed: Keys) -> str:
+    def _why_refused(self, pressed: Keys) -> str:
         if len(pressed) > 1:
-            return f"{' '.join(pressed)} means nothing: begin again"
+            return f"{' '.join(pressed)} has no meaning: begin again"
         key = pressed[0]
         sequences = [order for keys, order in self._map.orders.items() if key in keys]
         if any(order.card is not None for order in sequences):
-            return f"{key} comes after another key: for a card the rank first, then the suit"
+            return f"{key} comes after another key: for a card press the rank first, then the suit"
         if sequences:
             return f"{key} comes after another key: begin with that one"
-        return f"{key} means nothing on this keypad"
+        return f"{key} has no meaning on this keypad"

@@ -1,14 +1,15 @@
 """The host's end of the keypad's link without I/O: bytes and the time go in, presses and bytes come out.
 
-The law is docs/reference/keypad.md: each press is delivered once, none before the keypad has answered this host, and none that
-is older than a moment; a position of the key switch is delivered once, however old. One `KeypadLink` lives as long as its driver, over many connections: so a press whose answer
-was lost with the cable is answered again, and not carried out again. Times are seconds of any clock that does not go back.
+docs/reference/keypad.md defines the link. Each press is delivered once, after the keypad has answered this host, and only
+if it is at most 1 s old. A position of the key switch is delivered once, however old it is. One `KeypadLink` lives as long
+as its driver, over many connections: if an answer was lost with the cable, the press is answered again and not carried
+out again. Times are seconds of any clock that does not go back.
 
-    for told in link.receive(data, now):
-        if isinstance(told, Switch):
-            link.note(told)                           # once it is safe
+    for received in link.receive(data, now):
+        if isinstance(received, Switch):
+            link.note(received)                       # when it is recorded
         else:
-            link.answer(told, what_became_of(told))
+            link.answer(received, result_of(received))
     send(link.data_to_send(now, lamps))
 """
 
@@ -45,11 +46,11 @@ _TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
 
 @dataclass(slots=True)
 class LinkCounters(link.LinkCounters):
-    """What the link has seen, besides what every link counts."""
+    """The link's own counts, with those of every link."""
 
     presses: int = 0  # delivered
     duplicates: int = 0  # presses that had been delivered before
-    bounces: int = 0  # presses that were the one before once more
+    bounces: int = 0  # presses that were bounces of the press before
     late: int = 0  # presses refused for their age
     held_back: int = 0  # presses before the keypad had answered this host, or of another session
 
@@ -64,27 +65,27 @@ class KeypadLink(link.Link[FromKeypad]):
         super().__init__("keypad", _TYPES, LinkCounters())
         self._session = 0  # of the presses below
         self._taken = 0  # the last press that was delivered or refused
-        self._answer: Answer | None = None  # to that one
+        self._answer: Answer | None = None  # the answer to that press
         self._contact = Contact()
         self._turned = 0  # the last position of the key switch that was delivered
-        self._noted = 0  # and the last one that is safe
+        self._noted = 0  # the last position that is recorded
         self._out = b""
         self._shown: KeypadLamps | None = None
-        self._said_at = -inf
+        self._sent_at = -inf
 
-    # --- what comes in
+    # --- input
 
     def receive(self, data: bytes, now: float) -> list[Press | Switch]:
-        """Take bytes from the line; give the presses and positions that have not been given yet, in order."""
-        told: list[Press | Switch] = []
+        """Decode bytes from the line; return the new presses and positions, in order."""
+        received: list[Press | Switch] = []
         for frame in self._decoder.feed(data):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
             elif self.here is None or frame.session != self.here.session:
                 self.counters.held_back += 1
             elif self._is_turned(frame) if isinstance(frame, Switch) else self._is_new(frame, now):
-                told.append(frame)
-        return told
+                received.append(frame)
+        return received
 
     def _take_here(self, here: Here, now: float) -> None:
         if here.token != self._token:
@@ -108,12 +109,10 @@ class KeypadLink(link.Link[FromKeypad]):
             if self._answer is not None and self._answer.number == press.number:
                 self._out += encode(self._answer)
             return False
-        if self._contact.bounced(
-            press.key, now - press.age / 1000
-        ):  # and has the answer of the one that it is
+        if self._contact.bounced(press.key, now - press.age / 1000):
             self.counters.bounces += 1
-            if self._answer is not None:  # else it comes again
-                self._say(replace(self._answer, number=press.number))
+            if self._answer is not None:  # a bounce gets its press's answer; until then the keypad repeats it
+                self._send(replace(self._answer, number=press.number))
             return False
         if press.age > STALE_MILLISECONDS:
             self.counters.late += 1
@@ -123,34 +122,34 @@ class KeypadLink(link.Link[FromKeypad]):
         self._taken, self._answer = press.number, None
         return True
 
-    def _lose(self) -> None:
-        super()._lose()
+    def _disconnect(self) -> None:
+        super()._disconnect()
         self._out = b""
-        self._said_at = -inf
-        self._turned = 0  # where the key stands is told anew on each connection
+        self._sent_at = -inf
+        self._turned = 0  # the position is delivered again on each connection
 
-    # --- what goes out
+    # --- output
 
     def answer(self, press: Press, answer: KeyAnswer) -> None:
-        """Say what became of a press; it is said again whenever the keypad asks."""
+        """Send the result of a press; it is sent again whenever the keypad repeats the press."""
         text = shortened(answer.text, TEXT_BYTES)
-        self._say(Answer(press.number, press.session, answer.result, answer.seconds, text))
+        self._send(Answer(press.number, press.session, answer.result, answer.seconds, text))
 
-    def _say(self, answer: Answer) -> None:
+    def _send(self, answer: Answer) -> None:
         if answer.session != self._session:
-            return  # the keypad was switched off meanwhile, and counts its presses anew
+            return  # the keypad was switched off meanwhile, and counts its presses from 1 again
         self._taken, self._answer = answer.number, answer
         self._out += encode(answer)
 
     def note(self, switch: Switch) -> None:
-        """Say that a position of the key switch is safe."""
+        """Confirm that a position of the key switch is recorded."""
         self._noted = switch.number
         self._out += encode(Noted(switch.number, switch.session))
 
     def data_to_send(self, now: float, lamps: KeypadLamps) -> bytes:
-        """Return the bytes for the line: answers, and how things stand when that is due or has changed."""
+        """The bytes for the line: answers, and the status when it is due or the lamps have changed."""
         data, self._out = self._out, b""
-        if lamps != self._shown or now - self._said_at >= STATUS_SECONDS:
-            self._shown, self._said_at = lamps, now
+        if lamps != self._shown or now - self._sent_at >= STATUS_SECONDS:
+            self._shown, self._sent_at = lamps, now
             data += encode(StatusFrame(self._token, lamps))
         return data

@@ -1,4 +1,4 @@
-"""The thin end of a keypad on a serial line, around the pure `KeypadLink`."""
+"""The driver of a keypad on a serial line, around the pure `KeypadLink`."""
 
 import asyncio
 
@@ -15,24 +15,24 @@ class SerialKeypad(SerialDevice[KeypadUser]):
         self._link = KeypadLink()
         super().__init__(path, baud, self._link)
 
-    def _to_say(self, now: float, user: KeypadUser) -> bytes:
+    def _output(self, now: float, user: KeypadUser) -> bytes:
         return self._link.data_to_send(now, user.lamps())
 
     async def _take(self, data: bytes, now: float, user: KeypadUser) -> None:
-        """Carry orders out. That may take longer than the keypad waits for a sign of life, so it is given one meanwhile."""
-        for told in self._link.receive(data, now):
-            meanwhile = asyncio.create_task(self._stay())
+        """Carry out orders. The host keeps sending its status, because an order can take longer than the keypad waits."""
+        for received in self._link.receive(data, now):
+            meanwhile = asyncio.create_task(self._keep_alive())
             try:
-                if isinstance(told, Switch):
-                    await user.turned(told.position)
-                    self._link.note(told)
+                if isinstance(received, Switch):
+                    await user.turned(received.position)
+                    self._link.note(received)
                 else:
-                    self._link.answer(told, await user.press(told.key))
+                    self._link.answer(received, await user.press(received.key))
             finally:
                 meanwhile.cancel()
 
-    async def _stay(self) -> None:
-        """Go on saying how things stand, until cancelled."""
+    async def _keep_alive(self) -> None:
+        """Send the status until cancelled."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
             self.send()

@@ -247,7 +247,7 @@ async def running(at: At) -> AsyncIterator[At]:
 @pytest.fixture
 def at(monkeypatch):
     here = At()
-    monkeypatch.setattr(input_device, "open_device", here.open)
+    monkeypatch.setattr("punto.drivers.input_device.open_device", here.open)
     return here
 
 
@@ -300,7 +300,7 @@ async def test_a_reader_is_waited_for_and_found_again_with_no_key_down(at, monke
         monkeypatch.setattr(os, "read", read)
         await until(lambda: first.closed)
         monkeypatch.undo()
-        monkeypatch.setattr(input_device, "open_device", at.open)
+        monkeypatch.setattr("punto.drivers.input_device.open_device", at.open)
         await until(lambda: "there is no input device" in at.driver.health().reason)
         second = await at.plug()
         second.type(typed(f";{CARD}?", at=time.time()))

@@ -254,10 +254,10 @@ def test_a_reader_is_not_silent_while_nobody_listens():
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "the port is open but the card reader says nothing"),
-        (b"\x55\x00" * 9, "there are bytes but no frames: check the baud rate"),
+        (b"", "the port is open but the card reader sends nothing"),
+        (b"\x55\x00" * 9, "bytes arrive but no frames: check the baud rate"),
         (encode(KeypadHere(1, 1, "KP-1")), "another device is at this port"),
-        (encode(Status(1, awaited=False)), "or the line gives back what the host sends"),
+        (encode(Status(1, awaited=False)), "or the line returns what the host sends"),
         (encode(Here(TOKEN, SESSION, "CR-1")), "no sign of life"),
     ],
 )
@@ -280,7 +280,7 @@ def test_another_version_of_the_link_is_named():
 
     told = link.silence(1.0)
 
-    assert told == "the card reader speaks version 2 of the link and this host version 1: update the older"
+    assert told == "the card reader uses version 2 of the link and this host version 1: update the older one"
 
 
 # --- what goes out

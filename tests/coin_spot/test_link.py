@@ -682,7 +682,7 @@ def test_a_lost_device_is_asked_for_with_another_token():
     assert first_orders(link, 0.2) == []
     assert link.silent_seconds(0.7) == 0.0
     assert (
-        link.silence(0.8) == "the port is open but the coin spot says nothing: check its power and its cable"
+        link.silence(0.8) == "the port is open but the coin spot sends nothing: check its power and its cable"
     )
     assert link.silence(0.9) is None
     assert link.silent_seconds(2.0) == 2.0
@@ -699,11 +699,11 @@ def version_2() -> bytes:
     ("data", "reason"),
     [
         (b"", "check its power and its cable"),
-        (b"\x55\x00" * 9, "there are bytes but no frames: check the baud rate"),
+        (b"\x55\x00" * 9, "bytes arrive but no frames: check the baud rate"),
         (encode(Lock(1)), "another device is at this port"),
-        (encode(Ask(7)), "or the line gives back what the host sends"),
+        (encode(Ask(7)), "or the line returns what the host sends"),
         (encode(Here(6, 1, 0, "VC-1")), "no sign of life"),
-        (version_2(), "version 2 of the link and this host version 1: update the older"),
+        (version_2(), "version 2 of the link and this host version 1: update the older one"),
     ],
 )
 def test_silence_has_a_reason_that_can_be_acted_on(data, reason):

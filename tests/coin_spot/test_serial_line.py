@@ -88,7 +88,7 @@ async def test_a_cable_that_is_pulled_is_seen_at_once_and_what_happened_meanwhil
         await until(lambda: not at.driver.health().connected)
         assert loop.time() - pulled < 1
         # Only the log is sure to still have it: the driver has looked for the port again by now.
-        assert f"the port {at.link} went away: check the coin spot's cable" in [
+        assert f"the port {at.link} was disconnected: check the coin spot's cable" in [
             line.get("reason") for line in log_lines
         ]
         await until(lambda: at.far.lit == frozenset())

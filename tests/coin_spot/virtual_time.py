@@ -123,4 +123,4 @@ class VirtualPort:
     def close(self) -> None:
         """Nothing is behind it that would have to be given back."""
 
-    forget_output = check_path = close
+    discard_output = check_path = close

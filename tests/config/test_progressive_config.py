@@ -78,7 +78,7 @@ def test_a_table_without_the_section_has_none(file):
         ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is for Nexus Command"),
         (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: is for a progressive"),
         ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
-        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 is before seat 9"),
+        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 has seat 9"),
         ([PROGRESSIVE.replace("dragon", "Dragon!")], "progressive-2", "progressive.id: "),
     ],
 )  # fmt: skip

@@ -63,7 +63,7 @@ async def test_a_cable_that_is_pulled_is_seen_at_once_and_one_that_is_back_too(a
         at.far.unplug()
         assert await at.lost() < 1
         # Only the log is sure to still have it: the driver has looked for the port again by now.
-        assert f"the port {at.link} went away: check the {at.device}'s cable" in [
+        assert f"the port {at.link} was disconnected: check the {at.device}'s cable" in [
             line.get("reason") for line in log_lines
         ]
         await asyncio.sleep(0.5)
@@ -114,7 +114,9 @@ async def test_a_silent_device_is_lost_with_a_reason_and_its_port_opened_anew(at
             assert at.reason == f"no sign of life for 0.8 s: check the {at.device}'s power and its cable"
             before = at.counters["connections"]
             await until(lambda: at.counters["connections"] == before + 2)
-            says_nothing = f"the port is open but the {at.device} says nothing: check its power and its cable"
+            says_nothing = (
+                f"the port is open but the {at.device} sends nothing: check its power and its cable"
+            )
             assert at.reason == says_nothing
         await at.connected()
         assert await at.does(0)
@@ -139,11 +141,11 @@ async def test_a_silent_port_whose_path_is_gone_is_left(at, monkeypatch):
 
 async def test_two_programs_cannot_have_one_device(at):
     async with at.running():
-        with pytest.raises(PortLostError, match="another program holds"):
+        with pytest.raises(PortLostError, match="another program uses"):
             Port(str(at.link), BAUD, "another")
         other, user = at.new_driver(), at.new_user()
         async with going(other.run(user)):
-            await until(lambda: "another program holds" in other.health().reason)
+            await until(lambda: "another program uses" in other.health().reason)
             assert await at.does(0)
 
     assert (at.user.got, user.got) == ([at.things[0]], [])
@@ -219,7 +221,7 @@ async def test_a_port_that_another_program_holds_is_taken_when_it_is_free(at):
         async with going(at.driver.run(at.user)):
             await until(
                 lambda: (
-                    at.reason == f"another program holds {at.link}: stop it (`fuser -v {at.link}` names it)"
+                    at.reason == f"another program uses {at.link}: stop it (`fuser -v {at.link}` names it)"
                 )
             )
             holder.close()

@@ -26,7 +26,7 @@ def line(tmp_path):
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("", r"^.* is not a serial port: name one, best by its path in /dev/serial/by-id; "),
+        ("", r"^.* is not a serial port: name one, preferably by its path in /dev/serial/by-id; "),
         ("file", r"^.*/file is not a serial port: name one"),
         (
             "absent",
@@ -55,8 +55,8 @@ async def test_a_baud_rate_that_cannot_be(line):
             "EACCES",
             "no permission for {path}: add the user of this service to the group {group}, or install the udev rule",
         ),
-        ("EBUSY", "another program holds {path}: stop it (`fuser -v {path}` names it)"),
-        ("ENODEV", "the port {path} does not answer: pull the shoe's cable and put it in again"),
+        ("EBUSY", "another program uses {path}: stop it (`fuser -v {path}` names it)"),
+        ("ENODEV", "the port {path} does not answer: unplug the shoe's cable and plug it in again"),
     ],
 )
 def test_what_the_system_says_becomes_what_to_do(tmp_path, code, reason):
@@ -79,7 +79,8 @@ def test_the_ports_that_there_are_are_named(tmp_path, monkeypatch):
     (tmp_path / "usb-B").touch()
     (tmp_path / "usb-A").touch()
 
-    assert serial_port._ports_here() == f"in {tmp_path} there is usb-A, usb-B"
+    reason = serial_port.why_not_open("/dev/pad", 9600, "shoe", OSError(errno.ENOENT, "No such file"))
+    assert reason.endswith(f"; in {tmp_path} there is usb-A, usb-B")
 
 
 @pytest.mark.punctual
@@ -109,7 +110,7 @@ async def test_writing_to_a_port_that_is_gone_is_left_to_the_read(line):
     port.write(DELIMITER)
 
     assert not port._unsent
-    with pytest.raises(PortLostError, match="went away"):
+    with pytest.raises(PortLostError, match="was disconnected"):
         await port.read(1)
     port.close()
 
@@ -127,7 +128,7 @@ async def test_a_read_that_fails_is_a_lost_port_unless_there_is_only_nothing_to_
     monkeypatch.setattr(os, "read", fails)  # an adapter's error, which a pseudo-terminal does not give
     line.write(b"x")
     if lost:
-        with pytest.raises(PortLostError, match="went away"):
+        with pytest.raises(PortLostError, match="was disconnected"):
             await port.read(1)
     else:
         assert await port.read(0.1) == b""

@@ -36,10 +36,12 @@ def test_the_longest_hello_fits_in_a_frame():
     assert encode(hello)
 
 
-def test_what_is_neither_this_nor_that_is_not_a_frame():
-    with pytest.raises(NotImplementedError):
-        Frame.parse(0, b"")
+@pytest.mark.parametrize(("sequence", "payload"), [(1, b""), (0, b"\0")])
+def test_a_frame_without_fields_has_neither_number_nor_payload(sequence, payload):
+    assert Frame.parse(0, b"") == Frame()
     assert (Frame().sequence, Frame().payload()) == (0, b"")
+    with pytest.raises(ValueError):
+        Frame.parse(sequence, payload)
 
 
 @pytest.mark.parametrize(
@@ -74,17 +76,17 @@ def test_what_is_neither_this_nor_that_is_not_a_frame():
         (lambda: replace(BEAT, next_to_send=6), "next_to_send is 6: it must be 1 to 5"),
         (lambda: replace(BEAT, next_record=0), "next_record is 0"),
         (lambda: replace(BEAT, last_command=-1), "last_command is -1"),
-        (lambda: frames.CardRecord(0, Card.AS, 9), "the number of a record is 0"),
-        (lambda: frames.UnreadRecord(1 << 32), "the number of a record is 4294967296"),
+        (lambda: frames.CardRecord(0, Card.AS, 9), "record is 0"),
+        (lambda: frames.UnreadRecord(1 << 32), "record is 4294967296"),
         (lambda: frames.CardRecord(1, Card.AS, 101), "confidence is 101: it must be 0 to 100"),
         (lambda: frames.OverdrawnRecord(1, Card.AS, 101), "confidence is 101: it must be 0 to 100"),
         (lambda: frames.OverdrawnRecord(1, None, 1), "confidence is 1: it must be 0 to 0"),
-        (lambda: frames.OverdrawnRecord(0, None, 0), "the number of a record is 0"),
-        (lambda: frames.FaultRecord(0, 1, ""), "the number of a record is 0"),
-        (lambda: frames.FaultRecord(1, 65536, ""), "the code of a fault is 65536"),
-        (lambda: frames.FaultRecord(1, 1, "x" * 201), "the text of a fault in UTF-8 is 201"),
-        (lambda: frames.AskHello(0), "the number of a command is 0"),
-        (lambda: frames.Acknowledge(0, LOG, 1), "the number of a command is 0"),
+        (lambda: frames.OverdrawnRecord(0, None, 0), "record is 0"),
+        (lambda: frames.FaultRecord(0, 1, ""), "record is 0"),
+        (lambda: frames.FaultRecord(1, 65536, ""), "code is 65536"),
+        (lambda: frames.FaultRecord(1, 1, "x" * 201), "the length of text in UTF-8 is 201"),
+        (lambda: frames.AskHello(0), "command is 0"),
+        (lambda: frames.Acknowledge(0, LOG, 1), "command is 0"),
         (lambda: frames.Acknowledge(1, LOG, 0), "record is 0"),
         (lambda: frames.Acknowledge(1, 0, 1), "log is 0"),
         (lambda: frames.Resend(1, LOG, 0), "record is 0"),
@@ -105,14 +107,14 @@ BEAT_BYTES = pack(">IIIIBBIB", LOG, 3, 4, 5, 0, 0, 0, 8)
 @pytest.mark.parametrize(
     ("kind", "sequence", "payload", "why"),
     [
-        (frames.Hello, 1, HELLO.payload(), "the sequence number of a hello is 1"),
+        (frames.Hello, 1, HELLO.payload(), "the sequence number is 1: it must be 0 to 0"),
         (frames.Hello, 0, b"", "the payload ends 1 bytes too soon"),
         (frames.Hello, 0, b"\x05abc", "the payload ends 2 bytes too soon"),
         (frames.Hello, 0, b"\x01\xff" + NUMBERS + b"\x08\x00", "can't decode byte 0xff"),
         (frames.Hello, 0, b"\x01S" + NUMBERS + b"\x08\x01", "the payload ends 1 bytes too soon"),
         (frames.Hello, 0, HELLO.payload() + b"\0", "the payload has 1 bytes too many"),
-        (frames.Heartbeat, 1, BEAT_BYTES, "the sequence number of a heartbeat is 1"),
-        (frames.Heartbeat, 0, BEAT_BYTES[:-1], "the payload has 22 bytes instead of 23"),
+        (frames.Heartbeat, 1, BEAT_BYTES, "the sequence number is 1: it must be 0 to 0"),
+        (frames.Heartbeat, 0, BEAT_BYTES[:-1], "the payload ends 1 bytes too soon"),
         (
             frames.Heartbeat,
             0,
@@ -120,26 +122,26 @@ BEAT_BYTES = pack(">IIIIBBIB", LOG, 3, 4, 5, 0, 0, 0, 8)
             "flags is 16: it must be 0 to 15",
         ),
         (frames.Heartbeat, 0, pack(">IIIIBBIB", LOG, 3, 4, 5, 0, 0x08, 0, 8), "lamps are 0x08"),
-        (frames.CardRecord, 1, b"9S", "the payload has 2 bytes instead of 3"),
+        (frames.CardRecord, 1, b"9S", "the payload ends 1 bytes too soon"),
         (frames.CardRecord, 1, b"1S\x05", "'1S' is not a card"),
         (frames.CardRecord, 1, b"9s\x05", "'9s' is not a card"),
         (frames.CardRecord, 1, b"??\x00", "'??' is not a card"),
         (frames.CardRecord, 1, b"\xff\xfe\x05", "can't decode byte 0xff"),
         (frames.CardRecord, 1, b"9S\x65", "confidence is 101"),
         (frames.UnreadRecord, 1, b"\0", "the payload has 1 bytes too many"),
-        (frames.LidRecord, 1, b"\x02", "the lid is '02': it must be 00 for closed or 01 for open"),
-        (frames.LidRecord, 1, b"", "the lid is ''"),
+        (frames.LidRecord, 1, b"\x02", "open is 2: it must be 0 to 1"),
+        (frames.LidRecord, 1, b"", "the payload ends 1 bytes too soon"),
         (frames.OverdrawnRecord, 1, b"??\x01", "confidence is 1: it must be 0 to 0"),
         (frames.OverdrawnRecord, 1, b"?S\x01", "'?S' is not a card"),
-        (frames.OverdrawnRecord, 1, b"9S", "the payload has 2 bytes instead of 3"),
+        (frames.OverdrawnRecord, 1, b"9S", "the payload ends 1 bytes too soon"),
         (frames.FaultRecord, 1, b"\0", "the payload ends 1 bytes too soon"),
         (frames.FaultRecord, 1, b"\0\x05\x02ab\0", "the payload has 1 bytes too many"),
-        (frames.FaultRecord, 1, b"\0\x05\xc9" + b"a" * 201, "the text of a fault in UTF-8 is 201"),
+        (frames.FaultRecord, 1, b"\0\x05\xc9" + b"a" * 201, "the length of text in UTF-8 is 201"),
         (frames.Lock, 1, b"\0", "the payload has 1 bytes too many"),
-        (frames.Acknowledge, 1, pack(">II", LOG, 1), "the payload has 8 bytes instead of 10"),
-        (frames.Acknowledge, 1, pack(">IIBB", LOG, 1, 0x02, 0), "flags is 2: it must be 0 to 1"),
+        (frames.Acknowledge, 1, pack(">II", LOG, 1), "the payload ends 1 bytes too soon"),
+        (frames.Acknowledge, 1, pack(">IIBB", LOG, 1, 0x02, 0), "locked is 2: it must be 0 to 1"),
         (frames.Acknowledge, 1, pack(">IIBB", LOG, 1, 0, 0x80), "lamps are 0x80"),
-        (frames.Resend, 1, b"\0" * 7, "the payload has 7 bytes instead of 8"),
+        (frames.Resend, 1, b"\0" * 7, "the payload ends 1 bytes too soon"),
         (frames.SetLamps, 1, b"\x40", "lamps are 0x40: a bit without meaning is set"),
         (frames.SetLamps, 1, b"", "the payload ends 1 bytes too soon"),
         (frames.SetLamps, 1, b"\0\0", "the payload has 1 bytes too many"),

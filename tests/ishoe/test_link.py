@@ -501,18 +501,18 @@ def test_silence_is_told_once_and_a_hello_brings_the_shoe_back(host):
 @pytest.mark.parametrize(
     ("heard", "reason"),
     [
-        (b"", "the port is open but the shoe says nothing: check its power and its cable"),
+        (b"", "the port is open but the shoe sends nothing: check its power and its cable"),
         (
             b"\x13\x88\x00\x42",
-            "there are bytes but no frames: check the baud rate, and that this is the shoe's port",
+            "bytes arrive but no frames: check the baud rate, and that this is the shoe's port",
         ),
         (
             raw(0x02, 0, b"new", version=3),
-            "the shoe speaks version 3 of the link and this host version 1: update the older",
+            "the shoe uses version 3 of the link and this host version 1: update the older one",
         ),
         (
             encode(frames.AskHello(1)),
-            "another device is at this port, or the line gives back what the host sends: check the plug",
+            "another device is at this port, or the line returns what the host sends: check the plug",
         ),
     ],
 )

@@ -100,7 +100,7 @@ async def test_a_cable_pulled_in_mid_frame_and_back_on_another_port_loses_nothin
         await until(lambda: at.user.got == [at.things[0], "KH", "TD"])
         await until(lambda: not at.far.shoe.stored)
 
-    assert at.user.reasons[1] == f"the port {at.link} went away: check the shoe's cable"
+    assert at.user.reasons[1] == f"the port {at.link} was disconnected: check the shoe's cable"
     assert at.user.reasons[2].startswith(f"there is no port {at.link}: check the shoe's cable and the path; ")
     assert at.counters["connections"] == 2
 

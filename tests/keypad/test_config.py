@@ -94,10 +94,13 @@ def test_a_keypad_does_not_make_another_table(tmp_path):
         ('[keypad]\nport = "a"\ntimeout = 0.1\n', "13: keypad.timeout: "),
         (
             '[keypad]\nport = "a"\n[keypad.keys]\nF1 = "void_coup"\n',
-            "14: keypad.keys.F1: 'void_coup' is nothing",
+            "14: keypad.keys.F1: 'void_coup' cannot be",
         ),
-        ('[keypad]\nport = "a"\n[keypad.keys]\nf1 = "reveal"\n', "14: keypad.keys.f1: 'f1' is no key's name"),
-        ('[keypad]\nport = "a"\n[keypad.keys]\n"F1 F2" = "reveal"\n', "F1 would mean two things"),
+        (
+            '[keypad]\nport = "a"\n[keypad.keys]\nf1 = "reveal"\n',
+            "14: keypad.keys.f1: 'f1' is not a key's name",
+        ),
+        ('[keypad]\nport = "a"\n[keypad.keys]\n"F1 F2" = "reveal"\n', "F1 has two meanings, or"),
         ('[keypad]\nport = "a"\n[keypad.keys]\nF1 = 3\n', "14: keypad.keys.F1: "),
         ("[configuration_keypad]\n", "configuration_keypad.path"),
         ('[configuration_keypad]\npath = ""\n', "12: configuration_keypad.path: path is empty"),

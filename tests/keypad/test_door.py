@@ -122,9 +122,9 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
     [
         ("ENTER", "not now: betting is open"),
         ("F1", "not now: betting is open"),
-        ("VOLUMEUP", "VOLUMEUP means nothing on this keypad"),
-        ("S", "S comes after another key: for a card the rank first, then the suit"),
-        ("9 F2", "9 F2 means nothing: begin again"),
+        ("VOLUMEUP", "VOLUMEUP has no meaning on this keypad"),
+        ("S", "S comes after another key: for a card press the rank first, then the suit"),
+        ("9 F2", "9 F2 has no meaning: begin again"),
         (
             "9 S",
             (
@@ -174,7 +174,7 @@ async def test_a_locked_table_takes_no_key(record):
 
 
 async def test_half_a_card_does_not_outlive_who_pressed_it(record):
-    alone = "S comes after another key: for a card the rank first, then the suit"
+    alone = "S comes after another key: for a card press the rank first, then the suit"
     async with table(record, settings(cards="keyed")) as own:
         at = At(own, record)
         await own.order(SignOn("mei"))

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from punto.drivers import input_device
 from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from punto.drivers.input_device import EVENT, PressReader, key_names, why_not_open
-from punto.drivers.keypad import input_device as keypad_device
 from punto.drivers.keypad.input_device import InputKeypad
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.retried import DeviceLostError
@@ -120,7 +119,7 @@ def test_a_key_without_a_name_has_its_number():
 
 
 def test_half_a_structure_is_an_error():
-    with pytest.raises(ValueError, match="no whole number of events"):
+    with pytest.raises(ValueError, match="not a whole number of events"):
         names(recorded(REPORT)[:-1])
 
 
@@ -220,7 +219,7 @@ async def running(at: At) -> AsyncIterator[At]:
 @pytest.fixture
 def at(monkeypatch):
     here = At()
-    monkeypatch.setattr(keypad_device, "open_device", here.open)
+    monkeypatch.setattr(input_device, "open_device", here.open)
     return here
 
 
@@ -275,7 +274,7 @@ async def test_a_keypad_is_waited_for_and_found_again(at, monkeypatch):
         monkeypatch.setattr(os, "read", read)
         await until(lambda: first.closed)
         monkeypatch.undo()
-        monkeypatch.setattr(keypad_device, "open_device", at.open)
+        monkeypatch.setattr(input_device, "open_device", at.open)
         await until(lambda: "there is no input device" in at.driver.health().reason)
         second = await at.plug()
         second.type(recorded(*stroke("F1")))
@@ -317,7 +316,7 @@ def test_a_read_with_nothing_there_is_nothing(at):
     device = FakeDevice()
     assert input_device.read(device.fd, "/dev/input/pad", "keypad") == b""
     device.close()
-    with pytest.raises(DeviceLostError, match="the keypad /dev/input/pad went away: check its cable"):
+    with pytest.raises(DeviceLostError, match="the keypad /dev/input/pad was disconnected: check its cable"):
         input_device.read(device.fd, "/dev/input/pad", "keypad")
     os.close(device.cable)
 
@@ -328,7 +327,7 @@ def test_a_read_with_nothing_there_is_nothing(at):
         (errno.ENOENT, "there is no input device /dev/pad: check the keypad's cable and the path; in "),
         (errno.EACCES, "no permission for /dev/pad: add the user of this service to the group input"),
         (errno.EBUSY, "another program has grabbed /dev/pad: stop it"),
-        (errno.ENOTTY, "/dev/pad is no input device: name one"),
+        (errno.ENOTTY, "/dev/pad is not an input device: name one"),
         (errno.EIO, "cannot open /dev/pad: Input/output error"),
     ],
 )
@@ -341,7 +340,8 @@ def test_the_devices_that_there_are_are_named(tmp_path, monkeypatch):
     for name in ("usb-B-event-kbd", "usb-A-event-kbd"):
         (tmp_path / name).touch()
 
-    assert input_device._devices_here() == f"in {tmp_path} there is usb-A-event-kbd, usb-B-event-kbd"
+    reason = why_not_open("/dev/pad", "keypad", OSError(errno.ENOENT, "No such file"))
+    assert reason.endswith(f"; in {tmp_path} there is usb-A-event-kbd, usb-B-event-kbd")
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_rank_is_forgotten_after_the_time_out():
     answer = at.press("S", SECONDS + 0.1)
 
     assert answer == KeyAnswer(
-        "refused", "S comes after another key: for a card the rank first, then the suit"
+        "refused", "S comes after another key: for a card press the rank first, then the suit"
     )
 
 
@@ -91,14 +91,14 @@ def test_a_second_key_alone_says_that_it_is_one():
 def test_a_wrong_second_key_is_refused_and_is_no_order_of_its_own():
     at = keying()
 
-    assert type_(at, "9 F2") == KeyAnswer("refused", "9 F2 means nothing: begin again")
+    assert type_(at, "9 F2") == KeyAnswer("refused", "9 F2 has no meaning: begin again")
     assert type_(at, "F2") == KeyedOrder("close_betting")
 
 
 def test_a_second_rank_does_not_take_the_place_of_the_first():
     at = keying()
 
-    assert type_(at, "9 8") == KeyAnswer("refused", "9 8 means nothing: begin again")
+    assert type_(at, "9 8") == KeyAnswer("refused", "9 8 has no meaning: begin again")
     assert type_(at, "S") != KeyedOrder("key_card", Card.EIGHT_S)
 
 
@@ -111,14 +111,14 @@ def test_the_clear_key_ends_a_sequence():
 
 
 def test_an_unknown_key_is_refused():
-    assert type_(keying(), "VOLUMEUP") == KeyAnswer("refused", "VOLUMEUP means nothing on this keypad")
+    assert type_(keying(), "VOLUMEUP") == KeyAnswer("refused", "VOLUMEUP has no meaning on this keypad")
 
 
 def test_a_house_changes_the_map_key_by_key():
     at = keying(F1="close_betting", F2="nothing", F9__F9="call_supervisor")
 
     assert type_(at, "F1") == KeyedOrder("close_betting")
-    assert type_(at, "F2") == KeyAnswer("refused", "F2 means nothing on this keypad")
+    assert type_(at, "F2") == KeyAnswer("refused", "F2 has no meaning on this keypad")
     assert type_(at, "F9 F9") == KeyedOrder("call_supervisor")
     assert type_(at, "ENTER") == KeyedOrder("reveal")
 
@@ -133,15 +133,15 @@ def test_a_ten_can_be_keyed_as_one_and_naught():
 @pytest.mark.parametrize(
     ("written", "keys", "message"),
     [
-        ({"F1": "void_coup"}, "F1", "'void_coup' is nothing that a key can mean: write open_betting"),
-        ({"F1": "rank 1"}, "F1", "'rank 1' is nothing that a key can mean"),
-        ({"f1": "reveal"}, "f1", "'f1' is no key's name: write capitals, digits and _"),
-        ({"F1  F2": "reveal"}, "F1  F2", "'' is no key's name"),
-        ({"": "reveal"}, "", "'' is no key's name"),
-        ({"ESC ESC": "clear"}, "ESC ESC", "clear is one key"),
-        ({"F1 F2": "reveal"}, "F1 F2", "F1 would mean two things"),
-        ({"F5": "clear", "F5 F6": "reveal"}, "F5 F6", "F5 F6 would mean two things"),
-        ({"9 S": "reveal"}, "9 S", "9 S would mean two things"),
+        ({"F1": "void_coup"}, "F1", "'void_coup' cannot be a key's meaning: write open_betting"),
+        ({"F1": "rank 1"}, "F1", "'rank 1' cannot be a key's meaning"),
+        ({"f1": "reveal"}, "f1", "'f1' is not a key's name: write capitals, digits and _"),
+        ({"F1  F2": "reveal"}, "F1  F2", "'' is not a key's name"),
+        ({"": "reveal"}, "", "'' is not a key's name"),
+        ({"ESC ESC": "clear"}, "ESC ESC", "clear must be one key"),
+        ({"F1 F2": "reveal"}, "F1 F2", "F1 has two meanings, or"),
+        ({"F5": "clear", "F5 F6": "reveal"}, "F5 F6", "F5 F6 has two meanings, or"),
+        ({"9 S": "reveal"}, "9 S", "9 S has two meanings, or"),
         ({"S": "rank A"}, None, None),
     ],
 )

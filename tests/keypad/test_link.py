@@ -247,10 +247,10 @@ def test_the_host_says_how_things_stand_four_times_a_second_and_at_once_when_the
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "says nothing"),
-        (b"\x55\x00" * 9, "there are bytes but no frames: check the baud rate"),
+        (b"", "sends nothing"),
+        (b"\x55\x00" * 9, "bytes arrive but no frames: check the baud rate"),
         (encode(Lock(1)), "another device is at this port"),
-        (encode(Status(TOKEN, DARK)), "or the line gives back what the host sends"),
+        (encode(Status(TOKEN, DARK)), "or the line returns what the host sends"),
         (encode(Here(TOKEN - 1, SESSION, "KP-1")), "no sign of life"),
     ],
 )
@@ -278,7 +278,7 @@ def test_another_version_of_the_link_is_named():
 
     assert (
         link.silence(1.0)
-        == "the keypad speaks version 2 of the link and this host version 1: update the older"
+        == "the keypad uses version 2 of the link and this host version 1: update the older one"
     )
 
 

@@ -323,7 +323,7 @@ def test_the_card_of_a_disabled_account_is_nobodys_until_it_is_enabled_again(acc
 @pytest.mark.parametrize("number", ["", "60001", "MEI'S CARD", "1" * 38])
 def test_what_is_no_cards_number_is_refused_and_not_said(number, accounts):
     accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
-    with pytest.raises(AccountsError, match="that is no card's number") as error:
+    with pytest.raises(AccountsError, match="this is not a card's number") as error:
         accounts.enroll("Mei", number)
 
     assert not number or number not in str(error.value)
@@ -839,7 +839,7 @@ def test_the_command_gives_and_takes_cards(tmp_path):
     [
         (["card", "Mei"], CARD, "there is no account 'Mei'; there are: none"),
         (["card", "Mei", "--remove"], "", "there is no account 'Mei'; there are: none"),
-        (["card", "Mei"], "6000", "that is no card's number: it has 6 to 37 digits and ="),
+        (["card", "Mei"], "6000", "this is not a card's number: write 6 to 37 digits and ="),
         (["add", "Mei", "--role", "dealer"], "", "a password has 8 to 1024 characters; this one has 0"),
         (["add", "Mei", "--role", "dealer"], "short", "a password has 8 to 1024 characters; this one has 5"),
         (["add", "Mei", "--role", "dealer"], "letmein1", "this password is among the first 1,000,000"),
