@@ -1,1 +1,1 @@
-"""The people of a table: their accounts, roles, sessions and security keys."""
+"""The accounts of a table's operators, with their roles, sessions and security keys."""

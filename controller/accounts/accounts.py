@@ -1,7 +1,7 @@
-"""Operators' accounts, in an SQLite file of their own: names, roles, hashes of passwords and of cards, never on the record.
+"""Operators' accounts, in an SQLite file of their own: names, roles, hashes of passwords and cards. They are not on the record.
 
-`punto operators` writes it on the table's PC, and the service reads it while that goes on. The service writes sign-ons,
-and the security keys that their owners add.
+`punto operators` writes the file on the table's PC while the service reads it. The service writes sign-ons, and the
+security keys that their owners add.
 """
 
 import os
@@ -21,15 +21,15 @@ from punto.controller.accounts.security_keys import SecurityKey
 from punto.drivers.card_reader.number import card_number
 
 _KNOWN_BROWSERS: Final = 20
-"""The browsers that are remembered for each account. One more replaces the one with the oldest sign-on."""
+"""The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An operator's account, which has a card or not, and a security key or not. Times are UTC.
+    """An operator's account. Times are UTC.
 
-    `version` counts the changes of password, roles, standing and card. `number` counts from 1 and is never used again. An
-    `altered` account does not match the audit log: it has no roles here and is not let in.
+    `version` counts the changes of password, roles, `disabled` and card. `number` counts from 1 and is never used again.
+    An `altered` account does not match the audit log: it has no roles here and cannot sign on.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Account:
 
 
 class Accounts:
-    """The accounts' file, open.
+    """The open accounts' file.
 
-    Each method raises AccountsError if the file cannot be read or written. One that changes an account raises it too if
-    there is no such account, or it does not match the audit log.
+    Each method raises AccountsError if the file cannot be read or written. A method that changes an account also raises it
+    if there is no such account, or if the account does not match the audit log.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, card_secret: bytes) -> None:
@@ -58,10 +58,10 @@ class Accounts:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the file, or begin it where there is none; nobody but its owner may read it.
+        """Open the file, or create it; only its owner may read it.
 
         Raises:
-            AccountsError: it cannot be opened, or is another file.
+            AccountsError: the file cannot be opened, or is not a file of accounts.
         """
         with file.using(path, "opened"), ExitStack() as unless_opened:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
@@ -83,11 +83,11 @@ class Accounts:
     # --- reading
 
     def find(self, name: str) -> Account | None:
-        """The account of this name, however its letters are written, small or capital; None where there is none."""
+        """The account of this name in small or capital letters, or None."""
         return next(iter(self._read("WHERE folded = ?", folded(name))), None)
 
     def all(self) -> list[Account]:
-        """Every account, by name."""
+        """All accounts, by name."""
         return self._read("ORDER BY folded")
 
     def log(self) -> list[file.LogEntry]:
@@ -96,31 +96,26 @@ class Accounts:
             return file.entries(self._connection)
 
     def not_as_logged(self) -> list[str]:
-        """The names of accounts that do not match the audit log, or that it has and the file has not."""
+        """The names of accounts that do not match the audit log, or that only the log has."""
         found = {each.name: each.altered for each in self.all()}
         gone = {each.name for each in self.log()} - found.keys()
         return sorted(gone | {name for name, altered in found.items() if altered})
 
     def known_at(self, browser: str) -> frozenset[int]:
-        """The numbers of the accounts that have signed on in the browser with this token."""
+        """The numbers of the accounts that have signed on in the browser with this token before."""
         found = self._do("SELECT number FROM browsers WHERE hash = ?", hash_of_token(browser))
         return frozenset(number for (number,) in found)
 
     def hash_of(self, account: Account) -> str:
-        """The hash of an account's password.
-
-        Raises:
-            AccountsError: the account is not there any more.
-        """
+        """The hash of an account's password; raises AccountsError if the account no longer exists."""
         for (found,) in self._do("SELECT hash FROM accounts WHERE folded = ?", folded(account.name)):
             return str(found)
-        raise AccountsError(f"there is no account {account.name!r} any more")
+        raise AccountsError(f"the account {account.name!r} no longer exists")
 
     def owner_of(self, number: str) -> Account | None:
-        """The account that has the card of this number; None where none has, or one that is disabled.
+        """The account with the card of this number; None if there is no such account, or it is disabled.
 
-        In any thread, for it has a connection of its own; best in another than the event loop's, for it takes tens of
-        milliseconds.
+        It has its own connection and works in any thread. Do not call it in the event loop: it takes tens of milliseconds.
         """
         hash_ = hash_of_card(number, self._card_secret)
         with self._connection_of_its_own() as connection:
@@ -136,10 +131,10 @@ class Accounts:
     def add(
         self, name: str, roles: Iterable[Role], password: str, now: str, *, hash_: str | None = None
     ) -> None:
-        """Make an account; `hash_` is the password's, where it is known already.
+        """Make an account; `hash_` is the password's hash if it is already known.
 
         Raises:
-            AccountsError: the name or the password cannot be used, or the name is taken or looks like another.
+            AccountsError: the name or the password is invalid, or the name is taken or looks like another.
         """
         from punto.controller.accounts.look_alikes import alike  # noqa: PLC0415 - the service makes no accounts
 
@@ -156,26 +151,22 @@ class Accounts:
             self._put(file.Row(folded(name), name, _written(roles), hash_, 0, now, 1, None, number), "add")
 
     def set_disabled(self, name: str, *, disabled: bool) -> None:
-        """Let an account in no more, or again."""
+        """Disable an account, or enable it again."""
         self._change(name, "disable" if disabled else "enable", disabled=int(disabled))
 
     def set_password(self, name: str, password: str) -> None:
-        """Give an account another password.
-
-        Raises:
-            AccountsError: the password cannot be used.
-        """
+        """Change an account's password; raises AccountsError if the new one is invalid."""
         self._change(name, "password", hash=hashed(password, name))
 
     def set_roles(self, name: str, roles: Iterable[Role]) -> None:
-        """Give an account these roles in place of those that it had."""
+        """Replace an account's roles."""
         self._change(name, "roles", roles=_written(roles))
 
     def enroll(self, name: str, number: str) -> None:
-        """Give an account the card of this number, in place of one that it has.
+        """Give an account the card of this number; it replaces an earlier card.
 
         Raises:
-            AccountsError: another account has this card, or it is no card's number.
+            AccountsError: another account has this card, or the number is not a card's.
         """
         try:
             hash_ = hash_of_card(card_number(number), self._card_secret)
@@ -186,22 +177,22 @@ class Accounts:
         self._change(name, "card", card=hash_)
 
     def remove_card(self, name: str) -> None:
-        """Take an account's card from it, so that the card is nobody's; raises AccountsError if it has none."""
+        """Remove an account's card, which then has no owner; raises AccountsError if it has no card."""
         self._change(name, "card --remove", card=None)
 
     def add_key(self, name: str, key: SecurityKey, sign_count: int, who: str) -> None:
-        """Give an account its security key; `who` is noted in the log."""
+        """Give an account its security key; the log has `who` added it."""
         self._do("UPDATE accounts SET sign_count = ? WHERE folded = ?", sign_count, folded(name))
         self._change(name, "key", who, security_key=dumps(key))
 
     def remove_key(self, name: str) -> None:
-        """Take an account's security key from it; raises AccountsError if it has none."""
+        """Remove an account's security key; raises AccountsError if it has no key."""
         self._change(name, "key --remove", security_key=None)
 
     def counts_up(self, account: Account, sign_count: int) -> bool:
-        """Take the sign count of an account's key; False if it is not above the last one: two keys have the same secret.
+        """Store the sign count of an account's key; False if it is not above the last one: two keys have the same secret.
 
-        A key that does not count always says 0. In any thread, for it has a connection of its own.
+        The count of a key that does not count is always 0. It has its own connection and works in any thread.
         """
         with self._connection_of_its_own() as connection:
             taken = connection.execute(
@@ -211,10 +202,10 @@ class Accounts:
             return taken.rowcount == 1
 
     def restore(self, name: str, password: str) -> None:
-        """Bring an account that does not match the audit log back to what the log says, with this password, no card and no key.
+        """Restore an account that does not match the audit log from the log, with this password, no card and no key.
 
         Raises:
-            AccountsError: the log has no such account, the account matches it, or the password cannot be used.
+            AccountsError: the log has no such account, the account matches it, or the password is invalid.
         """
         hash_ = hashed(password, name)
         with self._writing():
@@ -235,9 +226,9 @@ class Accounts:
             self._put(row, "restore")
 
     def signed_on(self, account: Account, now: str, browser: str) -> None:
-        """Note when an account last signed on, and in the browser with which token.
+        """Store an account's last sign-on, and the token of its browser.
 
-        In any thread, for it has a connection of its own.
+        It has its own connection and works in any thread.
         """
         number, hash_ = account.number, hash_of_token(browser)
         with self._connection_of_its_own() as connection:
@@ -266,7 +257,7 @@ class Accounts:
             for column, value in columns.items():
                 if value is None and getattr(row, column) is None:
                     raise AccountsError(f"{account.name!r} has no {column.replace('_', ' ')}")
-            # A key lets nobody sign on: it ends no session, and lifts no lock-out.
+            # A security key is not used to sign on, so a change of it ends no session and no lock-out.
             version = row.version + ("security_key" not in columns)
             self._put(row._replace(version=version, **columns), what, who)  # type: ignore[arg-type] # five literals
 
@@ -283,7 +274,7 @@ class Accounts:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Write everything within, or nothing."""
+        """One transaction: everything in the block is written, or nothing."""
         self._do("BEGIN IMMEDIATE")
         try:
             yield
@@ -298,7 +289,7 @@ class Accounts:
 
     @contextmanager
     def _connection_of_its_own(self) -> Iterator[sqlite3.Connection]:
-        """A connection for any thread; what is written with it is written together."""
+        """A connection for any thread, in one transaction."""
         with file.using(self._path), closing(sqlite3.connect(self._path)) as connection, connection:
             yield connection
 

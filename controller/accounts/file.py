@@ -1,6 +1,7 @@
-"""The accounts' file: its formats, an account's row, and the audit log that every change of a row is an entry of.
+"""The accounts' file: its formats, the row of an account, and the audit log with an entry for every change of a row.
 
-There is no account that nobody made: a row that does not match its last entry is `altered`, and its account is not let in.
+The log exposes accounts that were not made with `punto operators`: a row that does not match its last entry is `altered`,
+and its account cannot sign on.
 """
 
 import os
@@ -84,17 +85,17 @@ _FORMATS: Final[tuple[tuple[str, ...], ...]] = (
         "ALTER TABLE accounts ADD COLUMN sign_count INTEGER NOT NULL DEFAULT 0",
     ),
 )
-"""What brings a file to each format from the one before; a new file goes through all of them."""
+"""The statements from each format to the next; a new file goes through all of them."""
 _FORMAT: Final = len(_FORMATS)
 _LOGGED: Final = 3
-"""The first format with an audit log, which begins with the accounts that are there."""
+"""The first format with an audit log, which begins with the existing accounts."""
 
 
 class LogEntry(NamedTuple):
     """An entry of the audit log: who changed an account, when (UTC), by which action, and the account after the change.
 
-    `seal` is a hash of the account's whole row, including its security key and the hashes of its password and card, so that no column can be
-    changed without an entry. `hash` is over the entry before and this one.
+    `seal` is a hash of the account's whole row, including its security key and the hashes of its password and card, so
+    that every change of a column needs an entry. `hash` is over the previous entry's hash and this entry.
     """
 
     entry: int
@@ -111,12 +112,12 @@ class LogEntry(NamedTuple):
     hash: str
 
     def chained_to(self, before: str) -> str:
-        """This entry's hash, given that of the entry before: SHA-256 in hex over both."""
+        """This entry's hash, from the previous entry's: SHA-256 in hex over both."""
         return sha256(dumps([before, *self[:-1]]).encode()).hexdigest()
 
 
 class Row(NamedTuple):
-    """An account's row, but for its last sign-on and its key's sign count."""
+    """An account's row, without its last sign-on and its key's sign count."""
 
     folded: str
     name: str
@@ -130,8 +131,8 @@ class Row(NamedTuple):
     security_key: str | None = None
 
     def seal(self) -> str:
-        """The hash that its last entry in the log has: SHA-256 in hex over all of it."""
-        sealed = self[:-1] if self.security_key is None else self  # without one as before there were keys
+        """The hash in the row's last entry of the log: SHA-256 in hex over all columns."""
+        sealed = self[:-1] if self.security_key is None else self  # without a key as in formats without keys
         return sha256(dumps(sealed, default=bytes.hex).encode()).hexdigest()
 
 
@@ -139,11 +140,11 @@ class Row(NamedTuple):
 
 
 def check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
-    """Begin a file that is empty, and bring one of an earlier format to this program's; raises AccountsError of any other."""
+    """Initialize an empty file, and upgrade one of an earlier format; raises AccountsError for any other file."""
     if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         connection.execute("PRAGMA journal_mode = WAL")  # the service reads while the command writes
     elif connection.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION_ID:
-        raise AccountsError(f"{path} is an SQLite file and holds no accounts: give another path")
+        raise AccountsError(f"{path} is an SQLite file without accounts: give another path")
     if _format_of(connection) < _FORMAT:
         _upgrade(connection)
     found = _format_of(connection)
@@ -154,7 +155,7 @@ def check_or_upgrade(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _upgrade(connection: sqlite3.Connection) -> None:
-    """Bring the file to this program's format, all of it or nothing; another program may be about to as well."""
+    """Upgrade the file in one transaction; another program may try the same at the same time."""
     connection.create_function("new_secret", 0, lambda: secrets.token_bytes(32))
     connection.execute("BEGIN IMMEDIATE")
     before = _format_of(connection)
@@ -190,7 +191,7 @@ def entries(connection: sqlite3.Connection) -> list[LogEntry]:
 
 
 def note(connection: sqlite3.Connection, row: Row, what: str, who: str | None = None) -> None:
-    """Add an entry with this row of an account, as changed by `who`, or by whoever runs this program."""
+    """Add an entry with this row of an account, changed by `who`, or by the user who runs this program."""
     last = connection.execute("SELECT entry, hash FROM audit_log ORDER BY entry DESC LIMIT 1").fetchone()
     entry, before = last or (0, "")
     now, card = timestamp(datetime.now(UTC)), int(row.card is not None)
@@ -201,7 +202,7 @@ def note(connection: sqlite3.Connection, row: Row, what: str, who: str | None = 
 
 
 def system_user(number: int) -> str:
-    """The name of the operating system's user of this number."""
+    """The name of the operating system's user with this number."""
     try:
         return pwd.getpwuid(number).pw_name
     except KeyError:
@@ -209,7 +210,7 @@ def system_user(number: int) -> str:
 
 
 def _who() -> str:
-    """The operating system's user; "tove as punto" if the system knows that it is someone else who logged in (sudo)."""
+    """The operating system's user; "tove as punto" if another user logged in (sudo)."""
     user = system_user(os.geteuid())
     with suppress(OSError):
         if (login := os.getlogin()) != user:
@@ -246,7 +247,7 @@ def _what_is_wrong(connection: sqlite3.Connection) -> str | None:
 
 @contextmanager
 def using(path: Path, what: str = "read or written") -> Iterator[None]:
-    """Have people told that the file cannot be used so, where it cannot."""
+    """Raise AccountsError if the file cannot be `what`."""
     try:
         yield
     except (OSError, sqlite3.Error) as error:

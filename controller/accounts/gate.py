@@ -1,11 +1,11 @@
-"""Who may come in: sign-on, sessions and their end, each on the record before it holds.
+"""Sign-on, sessions and their end. Each is recorded before it takes effect.
 
-Nothing about an account can be learned from outside. A name that is no account's costs the same work as one that is,
-is counted and locked out like one, is forgotten like one, and gets the same answers.
+Nothing about an account can be learned from outside. A name without an account takes the same work, is counted, locked out
+and forgotten in the same way, and gets the same answers.
 
-A lock-out cannot be turned against the house. Wrong passwords lock a name out only where they came from: at one address,
-in one browser that the account has used before, or at one address where someone is signed on. Guesses from many addresses
-are slowed down together; browsers that are known and people who are signed on are not.
+A lock-out cannot be used against the house. Wrong passwords lock a name out only where they came from: at one address, in
+one browser that the account has used before, or at one address where someone is signed on. Guesses from many addresses are
+slowed down together; known browsers and people who are signed on are not.
 """
 
 import asyncio
@@ -34,27 +34,27 @@ from punto.controller.engine import Engine
 from punto.controller.messages.building import timestamp
 
 SOURCE: Final = "console"
-"""What the record names as the source of who came in and went."""
+"""The source of sign-ons and sign-offs on the record."""
 
 _MINUTE: Final = 60.0
 _WAITING_AT_MOST: Final = 20
-"""Passwords that wait to be checked, from known origins and from all others separately. Each takes tens of milliseconds, so
-a longer queue would take seconds."""
+"""The passwords that wait to be checked, from known origins and from all others separately. Each takes tens of
+milliseconds, so a longer queue would take seconds."""
 _WAITING_FROM_ONE: Final = 10
-"""The same from one origin, so that none takes all the places."""
-_REMEMBERED: Final = 10_000  # addresses, and pairs of a name and where it was given
+"""The same from one origin, so that one origin cannot take all places."""
+_REMEMBERED: Final = 10_000  # addresses, and pairs of a name and its origin
 _ADDING_SECONDS: Final = 120.0
-"""So long after the password is said a security key can be added."""
+"""The time after the password was given in which a security key can be added."""
 _LONGEST_PAUSE: Final = 60.0
-"""Seconds between two guesses at one name, however many addresses they come from."""
+"""The longest time in seconds between two guesses at one name, from any number of addresses."""
 
 _NOT_NOW: Final = (
     (
         "locked_out",
         "locked_out",
         (
-            "locked out after too many wrong passwords from here: try again in {minutes} min, or let a technician lift it on the "
-            "table's PC (punto operators enable)"
+            "locked out after too many wrong passwords from here: try again in {minutes} min, or ask a technician to lift the "
+            "lock-out on the table's PC (punto operators enable)"
         ),
     ),
     (
@@ -63,14 +63,15 @@ _NOT_NOW: Final = (
         "too many wrong passwords for this name, from several places: try again in {seconds} s, or where you have signed on before",
     ),
 )
-"""Of wrong passwords here, and of those from all others: the record's code, the answer's, and its message."""
+"""For wrong passwords from here, and from all other origins: the record's code, the answer's code, and its message."""
 
 
 @dataclass(eq=False, slots=True)
 class Session:
-    """Somebody signed on. `seen` is when they last did something, by the monotonic clock; `over` once it has ended.
+    """The session of a person who is signed on.
 
-    `streams` are the views that are open, the oldest first; `adding` is the challenge for a new security key, and until when.
+    `seen` is the time of the last activity, by the monotonic clock; `over` is true after the session's end. `streams` are
+    the open views, the oldest first; `adding` is the challenge for a new security key, and the time until which it is valid.
     """
 
     number: int
@@ -86,7 +87,7 @@ class Session:
 
 
 class SignedOn(NamedTuple):
-    """What a browser gets at sign-on: the session's token, and the token by which it is known from then on."""
+    """The tokens for a browser at sign-on: the session's, and the browser's own, by which it is known from then on."""
 
     token: str
     session: Session
@@ -94,7 +95,7 @@ class SignedOn(NamedTuple):
 
 
 class _Origin(NamedTuple):
-    """Where a name and password come from. Attempts are counted for each `key`.
+    """The origin of a name and password. Attempts are counted for each `key`.
 
     An origin is `known` if the account has signed on in that browser before, or if someone is signed on there. Known
     origins have their own places in the queue and are not slowed down with all others.
@@ -105,7 +106,7 @@ class _Origin(NamedTuple):
 
 
 class _Proof(NamedTuple):
-    """What somebody shows of themselves: `fault` is the record's code for what is wrong with it, None if it is right."""
+    """A proof of identity: `fault` returns the record's code for the error in it, None if it is correct."""
 
     noun: str
     fault: Callable[[Account | None], Awaitable[str | None]]
@@ -113,7 +114,7 @@ class _Proof(NamedTuple):
 
 @dataclass(slots=True)
 class _Tries:
-    """Wrong passwords for one name, of an account at one `version`: a change of the account forgives them."""
+    """Wrong passwords for one name, for one `version` of the account: a change of the account clears them."""
 
     version: int
     failures: int = 0
@@ -122,12 +123,12 @@ class _Tries:
 
 
 class Gate:
-    """The sessions of one table, and the way into them; a session ends after `idle_minutes` without a request of its own.
+    """The sessions of one table, and sign-on. A session ends after `idle_minutes` without activity.
 
-    A session's cookie is a random token that is given out once; what is kept is its hash.
+    A session's cookie is a random token; only its hash is stored.
 
-    Each method raises AccountsError if the accounts cannot be read or written, and RecordError if what it has to put on the
-    record could not be put there.
+    Each method raises AccountsError if the accounts cannot be read or written, and RecordError if something could not be
+    recorded.
     """
 
     def __init__(
@@ -144,24 +145,26 @@ class Gate:
         self.idle_seconds = 60 * idle_minutes
         self._clock = clock
         self._sessions: dict[str, Session] = {}
-        self._tries: OrderedDict[tuple[str, str], _Tries] = OrderedDict()  # by name, and where it was given
+        self._tries: OrderedDict[tuple[str, str], _Tries] = OrderedDict()  # by name and origin
         self._refusals: OrderedDict[str, deque[float]] = OrderedDict()
-        self._one_at_a_time = asyncio.Lock()  # each takes 64 MB and all the processor's cores
-        self._of_all_others = asyncio.Lock()  # so that at most one of them is ahead of a known origin
+        self._one_at_a_time = asyncio.Lock()  # each check takes 64 MB and all the processor's cores
+        self._unknown_origins = (
+            asyncio.Lock()
+        )  # at most one check of an unknown origin is ahead of a known one
         self._waiting: Counter[_Origin] = Counter()
-        self._coming_in = asyncio.Lock()
-        self._nobody = nobodys_hash()  # what an unknown name's password is held against
+        self._signing_on = asyncio.Lock()
+        self._unknown_hash = nobodys_hash()  # an unknown name's password is verified against it
 
     def close(self) -> None:
         """Close the accounts."""
         self.accounts.close()
 
-    # --- coming in
+    # --- sign-on and checks
 
     async def sign_on(
         self, name: str, password: str, where: str, before: str | None = None, browser: str | None = None
     ) -> SignedOn:
-        """Begin a session. One that the account has elsewhere ends, and the one of the token `before`.
+        """Begin a session. The account's other session ends, and the session of the token `before`.
 
         `browser` is the token that an earlier sign-on gave to this browser.
 
@@ -173,22 +176,22 @@ class Gate:
         origin = _Origin(_place(where), known=False)
         if browser is not None and found is not None and found.number in known_here:
             origin = _Origin(f"browser {hash_of_token(browser)} at {origin.key}", known=True)
-        account = await self._let_in(name, self._by_password(password), where, "sign_on", origin)
-        async with self._coming_in:  # of two at once, the later must see the session of the earlier
+        account = await self._authenticate(name, self._by_password(password), where, "sign_on", origin)
+        async with self._signing_on:  # of two sign-ons at once, the later must see the session of the earlier
             token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
-            return await self._come_in(account, where, before, token)
+            return await self._begin(account, where, before, token)
 
-    async def _come_in(self, account: Account, where: str, before: str | None, browser: str) -> SignedOn:
+    async def _begin(self, account: Account, where: str, before: str | None, browser: str) -> SignedOn:
         own = [each for each in self._sessions.values() if each.name == account.name]
         for each in [*own, self._sessions.get(hash_of_token(before or ""))]:
             if each is not None:
                 await self.end(each, "signed on again")
         events: list[Access | SignOn] = [SessionBegun(account.name, account.roles, where)]
-        # A dealer takes the table; another of those who work at it does where nobody has it.
+        # A dealer becomes the table's operator; a supervisor or executive only if the table has no operator.
         locked = self._engine.state.phase is Phase.LOCKED
         if Role.DEALER in account.roles or (locked and not AT_THE_TABLE.isdisjoint(account.roles)):
             events.append(SignOn(account.name))
-        # In a thread: it waits for the disk, and for whoever is writing to the accounts.
+        # In a thread, because it waits for the disk, and for other writers to the accounts.
         await asyncio.to_thread(self.accounts.signed_on, account, timestamp(datetime.now(UTC)), browser)
         await self._engine.submit(events, SOURCE)
         token = secrets.token_urlsafe(32)
@@ -197,20 +200,20 @@ class Gate:
         return SignedOn(token, session, browser)
 
     async def check(self, name: str, password: str, where: str, what: str) -> Account:
-        """The account of this name and password, given to do `what` where someone is signed on already.
+        """The account of this name and password, given for `what` at a place where someone is already signed on.
 
-        These attempts are counted apart from sign-ons, so that no number of sign-ons keeps an approval out.
+        These attempts are counted apart from sign-ons, so that sign-ons cannot block an approval.
 
         Raises:
-            NotLetInError: they are not accepted; the refusal is on the record.
+            NotLetInError: they are not accepted; the refusal is recorded.
         """
-        return await self._let_in(name, self._by_password(password), where, what)
+        return await self._authenticate(name, self._by_password(password), where, what)
 
     async def check_key(self, name: str, given: Signed, where: str, what: str) -> Account:
-        """As `check`, by the account's security key. Wrong ones are counted and locked out with wrong passwords.
+        """Do as `check`, by the account's security key. Wrong keys are counted and locked out with wrong passwords.
 
         Raises:
-            NotLetInError: it is not accepted; the refusal is on the record.
+            NotLetInError: the key is not accepted; the refusal is recorded.
         """
 
         async def fault(account: Account | None) -> str | None:
@@ -222,16 +225,16 @@ class Gate:
                 return "wrong_key"
             return None if await asyncio.to_thread(self.accounts.counts_up, account, count) else "cloned_key"
 
-        return await self._let_in(name, _Proof("security key", fault), where, what)
+        return await self._authenticate(name, _Proof("security key", fault), where, what)
 
     def _by_password(self, password: str) -> _Proof:
         async def fault(account: Account | None) -> str | None:
-            hash_ = self._nobody if account is None else self.accounts.hash_of(account)
+            hash_ = self._unknown_hash if account is None else self.accounts.hash_of(account)
             return None if await asyncio.to_thread(verified, hash_, password) else "wrong_password"
 
         return _Proof("password", fault)
 
-    async def _let_in(
+    async def _authenticate(
         self, name: str, proof: _Proof, where: str, what: str, origin: _Origin | None = None
     ) -> Account:
         origin = origin or _Origin(f"signed on at {_place(where)}", known=True)
@@ -241,33 +244,33 @@ class Gate:
         attempt = await self._count(origin.key, where, what)
         self._waiting[origin] += 1
         try:
-            async with nullcontext() if origin.known else self._of_all_others, self._one_at_a_time:
+            async with nullcontext() if origin.known else self._unknown_origins, self._one_at_a_time:
                 return await self._check(name, proof, where, what, origin, attempt)
         finally:
             self._waiting[origin] -= 1
-            self._waiting += Counter()  # without those that are zero
+            self._waiting += Counter()  # removes the zeros
 
     async def second_factor(self, owner: Account, password: str, where: str, what: str) -> Account:
-        """The account of whoever swiped a card, when this is its password; `owner` is who the swipe was known as.
+        """The account of a card's owner, if this is its password; `owner` is the account at the time of the swipe.
 
-        Wrong ones are refused, counted and locked out with those of approvals.
+        Wrong passwords are refused, counted and locked out with those of approvals.
 
         Raises:
-            NotLetInError: it is not accepted, or the account was changed since the swipe: its card may have been taken away.
+            NotLetInError: the password is not accepted, or the account was changed since the swipe and may have lost its card.
         """
         account = await self.check(owner.name, password, where, what)
         if account.version != owner.version:
             await self._refuse(account.name, what, "changed", where)
             raise NotLetInError(
-                "refused", "the account was changed since the card was swiped: swipe it again"
+                "refused", "the account was changed after the card was swiped: swipe it again"
             )
         return account
 
     async def _count(self, whose: str, where: str, what: str) -> float:
-        """Count an attempt against an address or a person, as a refusal until it is known to be none."""
+        """Count an attempt of an address or a person as a refusal; `_check` removes it if it succeeds."""
         now = self._clock()
         refusals = self._refusals.pop(whose, None) or deque()
-        self._refusals[whose] = refusals  # as the latest
+        self._refusals[whose] = refusals  # now the latest
         if len(self._refusals) > _REMEMBERED:
             self._refusals.popitem(last=False)
         while refusals and refusals[0] <= now - _MINUTE:
@@ -275,7 +278,7 @@ class Gate:
         most = self.policy.refusals_per_minute
         if len(refusals) >= most:
             wait = math.ceil(refusals[0] + _MINUTE - now)
-            if len(refusals) == most:  # once a minute is on the record: more would let anybody fill the disk
+            if len(refusals) == most:  # recorded once a minute: more would let an attacker fill the disk
                 refusals.append(refusals[-1])
                 await self._refuse(None, what, "too_many", where)
             raise NotLetInError("too_many", f"too many refusals: try again in {wait} s", wait)
@@ -293,7 +296,7 @@ class Gate:
         if fault is None and account is not None and not account.disabled and not account.altered:
             for each in tries:
                 each.failures = 0
-            # It is forgotten already, after a minute or thousands of addresses.
+            # After a minute, or after thousands of addresses, it is already gone.
             with suppress(KeyError, ValueError):
                 self._refusals[origin.key].remove(attempt)
             return account
@@ -303,10 +306,10 @@ class Gate:
                 each.failures = 0
             each.failures += 1
             each.last = now
-        for everywhere in tries[1:]:
-            beyond = everywhere.failures - self.policy.lock_out_after
+        for others in tries[1:]:
+            beyond = others.failures - self.policy.lock_out_after
             if beyond > 0:
-                everywhere.locked_until = now + min(2 ** min(beyond, 10), _LONGEST_PAUSE)
+                others.locked_until = now + min(2 ** min(beyond, 10), _LONGEST_PAUSE)
         if here.failures >= self.policy.lock_out_after:
             here.failures = 0
             here.locked_until = now + _MINUTE * self.policy.lock_out_minutes
@@ -318,7 +321,7 @@ class Gate:
     async def _refuse_for_now(
         self, account: Account | None, tries: list[_Tries], what: str, where: str
     ) -> None:
-        """Refuse what is locked out here, or comes too soon after what others got wrong."""
+        """Refuse a name that is locked out here, or that comes too soon after wrong passwords from other origins."""
         now = self._clock()
         for each, (on_record, code, reason) in zip(tries, _NOT_NOW, strict=False):
             if now < each.locked_until:
@@ -339,13 +342,16 @@ class Gate:
             tries = self._tries[key] = _Tries(version)
         self._tries.move_to_end(key)
         if len(self._tries) > _REMEMBERED:
-            self._tries.popitem(last=False)  # accounts and other names alike: what goes first tells nothing
+            self._tries.popitem(last=False)  # accounts and other names alike, so the order discloses nothing
         return tries
 
-    # --- while somebody is in
+    # --- sessions
 
     async def session_of(self, token: str, *, active: bool) -> Session | None:
-        """The session of a cookie's token, None if it is none or has ended; `active` unless a page asks by itself."""
+        """The session of a cookie's token, None if there is none or it has ended.
+
+        `active` is false for requests that a page makes by itself.
+        """
         session = self._sessions.get(hash_of_token(token))
         if session is None or not await self.holds(session):
             return None
@@ -354,7 +360,7 @@ class Gate:
         return session
 
     async def holds(self, session: Session) -> bool:
-        """Whether a session still is one, and is not to end now."""
+        """Whether a session has not ended; a session that must end now is ended."""
         account = self.accounts.find(session.name)
         if account is None or account.version != session.version or account.altered:
             await self.end(session, "the account was changed")
@@ -363,12 +369,12 @@ class Gate:
         return not session.over
 
     async def refuse_role(self, who: str, what: str, where: str) -> None:
-        """Put on the record that somebody's roles do not allow what they wanted.
+        """Record that a person's roles do not allow `what`.
 
-        It counts against them and not against their address, where others sign on too.
+        The refusal counts for the person, not for the address, where others sign on too.
 
         Raises:
-            NotLetInError: they have had as many refusals as they may: more would let anybody fill the disk.
+            NotLetInError: the person has had too many refusals: more would let an attacker fill the disk.
         """
         await self._count(f"role of {folded(who)}", where, what)
         await self._refuse(who, what, "not_of_role", where)
@@ -377,11 +383,11 @@ class Gate:
         await self._engine.submit([AccessRefused(who, what, code, where)], SOURCE)
 
     async def key_to_add(self, session: Session, password: str, origin: str) -> str:
-        """What a browser asks of a new security key of whoever is signed on, once they have said their password again.
+        """The options for a browser to add a security key of the session's account, after its password was given again.
 
         Raises:
             NotLetInError: the password is not accepted.
-            RefusalError: they have a key already.
+            RefusalError: the account already has a key.
         """
         account = await self.check(session.name, password, session.where, "add_key")
         _refuse_another_key(account)
@@ -391,10 +397,10 @@ class Gate:
         return await asyncio.to_thread(security_keys.to_add, account.name, whose, challenge, origin)
 
     async def add_key(self, session: Session, credential: dict[str, Any], origin: str) -> None:
-        """Give whoever is signed on the key that a browser made.
+        """Add the key that a browser made to the session's account.
 
         Raises:
-            RefusalError: their password was not said before, they have a key already, or the credential is not right.
+            RefusalError: the password was not given before, the account already has a key, or the credential is invalid.
         """
         adding, session.adding = session.adding, None
         if adding is None or self._clock() >= adding[1]:
@@ -412,7 +418,7 @@ class Gate:
 
         await asyncio.to_thread(add)
 
-    # --- going out
+    # --- the end of a session
 
     async def sweep(self) -> None:
         """End the sessions that have been inactive for too long or whose account has changed."""
@@ -420,7 +426,7 @@ class Gate:
             await self.holds(session)
 
     async def end(self, session: Session, why: str) -> None:
-        """End a session; it is over also if that could not be put on the record."""
+        """End a session. It is over even if the end could not be recorded."""
         if session.over:
             return
         session.over = True
@@ -429,17 +435,17 @@ class Gate:
 
 
 def _refuse_another_key(account: Account | None) -> None:
-    """Refuse a second key: whoever learned a password must not put their own key in the place of its owner's."""
+    """Refuse a second key: a person who learned a password must not replace its owner's key with their own."""
     if account is not None and account.security_key is not None:
         raise RefusalError(
             409,
             "has_key",
-            "you have a security key: first have a technician remove it (punto operators key --remove)",
+            "you already have a security key: ask a technician to remove it first (punto operators key --remove)",
         )
 
 
 def _place(where: str) -> str:
-    """An address as it is counted: an IPv6 /64 is one place, because one site has all of it, and so is this machine."""
+    """The place that an address counts as: an IPv6 /64 is one place, because it is one site, and so is this machine."""
     try:
         address = ipaddress.ip_address(where)
     except ValueError:  # not an address

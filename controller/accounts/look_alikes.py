@@ -1,6 +1,6 @@
 """Names that look alike, by the skeletons of Unicode Technical Standard 39 (UTS 39, section 4).
 
-Only the commands that make and list accounts load this module: its data takes some 80 ms to read.
+Only the commands that make and list accounts load this module: its data takes about 80 ms to read.
 """
 
 import unicodedata
@@ -21,8 +21,8 @@ def _pairs() -> dict[str, set[str]]:
 
 
 _PAIRS: Final = _pairs()
-"""Characters and short sequences, with what each looks like. UTS 39 maps every character to one prototype, and the library
-has each line of that table in both directions: a prototype has many partners, every other character has one."""
+"""Characters and short sequences -> their look-alikes. UTS 39 maps every character to one prototype, and the library has
+each line of that table in both directions: a prototype has many partners, every other character has one."""
 
 
 def _prototype(character: str) -> str:
@@ -31,11 +31,11 @@ def _prototype(character: str) -> str:
     (other,) = _PAIRS[character]
     if len(other) > 1 or len(_PAIRS[other]) > 1:
         return other
-    return min(character, other)  # a pair: either can be the prototype, if it is always the same one
+    return min(character, other)  # a pair: either can be the prototype, as long as it is always the same one
 
 
 def skeleton(text: str) -> str:
-    """The skeleton of a text: two texts that look alike have the same one. It is not for display."""
+    """The skeleton of a text: two texts that look alike have the same skeleton. It is not for display."""
     text = unicodedata.normalize("NFD", text)
     for _ in range(2):  # a prototype of several characters can contain one of such a pair
         text = unicodedata.normalize("NFD", "".join(map(_prototype, text)))

@@ -1,4 +1,4 @@
-"""Names and passwords: which can be used, how a name is compared, and the hashes that are kept of what is secret."""
+"""Names and passwords: which are valid, how names are compared, and the hashes of secrets."""
 
 import re
 import secrets
@@ -18,25 +18,25 @@ SHORTEST_PASSWORD: Final = 8
 LONGEST_PASSWORD: Final = 1024
 LONGEST_NAME: Final = 40
 FEWEST_GUESSES: Final = 1_000_000
-"""A password that takes fewer guesses, the likeliest first, is refused: zxcvbn calls it "very guessable"."""
+"""A password that needs fewer guesses, the likeliest first, is refused: zxcvbn calls it "very guessable"."""
 _GUESSED: Final = 72
-"""Characters that are judged, for the time that this takes grows with the square of the length."""
+"""The characters that are examined: the time for this grows with the square of the length."""
 _NOT_DRAWN: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 """Characters without a visible shape that `str.isprintable` accepts."""
 _HASHER: Final = PasswordHasher()
-# The cost of a card's hash is not the library's default: if that changed, no card would be found any more.
+# The cost of a card's hash is not the library's default: a changed default would invalidate all cards.
 _CARD_COST: Final = {"time_cost": 3, "memory_cost": 65536, "parallelism": 4}  # the memory in KiB
 
 
 def folded(name: str) -> str:
-    """A name as it is compared: two accounts that a person could take for one another have the same."""
+    """The form of a name for comparison: names that differ only in case or in Unicode form have the same one."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def checked_name(name: str) -> str:
-    """A new account's name in composed form; raises AccountsError if it cannot be one."""
+    """A new account's name in composed form; raises AccountsError if it is invalid."""
     name = unicodedata.normalize("NFC", name)
     drawn = name.isprintable() and not _NOT_DRAWN.search(name)
     if not name or len(name) > LONGEST_NAME or not drawn or name != " ".join(name.split()):
@@ -47,13 +47,13 @@ def checked_name(name: str) -> str:
 
 
 def hashed(password: str, name: str = "") -> str:
-    """The Argon2id hash of a new password, of the account of this name.
+    """The Argon2id hash of a new password for the account of this name.
 
-    By NIST SP 800-63B it must be long enough, and neither common nor derived from the name. There are no rules about kinds
-    of characters, and no password expires.
+    By NIST SP 800-63B a password must be long enough, and neither common nor derived from the name. There are no rules
+    about kinds of characters, and no password expires.
 
     Raises:
-        AccountsError: it is too short or too long, or too easily guessed.
+        AccountsError: the password is too short, too long, or too easy to guess.
     """
     if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
         raise AccountsError(
@@ -70,7 +70,7 @@ def hashed(password: str, name: str = "") -> str:
 
 
 def nobodys_hash() -> str:
-    """A hash that is no password's, made without hashing; to hold a password against it is as much work as ever."""
+    """A hash that matches no password, made without hashing. To verify a password against it takes the usual time."""
     cost = f"m={_HASHER.memory_cost},t={_HASHER.time_cost},p={_HASHER.parallelism}"
     salt, digest = (
         b64encode(secrets.token_bytes(length)).decode().rstrip("=")
@@ -80,7 +80,7 @@ def nobodys_hash() -> str:
 
 
 def verified(hash_: str, password: str) -> bool:
-    """Whether the hash is this password's. It takes tens of milliseconds, for which it holds no lock of the interpreter."""
+    """Whether the hash is this password's. It takes tens of milliseconds, without the interpreter's lock."""
     with suppress(VerificationError, InvalidHashError):
         return _HASHER.verify(hash_, _composed(password))
     return False
@@ -91,13 +91,14 @@ def _composed(password: str) -> str:
 
 
 def hash_of_token(token: str) -> str:
-    """What is kept of a browser's or a session's random token."""
+    """The stored hash of a browser's or a session's random token."""
     return sha256(token.encode()).hexdigest()
 
 
 def hash_of_card(number: str, secret: bytes) -> bytes:
     """The hash of a card's number, keyed with the secret of the accounts' file."""
-    # A card's number is short, and often one of a row: against a plain hash all of them can be tried in minutes, and
-    # one table of hashes would do for every house. So the hash is keyed with a secret of this file, the same for all its
-    # cards, since a card is looked up by it. Who has the file has the secret too, so it is as slow as a password's.
+    # A card's number is short and often one of a series: an attacker could try all numbers against a plain hash in minutes,
+    # and one table of hashes would serve for every house. So the hash is keyed with a secret of this file. The secret is
+    # the same for all cards, because a card is looked up by its hash. An attacker with the file also has the secret, so the
+    # hash is as slow as a password's.
     return hash_secret_raw(number.encode(), secret, **_CARD_COST, hash_len=32, type=Type.ID)

@@ -1,11 +1,11 @@
-"""What is refused before it comes to the table: an order, a name and password, a security key."""
+"""Refusals before an order reaches the table: of an order, a name and password, or a security key."""
 
 from collections.abc import Awaitable
 from typing import TypeVar
 
 
 class RefusalError(Exception):
-    """A request that is refused before it comes to the table. `status` is HTTP's; the message is for people."""
+    """A request is refused before it reaches the table. `status` is HTTP's; the message is for people."""
 
     def __init__(self, status: int, code: str, reason: str, retry_after: int | None = None) -> None:
         super().__init__(reason)
@@ -15,16 +15,16 @@ class RefusalError(Exception):
 
 
 class AccountsError(RefusalError):
-    """The accounts cannot be read or changed so; the message says what to do."""
+    """The accounts cannot be read, or not changed in this way; the message says what to do."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(503, "no_accounts", reason)
 
 
 class NotLetInError(RefusalError):
-    """A name and password that are not accepted. `code` is refused, locked_out or too_many; the message is for people.
+    """A name and password are not accepted. `code` is refused, locked_out or too_many; the message is for people.
 
-    `retry_after` says in how many seconds it makes sense to try again, None where that changes nothing.
+    `retry_after` is the number of seconds after which it makes sense to try again, None if another try is useless.
     """
 
     def __init__(self, code: str, message: str, retry_after: int | None = None) -> None:
@@ -35,10 +35,10 @@ _Found = TypeVar("_Found")
 
 
 async def let_in(checked: Awaitable[_Found], code: str, noun: str) -> _Found:
-    """What a check finds that is made where someone is signed on, who stays so if it fails.
+    """The result of a check at a session, which stays signed on if the check fails.
 
     Raises:
-        RefusalError: it failed, with this `code`; the message begins with `noun`.
+        RefusalError: the check failed, with this `code`; the message begins with `noun`.
     """
     try:
         return await checked

@@ -1,8 +1,8 @@
-"""Security keys: what a browser asks of a key, and whether the key's answer is right, by WebAuthn (W3C, Level 3).
+"""Security keys: the options for a browser, and the verification of a key's answer, by WebAuthn (W3C, Level 3).
 
-Every key must know its owner by PIN or fingerprint (user verification): so it is something they have and something they
-know or are, while a password alone is typed at another person's page. The key itself keeps for whom it signs (a
-discoverable credential): so what a browser is asked does not depend on the name, and shows nothing of an account.
+Every key must verify its owner by PIN or fingerprint (user verification). It is therefore two factors, which is safer than
+a password typed at another person's page. The key itself stores the account for which it signs (a discoverable
+credential). The options therefore do not depend on the name, and disclose nothing about an account.
 
 The library takes 0.2 s and 25 MB to load. It is loaded when a key is first used; call these functions in a thread.
 """
@@ -26,7 +26,7 @@ class SecurityKey(NamedTuple):
 
 
 class Signed(NamedTuple):
-    """What a key signed: a credential as browsers write it in JSON, for this challenge at the page of this origin."""
+    """A key's answer: a credential as browsers write it in JSON, for this challenge at the page of this origin."""
 
     credential: dict[str, Any]
     challenge: bytes
@@ -34,11 +34,11 @@ class Signed(NamedTuple):
 
 
 class WrongKeyError(Exception):
-    """The credential is not right; the message is the library's."""
+    """The credential is invalid; the message is the library's."""
 
 
 def to_add(name: str, whose: str, challenge: bytes, origin: str) -> str:
-    """What a browser asks of a new key, in JSON. A key keeps one credential for each `whose`."""
+    """The options to add a new key, in JSON for the browser. A key keeps one credential for each `whose`."""
     library = _library()
     structs = library.helpers.structs
     options = library.generate_registration_options(
@@ -56,11 +56,7 @@ def to_add(name: str, whose: str, challenge: bytes, origin: str) -> str:
 
 
 def added(given: Signed, now: str) -> tuple[SecurityKey, int]:
-    """A new key, and its sign count.
-
-    Raises:
-        WrongKeyError: the credential is not one for this challenge and page.
-    """
+    """A new key, and its sign count; raises WrongKeyError if the credential is not for this challenge and page."""
     found = _verified("verify_registration_response", given)
     encoded = _library().helpers.bytes_to_base64url
     return SecurityKey(
@@ -69,7 +65,7 @@ def added(given: Signed, now: str) -> tuple[SecurityKey, int]:
 
 
 def to_approve(challenge: bytes, origin: str) -> str:
-    """What a browser asks of a second person's key, in JSON."""
+    """The options to approve with a second person's key, in JSON for the browser."""
     library = _library()
     required = library.helpers.structs.UserVerificationRequirement.REQUIRED
     options = library.generate_authentication_options(
@@ -79,15 +75,15 @@ def to_approve(challenge: bytes, origin: str) -> str:
 
 
 def sign_count(key: SecurityKey, given: Signed) -> int:
-    """How often the key has signed, by its own count; 0 for a key that does not count.
+    """The key's own count of its signatures; 0 for a key that does not count.
 
     Raises:
         WrongKeyError: this key did not sign this challenge at this page.
     """
     if given.credential.get("id") != key.credential:
-        raise WrongKeyError("the credential is another")
+        raise WrongKeyError("the credential is of another key")
     public_key = _library().helpers.base64url_to_bytes(key.public_key)
-    # Held against 0 here: the accounts hold it against the last one, and take the new one, in one step.
+    # Here the count is compared with 0: the accounts compare it with the last count and store it in one step.
     found = _verified(
         "verify_authentication_response",
         given,
@@ -108,7 +104,7 @@ def _verified(function: str, given: Signed, **own: Any) -> Any:
             require_user_verification=True,
             **own,
         )
-    # Whatever the library makes of a stranger's bytes: it must not end the service.
+    # The bytes come from outside: no exception of the library may end the service.
     except Exception as error:
         raise WrongKeyError(str(error)) from error
 

@@ -1,1 +1,1 @@
-"""The doors of a table's devices: shoe, keypad, card reader and wager sensors."""
+"""The doors between the engine and a table's devices: shoe, keypad, card reader and wager sensors."""

@@ -1,8 +1,8 @@
-"""The card reader's door: a swipe completes the confirmed award in the name of whose card it is, by what that person may do.
+"""The card reader's door: a swipe completes the confirmed award in the name of the card's owner.
 
-A card that is nobody's, and one of somebody who may complete no award, are refused on the record; a card's number is written
-nowhere. Where the house asks for a second factor, an award that needs an Executive card needs its owner's password too, given
-at a console soon after the swipe.
+A card without an owner, and a card whose owner may not complete awards, are refused and the refusal is recorded. A card's
+number is never written. If the house requires a second factor, an award that needs an Executive card also needs the
+owner's password, given at a console within 30 s of the swipe.
 """
 
 import asyncio
@@ -27,32 +27,32 @@ from punto.controller.outbox import Outbox
 from punto.drivers.base import CardAnswer, CardReaderDriver
 
 SOURCE: Final = "card reader"
-"""Where the record says that these orders, and whom it refused, came from."""
+"""The source of these orders and refusals on the record."""
 
 PASSWORD_SECONDS: Final = 30.0
 """How long a swipe waits for its owner's password."""
 
-_WHAT: Final = "swipe_card"
-_TAKEN: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
-_UNKNOWN: Final = CardAnswer("refused", "this card is nobody's who may confirm an award")
+_ORDER: Final = "swipe_card"
+_ACCEPTED: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
+_UNKNOWN: Final = CardAnswer("refused", "the owner of this card may not confirm an award, or it has no owner")
 _NO_ACCOUNTS: Final = CardAnswer("refused", "the accounts cannot be read: call a technician")
 _PASSWORD: Final = CardAnswer(
     "second_factor", f"give your password at the console within {PASSWORD_SECONDS:.0f} s"
 )
-_NOBODY_WAITS: Final = CardAnswer("refused", "no card waits for a password: swipe it, or swipe it again")
+_NONE_PENDING: Final = CardAnswer("refused", "no card waits for a password: swipe the card (again)")
 
 _Award = tuple[int, Won | None, tuple[int, ...]]
-"""What a card completes: the game, what its hand won, and whose hands are selected."""
+"""The award that a card completes: the game, what its hand won, and the selected seats."""
 
 SecondFactor = Callable[[Account, str, str, str], Awaitable[Account]]
-"""Checks an owner's password, given at a place for something: `Gate.second_factor`."""
+"""Checks an owner's password, given at a place for an order: `Gate.second_factor`."""
 
 _log = structlog.get_logger("punto.consoles")
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A swipe whose owner must give the password too, `until` then by the door's clock, for this award and no other."""
+    """A swipe that waits for its owner's password `until` a time of the door's clock, for this award only."""
 
     owner: Account
     until: float
@@ -60,7 +60,7 @@ class Pending:
 
 
 class CardDoor(DeviceDoor[CardReaderDriver]):
-    """Takes the swipes at one table's card reader, and tells how it is: `punto.drivers.base.CardReaderUser`."""
+    """The door of one table's card reader: `punto.drivers.base.CardReaderUser`."""
 
     device = "card_reader"
 
@@ -81,22 +81,22 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         self._pending: Pending | None = None
 
     def awaited(self) -> bool:
-        """Whether an award is confirmed and a card is to complete it."""
+        """Whether an award is confirmed and needs a card to complete it."""
         return self._award() is not None
 
     async def swipe(self, number: str) -> CardAnswer:
-        """Take one swipe; see `CardReaderUser.swipe`."""
+        """Handle one swipe; see `CardReaderUser.swipe`."""
         self._pending = None
         try:
-            # In a thread: it takes tens of milliseconds.
+            # In a thread, because it takes tens of milliseconds.
             owner = await asyncio.to_thread(self._accounts.owner_of, number)
         except AccountsError as error:
             _log.warning("accounts cannot be read", reason=str(error))
             return _NO_ACCOUNTS
-        if owner is None or _WHAT not in orders_of(owner.roles):
+        if owner is None or _ORDER not in orders_of(owner.roles):
             code = "unknown_card" if owner is None else "not_of_role"
             who = None if owner is None else owner.name
-            await self._submit(AccessRefused(who, _WHAT, code, SOURCE), SOURCE)
+            await self._submit(AccessRefused(who, _ORDER, code, SOURCE), SOURCE)
             return _UNKNOWN
         level = card_level(owner.roles)
         if self._second_factor and level == "executive":
@@ -108,16 +108,16 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
 
     async def _complete(self, owner: Account, level: CardLevel) -> CardAnswer:
         handled = await self._submit(SwipeCard(owner.name, level), SOURCE)
-        return _TAKEN if handled.refusal is None else CardAnswer("refused", str(handled.refusal))
+        return _ACCEPTED if handled.refusal is None else CardAnswer("refused", str(handled.refusal))
 
     async def unreadable(self) -> None:
-        """Nothing: the reader says so itself, and whoever swiped swipes again."""
+        """Do nothing: the reader shows it, and the owner swipes again."""
 
     @property
     def pending(self) -> Pending | None:
-        """The swipe that waits for its owner's password, None where none does."""
-        waits = self._pending
-        if waits is not None and (self._clock() >= waits.until or waits.award != self._award()):
+        """The swipe that waits for its owner's password, or None."""
+        pending = self._pending
+        if pending is not None and (self._clock() >= pending.until or pending.award != self._award()):
             self._pending = None
         return self._pending
 
@@ -129,21 +129,21 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         return (hand.round, hand.won, hand.selected)
 
     def password_of(self) -> str | None:
-        """Whose card was swiped and waits for its owner's password, None where none does."""
+        """The owner of the card that waits for a password, or None."""
         return None if self.pending is None else self.pending.owner.name
 
     async def confirm(self, password: str, where: str, second_factor: SecondFactor) -> CardAnswer:
-        """Complete the award of the swipe that waits, when this is its owner's password; `where` it was given is a console.
+        """Complete the award of the waiting swipe, if this is its owner's password; `where` is the console's address.
 
         Raises:
-            NotLetInError: it is not accepted; the swipe still waits.
+            NotLetInError: the password is not accepted; the swipe still waits.
             AccountsError: the accounts cannot be read.
         """
         pending = self.pending
         if pending is None:
-            return _NOBODY_WAITS
-        await second_factor(pending.owner, password, where, _WHAT)
-        if self.pending is not pending:  # it took too long, or another card was swiped meanwhile
-            return _NOBODY_WAITS
+            return _NONE_PENDING
+        await second_factor(pending.owner, password, where, _ORDER)
+        if self.pending is not pending:  # the check took too long, or another card was swiped meanwhile
+            return _NONE_PENDING
         self._pending = None
         return await self._complete(pending.owner, "executive")

@@ -1,4 +1,4 @@
-"""What is published of a device, and what a console shows of all devices, the broker and the record."""
+"""The base of all doors, and the state of devices, broker and record as published and as consoles show it."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -17,13 +17,13 @@ _Driver = TypeVar("_Driver", bound=Driver[Any])
 
 
 class DeviceDoor(Generic[_Driver]):
-    """The door of a device: what it says goes on the record, and how it is linked is published.
+    """The door of a device: it records the device's events and publishes the state of its link.
 
-    Whatever takes what the device says raises RecordError if that could not be put on the record.
+    Each method that records an event raises RecordError if that fails.
     """
 
     device: ClassVar[str]
-    """Its name, which its topic `devices/...` has too."""
+    """The device's name, also in its topic `devices/...`."""
 
     def __init__(self, engine: Engine, outbox: Outbox, driver: _Driver) -> None:
         self._engine = engine
@@ -31,27 +31,23 @@ class DeviceDoor(Generic[_Driver]):
         self._driver: _Driver = driver
 
     def link_changed(self) -> None:
-        """Have the device's state published."""
+        """Publish the device's state."""
         self._outbox.snapshot_due(topics.device(self.device))
 
     def message(self, now: datetime) -> Device:
-        """The device: there or not, and which."""
+        """The device's state and identity."""
         table, health = self._engine.state.settings.table, self._driver.health()
         return device_message(table, self._engine.seq, self.device, health, now)
 
     def health(self) -> LinkHealth:
-        """How the device is linked now."""
+        """The present state of the device's link."""
         return self._driver.health()
 
     async def begin(self) -> None:
-        """Put on the record what must be there before orders are taken."""
+        """Record what must be on the record before the table accepts orders."""
 
     async def run(self) -> None:
-        """Serve the device until cancelled.
-
-        Raises:
-            RecordError: what it said could not be put on the record.
-        """
+        """Serve the device until cancelled."""
         await self._driver.run(self)
 
     async def _submit(self, event: Event, source: str) -> Handled:
@@ -60,10 +56,10 @@ class DeviceDoor(Generic[_Driver]):
 
 
 class ConsoleDevice(Part):
-    """A device of the table, the broker or the record as a console shows it: there or not, since when, why, and which.
+    """A device of the table, the broker or the record, as a console shows it: its state, since when, why, and its identity.
 
-    `port` is where it is looked for, null where the record does not say. `warning` is for the top of every console: what does
-    not work while it is away; null while it is there.
+    `port` is its configured port, null if it is not known. `warning` is for the top of every console: what does not work
+    while the device is offline; null otherwise.
     """
 
     device: str
@@ -86,12 +82,12 @@ _WARNINGS: Final = {
     "keypad": "The keypad is offline: give its orders at a console.",
     "coin_spot": "The wager sensors are offline: no progressive game can be started.",
     "card_reader": "The card reader is offline: a supervisor signs with name and password.",
-    "broker": "The message broker is away: the displays do not follow the table. Play goes on, and every hand is on the record.",
+    "broker": "The message broker is offline: displays do not follow the table. Play continues, and every hand is recorded.",
 }
 
 
 def device_message(table: str, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
-    """A device: there or not, and which; `seq` is that of the last input."""
+    """The message of a device's state and identity; `seq` is the number of the last input."""
     return Device(
         id=f"{table}/devices/{device}/{timestamp(health.since)}",
         seq=seq,
@@ -108,7 +104,7 @@ def device_message(table: str, seq: int, device: str, health: LinkHealth, now: d
 def console_devices(
     state: TableState, seq: int, shoe_since: datetime, links: Mapping[str, LinkHealth], now: datetime
 ) -> Iterator[ConsoleDevice]:
-    """The shoe, where one deals, and what else is linked, by its name."""
+    """The shoe, if the table has one, and all other links, by their names."""
     table, others = state.settings.table, {name: link for name, link in links.items() if name != "shoe"}
     shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
     for each in [*shoe, *(device_message(table, seq, name, link, now) for name, link in others.items())]:

@@ -1,8 +1,8 @@
-"""The keypad's door: what a dealer presses becomes an order in the name of the table's operator.
+"""The keypad's door: a dealer's presses become orders in the name of the table's operator.
 
-A press that means nothing now is refused where it was pressed and leaves no trace; what is an order goes on the record
-like any other, refused or not. An Aquarius keypad has a supervisor's key besides, and J-POT is that key's order: who has
-turned it may press it.
+A press without a meaning now is refused at the keypad and is not recorded. An order is recorded like any other, refused or
+not. An Aquarius keypad also has a supervisor's key, and J-POT is the order of that key: the person who has turned it may
+press J-POT.
 """
 
 import asyncio
@@ -22,18 +22,20 @@ from punto.drivers.base import KeyAnswer, KeypadDriver, KeypadLamps, KeyPosition
 from punto.drivers.keypad.keys import KeyedOrder, Keying
 
 SOURCE: Final = "keypad"
-"""Where the record says that these orders came from."""
+"""The source of these orders on the record."""
 
 START_GAME: Final = "START GAME"
 REASON: Final = "pressed at the keypad"
 
 _KEY_UNKNOWN: Final = KeyAnswer(
     "refused",
-    "the key switch has not said where it stands: if it does not, unplug the keypad, and the key is turned at a console",
+    "the position of the key switch is not known: wait for it, or unplug the keypad and turn the key at a console",
 )
-# What the table has no use for at all; any other refusal belongs on the record.
-_NO_USE: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
-_NOBODY: Final = KeyAnswer("refused", "nobody is signed on at this table: sign on at the console first")
+# Orders with these refusals have no meaning now; all other refusals belong on the record.
+_MEANINGLESS: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
+_SIGNED_OFF: Final = KeyAnswer(
+    "refused", "no operator is signed on at this table: sign on at the console first"
+)
 _DONE: Final = {
     "open_betting": "betting is open",
     "close_betting": "no more wagers",
@@ -45,10 +47,10 @@ _DONE: Final = {
 
 
 class KeypadDoor(DeviceDoor[KeypadDriver]):
-    """Takes the presses of one keypad, and tells how it is: `punto.drivers.base.KeypadUser`.
+    """The door of one keypad: `punto.drivers.base.KeypadUser`.
 
-    `start_game` starts a game where sensors say with which wagers. With a key switch there is no J-POT before it has said
-    where it stands.
+    `start_game` starts a game with the wagers of the sensors, if there are any. If the keypad has a key switch, J-POT is
+    refused until its position is known.
     """
 
     device = "keypad"
@@ -63,25 +65,25 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
     ) -> None:
         super().__init__(engine, outbox, driver)
         self._keying = Keying(config.key_map(), config.timeout)
-        self._who: str | None = None
+        self._operator: str | None = None
         self._start_game = start_game or self._submit
         self._key_switch = self._key_unknown = config.key_switch
         self._start_label = config.start_label
 
     async def press(self, key: str) -> KeyAnswer:
-        """Take one press."""
+        """Handle one press."""
         state = self._engine.state
-        if state.operator != self._who:  # what one person has begun to key is not finished by another
-            self._who = state.operator
+        if state.operator != self._operator:  # an operator does not complete the keys of another one
+            self._operator = state.operator
             self._keying.forget()
         if state.operator is None:
-            return _NOBODY
+            return _SIGNED_OFF
         meant = self._keying.press(key, asyncio.get_running_loop().time())
         if isinstance(meant, KeyAnswer):
             return meant
         order = _order(meant, state)
         refused = refusal(state, order)
-        if refused is not None and refused.code in _NO_USE:
+        if refused is not None and refused.code in _MEANINGLESS:
             return KeyAnswer("refused", str(refused))
         if isinstance(order, Jpot) and self._key_unknown:
             return _KEY_UNKNOWN
@@ -93,7 +95,7 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
 
     async def turned(self, position: KeyPosition) -> None:
-        """Take where the key switch stands; what the record has already is no news."""
+        """Record the position of the key switch, unless the record already has it."""
         self._key_unknown = False
         progressive = self._engine.state.progressive
         if progressive is None or progressive.procedure.kind != "aquarius":
@@ -102,11 +104,11 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
             await self._submit(TurnKey(Key(position), KEY_SWITCH), KEY_SWITCH)
 
     def _labelled(self, text: str) -> str:
-        """The text with the name that the key which starts a game has on this keypad."""
+        """The text with this keypad's own label in place of START GAME."""
         return text.replace(START_GAME, self._start_label)
 
     def lamps(self) -> KeypadLamps:
-        """What the keypad shows of the table as it is."""
+        """The lamps for the table's present state."""
         state = self._engine.state
         return KeypadLamps(
             ready=state.operator is not None,
@@ -116,17 +118,17 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         )
 
     def link_changed(self) -> None:
-        """Have the keypad's state published. Where its key stands while it is away is not known."""
+        """Publish the keypad's state. While the keypad is offline, the position of its key is not known."""
         if self._key_switch and not self._driver.health().connected:
             self._key_unknown = True
         super().link_changed()
 
 
 def _order(meant: KeyedOrder, state: TableState) -> Any:
-    """What the keys mean as an order, in the operator's name.
+    """The order that the keys mean, in the operator's name.
 
-    J-POT is in that of the key that was turned for it; with the key in RUN it is the dealer's, for an award that the house
-    lets the dealer confirm alone.
+    J-POT is in the name of the key switch if the key is in JPH. If it is in RUN, J-POT is the dealer's, for an award that
+    the house lets the dealer confirm alone.
     """
     fields: dict[str, Any] = {"card": meant.card, "seat": meant.seat}
     fields |= {"round": state.round, "reason": REASON}
@@ -138,13 +140,13 @@ def _order(meant: KeyedOrder, state: TableState) -> Any:
 
 
 def _done(meant: KeyedOrder, after: TableState) -> str:
-    """What to say of an order that was carried out."""
+    """The text for an order that was carried out."""
     progressive = after.progressive
     if meant.seat is not None and progressive is not None:
         on = meant.seat in progressive.procedure.hand.selected
-        return f"seat {meant.seat} is selected" if on else f"seat {meant.seat} is taken back"
+        return f"seat {meant.seat} is selected" if on else f"seat {meant.seat} is no longer selected"
     if meant.kind == "start_game" and progressive is not None:
         seats = " ".join(map(str, progressive.procedure.hand.wagers)) or "none"
-        return f"{START_GAME}: wagers of {seats}"
+        return f"{START_GAME}: seats with a wager: {seats}"
     label = CATALOGUE[meant.kind].label.lower()
     return _DONE.get(meant.kind, f"{label}: done" if meant.card is None else f"{meant.card} is keyed")

@@ -1,4 +1,4 @@
-"""The shoe's door: what it says goes on the record, and what the table wants of it follows from the table's state."""
+"""The shoe's door: it records the shoe's events and derives the orders to the shoe from the table's state."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -14,7 +14,7 @@ from punto.drivers.base import ShoeDriver
 
 
 class ShoeDoor(DeviceDoor[ShoeDriver]):
-    """Takes what one table's shoe says, and tells it what is wanted: `punto.drivers.base.ShoeUser`."""
+    """The door of one table's shoe: `punto.drivers.base.ShoeUser`."""
 
     device = "shoe"
 
@@ -23,20 +23,16 @@ class ShoeDoor(DeviceDoor[ShoeDriver]):
         engine.direct_shoe = driver.send
 
     async def take(self, events: Sequence[ShoeEvent]) -> None:
-        """Put a batch on the record; see `ShoeUser.take`.
-
-        Raises:
-            RecordError: it could not be put there.
-        """
+        """Record a batch of events; see `ShoeUser.take`. Raises RecordError if that fails."""
         await self._engine.submit_from_shoe(events)
 
     def orders(self) -> ShoeOrders:
-        """What the table wants of its shoe now."""
+        """The table's present orders to its shoe."""
         return shoe_orders(self._engine.state)
 
     def link_changed(self) -> None:
-        """Nothing: the shoe's hello and its loss are on the record, and are published from there."""
+        """Do nothing: the shoe's hello and its loss are on the record, and are published from there."""
 
     def message(self, now: datetime) -> Device:
-        """The shoe as the record has it: there or not, accepted or not."""
+        """The shoe's state by the record: online, offline or not accepted."""
         return shoe_message(self._engine.state, self._engine.seq, self._engine.shoe_since, now)

@@ -1,1 +1,1 @@
-"""The order desk: who may give which order, who signs and approves it, and the socket where orders come in."""
+"""The order desk: roles, signatures and approvals of orders, and the local socket that accepts orders."""

@@ -1,7 +1,7 @@
-"""Orders that wait for a second person, who approves them at a session of their own, or with a security key where they wait.
+"""Orders that wait for a second person, who approves at a session of their own, or with a security key at the first page.
 
-They wait in memory, for a short time, and nothing of them is on the record before they are given: an order that nobody
-approved has not happened.
+They wait in memory for 2 min, and are recorded only when they are carried out: an order without its approval has not
+happened.
 """
 
 import secrets
@@ -15,17 +15,18 @@ from punto.baccarat.table.state import TableState
 from punto.controller.accounts.refusals import RefusalError
 
 APPROVAL_SECONDS: Final = 120.0
-_TOLD_SECONDS: Final = 10.0
+_OUTCOME_SECONDS: Final = 10.0
+"""How long the outcome of an order is shown."""
 _MOST: Final = 8
 _MOST_OF_ONE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An order of `giver` that came from `source` and needs a second person, because of `why`.
+    """An order of `giver` that came from `source` and needs a second person, for the reason `why`.
 
-    `hand` is the shoe and round that it was ordered in. `outcome` says what became of it, for a few seconds after its end.
-    `nonce` is new after each attempt to approve it with a key.
+    `hand` is the shoe and round in which it was given. `outcome` is its result, shown for 10 s after its end. `nonce`
+    changes after each attempt to approve the order with a key.
     """
 
     number: int
@@ -43,15 +44,15 @@ class Waiting:
 
     @property
     def waits(self) -> bool:
-        """Whether it still waits to be approved."""
+        """Whether it still waits for an approval."""
         return self.outcome is None and not self.being_given
 
     def concerns(self, name: str) -> bool:
-        """Whether this person gave it, or it was signed at their page."""
+        """Whether this person gave the order, or it was signed at their page."""
         return name in {self.giver, self.source.name}
 
     def challenge(self, name: str) -> bytes:
-        """What the key of the person of this name signs to approve this very order."""
+        """The challenge that the security key of the person with this name signs to approve exactly this order."""
         return sha256(self.nonce + f"{self.number} {self.order!r} {name}".encode()).digest()
 
 
@@ -64,10 +65,10 @@ class Countersigning:
         self._orders: dict[int, Waiting] = {}
 
     def add(self, order: Any, source: Any, why: str, state: TableState) -> Waiting:
-        """Have an order wait. One of the same person and kind takes the place of the one before.
+        """Add an order. It replaces an earlier one of the same person and kind.
 
         Raises:
-            RefusalError: as many wait as may.
+            RefusalError: too many orders wait, 8 in all or 2 of one person.
         """
         kind, giver = order.kind, order.who
         own = [each for each in self.all(state) if each.giver == giver]
@@ -86,7 +87,7 @@ class Countersigning:
         return waiting
 
     def all(self, state: TableState) -> tuple[Waiting, ...]:
-        """Those that still wait: not those of another hand, nor those that waited too long."""
+        """The orders that still wait: not those of another hand, nor those that waited too long."""
         now, hand = self._clock(), (state.shoe, state.round)
         self._orders = {
             number: each
@@ -96,39 +97,35 @@ class Countersigning:
         return tuple(each for each in self._orders.values() if each.waits)
 
     def shown(self, name: str, state: TableState) -> tuple[Waiting, ...]:
-        """Those that wait, and of this person's also what is carried out now, and what has ended, while that is news."""
+        """All orders that wait, and this person's own that are being carried out or have just ended."""
         waiting = self.all(state)
         own = (each for each in self._orders.values() if not each.waits and each.concerns(name))
         return (*waiting, *own)
 
     def find(self, number: int, state: TableState) -> Waiting:
-        """The order of this number.
-
-        Raises:
-            RefusalError: it does not wait any more.
-        """
+        """The order of this number; raises RefusalError if it no longer waits."""
         found = next((each for each in self.all(state) if each.number == number), None)
         if found is None:
             raise RefusalError(
                 404,
                 "not_waiting",
-                "this order does not wait any more: the time was up, the table has gone on, or it is done",
+                "this order no longer waits: its time is over, the table has moved on, or it is done",
             )
         return found
 
     def spend(self, waiting: Waiting) -> None:
-        """Have what was signed to approve it be good for nothing more."""
+        """Make an earlier signature of a security key invalid for this order."""
         self._orders[waiting.number] = replace(waiting, nonce=secrets.token_bytes(32))
 
     def take(self, waiting: Waiting) -> None:
-        """Take one out, to be given; it is shown until it has `ended`."""
+        """Mark an order as being carried out; it is shown until `ended`."""
         self._orders[waiting.number] = replace(waiting, being_given=True)
 
     def ended(self, waiting: Waiting, outcome: str, *, accepted: bool = False) -> None:
-        """Have whoever gave it be told what became of it."""
-        told = replace(waiting, outcome=outcome, accepted=accepted, until=self._clock() + _TOLD_SECONDS)
-        self._orders[waiting.number] = told
+        """Show the outcome of an order to the person who gave it."""
+        until = self._clock() + _OUTCOME_SECONDS
+        self._orders[waiting.number] = replace(waiting, outcome=outcome, accepted=accepted, until=until)
 
     def seconds_left(self, waiting: Waiting) -> int:
-        """How long it still waits."""
+        """The seconds that an order still waits."""
         return max(0, round(waiting.until - self._clock()))

@@ -1,7 +1,7 @@
-"""The order desk: who may give an order, who signs and approves it, and what became of it.
+"""The order desk: it checks roles, signatures and approvals of orders, carries them out and answers.
 
-Every door (the consoles' API, the local socket) brings the same JSON here and says who stands at it. The law is the
-catalogue's and the table machine's; the desk applies it to people, the same at every door.
+Every door (the consoles' API, the local socket) passes the same JSON and the caller. The catalogue and the table machine
+define the rules; the desk applies them to people, in the same way at every door.
 """
 
 import json
@@ -46,18 +46,18 @@ if TYPE_CHECKING:
 
 
 class Caller(Protocol):
-    """Somebody at a door: known by an account, or by the operating system where there are no accounts.
+    """A person at a door, identified by an account, or by the operating system if the table has no accounts.
 
-    At the socket of a table with accounts nobody is known until they sign, and has no roles.
+    At the socket of a table with accounts a caller has no roles; each order is signed.
     """
 
     @property
     def name(self) -> str:
-        """Who it is, for the record."""
+        """The name for the record."""
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """What they may order."""
+        """The roles, which decide the possible orders."""
 
     @property
     def where(self) -> str:
@@ -65,7 +65,7 @@ class Caller(Protocol):
 
 
 class OrderAnswer(Part):
-    """What became of an order; `seq` is its number on the record, `waiting` that of one that waits for a second person."""
+    """The result of an order: its number `seq` on the record, or its number among the `waiting` orders."""
 
     accepted: bool
     seq: int
@@ -75,17 +75,17 @@ class OrderAnswer(Part):
 
 
 class Answer(OrderAnswer):
-    """What became of a request at the socket: the table's public state where it was asked for."""
+    """The result of a request at the socket, with the table's public state for `status`."""
 
     state: State | None = None
 
 
 class Preview(Part):
-    """What would become of an order now: the round that it would end or enter, and what the public would be told.
+    """The result that an order would have now: the round that it would end or enter, and the public happenings.
 
-    - `second`: why a second person must approve it, None where nobody need; `at_page`: whether they may do so with a
-      password at the first person's page, and not at a session of their own alone.
-    - `meter`: what the progressive's displays would show, in minor units, None where the order does not change it.
+    - `second`: why a second person must approve it, None if no approval is needed; `at_page`: whether the approval may be
+      given with a password at the first person's page, and not only at a session of their own.
+    - `meter`: the amount that the progressive's displays would show, in minor units, None if the order does not change it.
     """
 
     accepted: bool
@@ -100,18 +100,18 @@ class Preview(Part):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """What a table's devices do for its progressive, so that nobody need do it at a desk.
+    """The parts of a progressive's procedure that this table's devices do in place of a person at a desk.
 
-    - `gives`: the kinds of orders that a device gives now, and no desk takes: `wager_placed` and `wager_lifted` where there
-      are sensors, `turn_key` while there is a key switch, `swipe_card` while there is a card reader. A keypad or a reader
-      that is away must not keep an award that is confirmed from its end.
-    - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source; refuses, and has
-      nothing on the record, where they do not answer.
-    - `start_label`: what is written on the keypad's key for START GAME.
+    - `gives`: the kinds of orders that a device gives now and a desk refuses: `wager_placed` and `wager_lifted` with
+      sensors, `turn_key` while a key switch is online, `swipe_card` while a card reader is online. If the keypad or the
+      reader is offline, a desk must be able to complete a confirmed award.
+    - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source. If the sensors do
+      not answer, it refuses and records nothing.
+    - `start_label`: the label of the keypad's key for START GAME.
     - `late`: the seats with a wager on their sensor that came after the start.
-    - `password_of`: whose card was swiped and waits for its owner's password, None where none does.
-    - `give_password`: takes it, given where and what checks it: `CardDoor.confirm`; None where there is no card reader.
-    - `links`: how the devices, the broker and the record stand, by their names.
+    - `password_of`: the owner of a swiped card that waits for a password, or None.
+    - `give_password`: gives that password: `CardDoor.confirm`; None without a card reader.
+    - `links`: the state of the devices, the broker and the record, by name.
     """
 
     gives: Callable[[], frozenset[str]] = frozenset
@@ -127,7 +127,7 @@ NOTHING_FITTED: Final = Fitted()
 
 
 class Peer(NamedTuple):
-    """A `Caller` without a session: a second person at the first person's page, or the user at the other end of the socket."""
+    """A `Caller` without a session: a second person at the first person's page, or the user at the socket."""
 
     name: str
     roles: tuple[Role, ...]
@@ -135,12 +135,12 @@ class Peer(NamedTuple):
 
 
 class Desk:
-    """Takes orders for one table; `folder` is where a house's own game files are, `fitted` what its devices do.
+    """Accepts orders for one table; `folder` has the house's own game files, `fitted` is what its devices do.
 
-    `accounts` says who can sign; None where the table has no accounts. By its policy a second person
-    may approve with a password at the first person's page; at a session of their own they always may.
+    `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
+    approve with a password at the first person's page; at a session of their own they always may.
 
-    Each method that gives or refuses an order raises RecordError if that could not be put on the record.
+    Each method that carries out or refuses an order raises RecordError if that could not be recorded.
     """
 
     def __init__(
@@ -159,11 +159,11 @@ class Desk:
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 
     async def ask(self, request: bytes, caller: Caller) -> Answer:
-        """Answer one request: JSON with `order` and that order's own fields; `status` asks for the table's public state."""
+        """Answer one request: JSON with `order` and that order's own fields; `status` returns the table's public state."""
         try:
             kind, fields = requests.read_request(request)
             if kind == "status" and fields:
-                raise UnreadableError(f"status has no {min(fields)!r}: it takes nothing")
+                raise UnreadableError(f"status has no {min(fields)!r}: send it without fields")
             if kind == "status":
                 state = state_message(self.engine.state, self.engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self.engine.seq, state=state)
@@ -173,21 +173,21 @@ class Desk:
             return self.refused(error)
 
     def refused(self, error: RefusalError) -> Answer:
-        """What to say to a request that is refused before it comes to the table."""
+        """The answer to a request that is refused before it reaches the table."""
         reason = requests.sayable(str(error))
         return Answer(accepted=False, seq=self.engine.seq, code=error.code, reason=reason)
 
-    # --- who gives it, and what it is
+    # --- reading and checking an order
 
     async def orders(self, kind: str, fields: dict[str, Any], caller: Caller) -> list[Any]:
-        """What a request orders, in the name of whoever gives it and with that of whoever approved it: see `signed_together`.
+        """The orders of a request, in the name of the giver and with the name of the approver; see `signed_together`.
 
-        `by` in a request is the name and password of whoever gives the order at another's page, or at the socket;
-        `approval` those of a second person, where the house lets them be given there.
+        `by` in a request is the name and password of a giver who signs at another person's page, or at the socket.
+        `approval` is the name and password of a second person, if the house allows that.
 
         Raises:
-            UnreadableError: it is not an order.
-            RefusalError: whoever gives it, or approves it, may not.
+            UnreadableError: the request is not an order.
+            RefusalError: the giver or the approver may not do this.
         """
         read, by, approval = self._read(kind, fields)
         giver = caller
@@ -203,23 +203,23 @@ class Desk:
             raise RefusalError(
                 403,
                 "not_approved",
-                "a second person approves at a session of their own: give the order without `approval`",
+                "a second person must approve at a session of their own: give the order without `approval`",
             )
         second = await self._signed(approval, caller, kind, "approve")
         if second.name == giver.name and second_person_needed(self.engine.state, order) is None:
-            # Where one is needed the table refuses it.
-            raise RefusalError(403, "not_approved", "nobody approves their own order: leave the approval out")
+            # If an approval is needed, the table refuses this one.
+            raise RefusalError(403, "not_approved", "you cannot approve your own order: leave `approval` out")
         return self._together(replace(order, approved_by=second.name), giver)
 
     def _together(self, order: Any, giver: Caller) -> list[Any]:
         return signed_together(self.engine.state, order, card_level(giver.roles), self.fitted.gives())
 
     async def preview(self, kind: str, fields: dict[str, Any], caller: Caller) -> Preview:
-        """What an order would do now, whoever gives it here, and whether a second person must approve it.
+        """The result that an order would have now, and whether a second person must approve it.
 
         Raises:
-            UnreadableError: it is not an order.
-            RefusalError: neither whoever asks nor whoever might sign here may give it.
+            UnreadableError: the request is not an order.
+            RefusalError: neither the caller nor a person who could sign here may give it.
         """
         read, _, _ = self._read(kind, fields)
         if kind not in self.offered(caller):
@@ -227,7 +227,7 @@ class Desk:
         return self._tried_out(self._together(self._built(kind, read, caller), caller))
 
     def offered(self, caller: Caller) -> frozenset[str]:
-        """The kinds of orders that somebody can give here: by their roles, or signed by another at their page."""
+        """The kinds of orders that can be given here: by the caller's roles, or signed by another person at this page."""
         own = orders_of(caller.roles, self.engine.state)
         at_the_table = "sign_on" in own
         return own | {kind for kind, each in CATALOGUE.items() if each.signed and at_the_table}
@@ -235,7 +235,7 @@ class Desk:
     def _read(
         self, kind: str, fields: dict[str, Any]
     ) -> tuple[dict[str, Any], Credentials | None, Credentials | None]:
-        """The fields of an order, and the names and passwords of whoever signs and whoever approves it."""
+        """The fields of an order, and the names and passwords of the signer and the approver."""
         approval, by = fields.pop("approval", None), fields.pop("by", None)
         if kind not in CATALOGUE:
             known = [each for each, definition in CATALOGUE.items() if not definition.seen]
@@ -243,10 +243,12 @@ class Desk:
                 f"there is no order {kind!r}{meant(kind, known)}: {', '.join(known)} or status"
             )
         if CATALOGUE[kind].seen or kind in self.fitted.gives():
-            raise UnreadableError(f"{kind}: a device of this table gives it, so it cannot be ordered here")
+            raise UnreadableError(
+                f"{kind}: a device of this table gives this order, so it cannot be given here"
+            )
         read = requests.read_fields(kind, fields)
         if approval is not None and not CATALOGUE[kind].approvable:
-            raise UnreadableError(f"{kind} takes no approval: leave it out")
+            raise UnreadableError(f"{kind} needs no approval: leave `approval` out")
         signature, second = (
             None if given is None else Credentials.read(json.dumps(given).encode())
             for given in (by, approval)
@@ -254,19 +256,19 @@ class Desk:
         return read, signature, second
 
     async def _refuse_signature(self, kind: str, caller: Caller) -> None:
-        """Refuse an order that nobody signs at this caller's page. At the socket every order is signed."""
+        """Refuse a signature that this caller's page does not accept. At the socket every order is signed."""
         if self.accounts is None or not caller.roles:
             return
         if not CATALOGUE[kind].signed:
-            raise UnreadableError(f"{kind} is given by whoever is signed on: leave `by` out")
+            raise UnreadableError(f"{kind} is given by the person who is signed on: leave `by` out")
         if kind not in self.offered(caller):
             await self._refuse_role(caller, kind)
 
     async def _refuse_role(self, caller: Caller, kind: str) -> None:
         if self.accounts is None:
             reason = (
-                "this order needs an account, and the table has none: make accounts with `punto operators`, and name their "
-                "file in [accounts]"
+                "this order needs an account, and the table has no accounts: make them with `punto operators`, and name "
+                "their file in [accounts]"
             )
             raise RefusalError(403, "not_of_role", reason)
         if not caller.roles:
@@ -274,13 +276,13 @@ class Desk:
                 401, "not_signed", "sign the order: give the name and password of an account in `by`"
             )
         await self.accounts.refuse_role(caller.name, kind, caller.where)
-        raise RefusalError(403, "not_of_role", f"your roles do not let you order {kind}")
+        raise RefusalError(403, "not_of_role", f"your roles do not allow {kind}")
 
     async def _signed(self, given: Credentials, caller: Caller, kind: str, verb: str) -> Caller:
-        """Whoever signs or approves an order at somebody's door, who may give such an order too."""
+        """The person who signs or approves an order at the caller's door; their roles must allow that order."""
         refused, noun = ("not_approved", "approval") if verb == "approve" else ("not_signed", "signature")
         if self.accounts is None:
-            raise RefusalError(403, refused, f"{noun}: this table has no accounts that could {verb} an order")
+            raise RefusalError(403, refused, f"{noun}: this table has no accounts to {verb} an order with")
         what = f"{verb} {kind}"
         checked = self.accounts.check(given.name, given.password, caller.where, what)
         person = await let_in(checked, refused, noun)
@@ -299,7 +301,7 @@ class Desk:
         return event_of(kind, read, giver.name)
 
     def _change_settings(self, read: dict[str, Any], who: str) -> ChangeSettings:
-        """A change of some of the progressive's settings; the others stay as they are in force."""
+        """A change of some of the progressive's settings; the others stay as they are."""
         progressive = self.engine.state.progressive
         if progressive is None:
             raise UnreadableError("change_settings: this table has no progressive: configure one first")
@@ -310,9 +312,9 @@ class Desk:
             raise UnreadableError(f"change_settings: {error}") from error
 
     def _change_game(self, read: dict[str, Any], who: str) -> ChangeGame:
-        """A change to a game that ships, or to one of the house's own, by its name and with these limits."""
+        """A change to a shipped game or to one of the house's own, by its name and with these limits."""
         name, known = read["game"], game_names(self.folder)
-        if name not in known:  # and so never a path
+        if name not in known:  # so a name is never a path
             raise UnreadableError(
                 f"change_game: game: there is no game {name[:60]!r}{meant(name, known)}: {', '.join(known)}"
             )
@@ -321,22 +323,20 @@ class Desk:
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 
-    # --- what becomes of it
+    # --- carrying out an order
 
     async def give(self, orders: Sequence[Any], caller: Caller) -> OrderAnswer:
-        """Carry out orders that came from `caller`, which may be in the name of another who signed them there.
+        """Carry out orders that came from `caller`, perhaps in the name of another person who signed them there.
 
-        Where a second person must approve it at a session of their own it waits for that, and nothing has happened yet.
-
-        Raises:
-            RefusalError: too many orders wait already.
+        If a second person must approve an order at a session of their own, the order waits, and nothing happens yet.
+        Raises RefusalError if too many orders wait already.
         """
         state, order = self.engine.state, orders[0]
         why = None if self.accounts is None else second_person_needed(state, order)
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
-        reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person, who approves it at a session of their own"
+        reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
         return OrderAnswer(
             accepted=False,
             seq=self.engine.seq,
@@ -346,10 +346,10 @@ class Desk:
         )
 
     async def approve(self, number: int, second: Caller) -> OrderAnswer:
-        """Carry out an order that waits, approved by `second` at their own session.
+        """Carry out a waiting order, approved by `second` at their own session.
 
         Raises:
-            RefusalError: it does not wait any more, it is their own, or their roles do not allow it.
+            RefusalError: the order no longer waits, it is their own, or their roles do not allow it.
         """
         found = self.waiting.find(number, self.engine.state)
         if found.kind not in orders_of(second.roles, self.engine.state):
@@ -363,25 +363,24 @@ class Desk:
         return answer
 
     def key_challenge(self, number: int, name: str, caller: Caller) -> bytes:
-        """What the key of the person of this name signs to approve an order that waits at `caller`'s page.
+        """The challenge for the security key of the person with this name, to approve an order at `caller`'s page.
 
-        Raises:
-            RefusalError: it does not wait there any more.
+        Raises RefusalError if the order no longer waits there.
         """
         return self._at(caller, number).challenge(name)
 
     async def approve_by_key(
         self, number: int, name: str, key: tuple[Any, str], caller: Caller
     ) -> OrderAnswer:
-        """As `approve`, with the security key of the person of this name, at the page where the order waits.
+        """Do as `approve`, with the security key of the person with this name, at the page where the order waits.
 
-        `key` is the credential and the origin of that page. What was signed is worth one attempt.
+        `key` is the credential and the origin of that page. A signature is valid for one attempt.
 
         Raises:
-            RefusalError: as of `approve`, or the key is not accepted.
+            RefusalError: as in `approve`, or the key is not accepted.
         """
         found = self._at(caller, number)
-        assert self.accounts is not None  # noqa: S101 - without them no order waits
+        assert self.accounts is not None  # noqa: S101 - without accounts no order waits
         self.waiting.spend(found)
         given = Signed(key[0], found.challenge(name), key[1])
         what = f"approve {found.kind}"
@@ -393,15 +392,15 @@ class Desk:
         found = self.waiting.find(number, self.engine.state)
         if not found.concerns(caller.name):
             raise RefusalError(
-                403, "not_approved", "a key approves an order only at the page where it was given"
+                403, "not_approved", "a security key approves an order only at the page where it was given"
             )
         return found
 
     async def decline(self, number: int, caller: Caller) -> None:
-        """Drop an order that waits: whoever gave it, or may approve it, may.
+        """Discard a waiting order. The person who gave it and those who may approve it may do so.
 
         Raises:
-            RefusalError: it does not wait any more, or their roles do not allow it.
+            RefusalError: the order no longer waits, or the caller's roles do not allow this.
         """
         found = self.waiting.find(number, self.engine.state)
         if not found.concerns(caller.name) and found.kind not in orders_of(caller.roles, self.engine.state):
@@ -414,21 +413,21 @@ class Desk:
             handled = [await self.fitted.start_game(orders[0], source)]
         else:
             handled = await self.engine.submit(orders, source)
-        for became in handled:
-            if became.refusal is not None:
-                reason = f"{became.refusal}{self._what_then(became.refusal.code, caller)}"
-                return OrderAnswer(accepted=False, seq=became.seq, code=became.refusal.code, reason=reason)
+        for each in handled:
+            if each.refusal is not None:
+                reason = f"{each.refusal}{self._advice(each.refusal.code, caller)}"
+                return OrderAnswer(accepted=False, seq=each.seq, code=each.refusal.code, reason=reason)
         return OrderAnswer(accepted=True, seq=handled[-1].seq)
 
     def refusals(self) -> dict[str, RefusedError | None]:
-        """Each order of the catalogue, with why it would be refused here now; see `possible.refusals`."""
+        """The present refusal of each order of the catalogue, or None; see `possible.refusals`."""
         state, by_device = self.engine.state, self.fitted.gives()
         if self._tried is None or self._tried[0] is not state or self._tried[1] != by_device:
             self._tried = (state, by_device, refusals_at_a_desk(state, by_device))
         return self._tried[2]
 
-    def _what_then(self, code: str, caller: Caller) -> str:
-        """What else to tell of a refusal: who was first, or what can be ordered in its place."""
+    def _advice(self, code: str, caller: Caller) -> str:
+        """The end of a refusal's reason: who was first, or which orders are possible instead."""
         if code == "already_confirmed":
             return self._who_was_first()
         if code != "not_now":
@@ -441,7 +440,7 @@ class Desk:
         return f". You can now: {', '.join(dict.fromkeys(labels))}" if labels else ""
 
     def _who_was_first(self) -> str:
-        """Of two supervisors who confirm an award at the same moment, the second is told who the other was."""
+        """The name of the supervisor who confirmed an award first, for a second one who confirms it at the same moment."""
         progressive = self.engine.state.progressive
         if progressive is None:
             return ""
@@ -453,12 +452,12 @@ class Desk:
         return f" ({found[-1]} was first)" if found else ""
 
     def _tried_out(self, orders: Sequence[Any]) -> Preview:
-        """What orders would do now. It changes nothing, and no second person is asked."""
+        """The result that orders would have now. Nothing changes, and no approval is needed."""
         state, order = self.engine.state, orders[0]
         needs = partial(Preview, second=second_person_needed(state, order), at_page=self._at_page)
         if _hidden(state) and not isinstance(order, VoidCoup | BooksOrder):
-            # What would be refused, and how the coup would end, say something of the cards.
-            reason = "cards are on the table that have not been revealed: of them nothing is shown beforehand"
+            # A refusal, or the end of the coup, would disclose something about the cards.
+            reason = "there are cards on the table that are not revealed, so there is no preview"
             return needs(accepted=False, code="not_revealed", reason=reason)
         table = Table(state)
         try:
@@ -475,7 +474,7 @@ class Desk:
 
 
 def _hidden(state: TableState) -> bool:
-    """Whether there are cards that nobody may know yet: face down, or drawn for a coup that seats may still wager on."""
+    """Whether there are cards that no person may know yet: face down, or drawn for a coup that still accepts wagers."""
     face_down = state.settings.game.reveal == "dealer" and state.coup is not None
     return face_down or bool(state.carried)
 

@@ -1,4 +1,4 @@
-"""The games that a table can be changed to: those that ship, and the house's own beside its configuration."""
+"""The games that a table can change to: the shipped games, and the house's own in its configuration's folder."""
 
 from functools import cache
 from pathlib import Path
@@ -10,12 +10,12 @@ from punto.configs.toml_file import read
 
 
 def game_names(folder: Path) -> list[str]:
-    """The names that a configuration in `folder` can give a game; whether a file of them can be used is not known yet."""
+    """The names of games that a configuration in `folder` can use. The files are not checked."""
     return [*shipped_games(), *_own(folder)]
 
 
 def games_on_offer(folder: Path) -> dict[str, Game]:
-    """Each of these games that can be used, by its name. It takes half a second the first time."""
+    """The valid games among them, by name. The first call takes half a second."""
     games = {name: _shipped_game(name) for name in shipped_games()}
     for name in _own(folder):
         try:
@@ -29,7 +29,7 @@ _shipped_game = cache(load_game)
 
 
 def _own(folder: Path) -> list[str]:
-    """The game files among those in the folder; the configuration is there too, and others may be."""
+    """The names of the game files in the folder, which also has the configuration and perhaps other files."""
     found = []
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:

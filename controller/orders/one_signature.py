@@ -1,8 +1,8 @@
-"""One signature an award: what a supervisor signs at a console where no key switch and no card reader part the steps.
+"""One signature for each award, at a console of a table without a key switch or a card reader.
 
 With a key switch "the supervisor shall insert the key and rotate it to JPH and then press J-pot", and "returning the supervisor
-key to the Run position" adjusts the meter (sheet 000, Aquarius, 7e and 7f); with a card reader CONFIRM and the card are two
-acts (Nexus Command, 7e). Where a device does none of that, the same person would sign three times, or twice, for one award.
+key to the Run position" adjusts the meter (sheet 000, Aquarius, 7e and 7f). With a card reader CONFIRM and the card are two
+acts (Nexus Command, 7e). Without these devices the same person would sign three times, or twice, for one award.
 """
 
 from collections.abc import Collection
@@ -19,9 +19,9 @@ from punto.baccarat.table.turn import RefusedError
 
 
 def signed_together(state: TableState, order: Any, level: CardLevel, by_device: Collection[str]) -> list[Any]:
-    """The orders that the signature under this one stands for, in turn: the order alone unless all would be carried out.
+    """All orders that the signature of this order covers, in turn; only the order itself if the table refuses one of them.
 
-    `level` is that of whoever signs; `by_device` are the orders that a device of the table gives.
+    `level` is the signer's; `by_device` are the orders that a device of the table gives.
     """
     if state.progressive is None:
         return [order]
@@ -45,7 +45,7 @@ def signed_together(state: TableState, order: Any, level: CardLevel, by_device: 
 
 
 def refusals_at_a_desk(state: TableState, by_device: Collection[str]) -> dict[str, RefusedError | None]:
-    """Each order of the catalogue with why it would be refused at a desk, where the key turns with the order that it is for."""
+    """The present refusal of each order of the catalogue at a desk, which turns the key together with the key's order."""
     found = refusals(state)
     for order in (Jpot(ANYBODY), NobodyWon(ANYBODY, "?")):
         refused = found[order.kind]

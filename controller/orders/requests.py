@@ -1,4 +1,4 @@
-"""Orders as requests have them: JSON, read and bounded by the catalogue, and the JSON Schema that says so."""
+"""Orders in requests: JSON, read and checked by the catalogue, and its JSON Schema."""
 
 import json
 import re
@@ -29,17 +29,13 @@ class UnreadableError(RefusalError):
 
 
 class Body(BaseModel):
-    """What is sent with a request, and can be secret."""
+    """The body of a request, which can contain a secret."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     @classmethod
     def read(cls, body: bytes) -> Self:
-        """Read what was sent.
-
-        Raises:
-            UnreadableError: it has not these fields.
-        """
+        """Read a body; raises UnreadableError if its fields are others."""
         try:
             return cls.model_validate_json(body)
         except ValidationError as error:
@@ -48,7 +44,7 @@ class Body(BaseModel):
 
 
 class Password(Body):
-    """The password of whoever swiped a card, or is signed on."""
+    """The password of a card's owner, or of the person who is signed on."""
 
     password: Annotated[str, Bounds(max_length=2000)]
 
@@ -64,11 +60,7 @@ class Credentials(Password, Name):
 
 
 def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
-    """The kind of an order and its fields.
-
-    Raises:
-        UnreadableError: it is not an order.
-    """
+    """The kind of an order and its fields; raises UnreadableError if the request is not an order."""
     try:
         fields = json.loads(request)
         text = json.dumps(fields, ensure_ascii=False)
@@ -79,15 +71,15 @@ def read_request(request: bytes) -> tuple[str, dict[str, Any]]:
     if not isinstance(fields, dict) or not isinstance(fields.get("order"), str):
         raise UnreadableError('a request is a JSON object with an "order", such as {"order": "change_shoe"}')
     if _HALF_OF_A_CHARACTER.search(text):
-        raise UnreadableError("the request has half of a character in it: send it whole")
+        raise UnreadableError("the request contains half of a character: send the whole character")
     return fields.pop("order"), fields
 
 
 def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an order of the catalogue, of the right types and within their bounds; only those that were sent.
+    """The fields of an order of the catalogue, only those that were sent, with their types and bounds checked.
 
     Raises:
-        UnreadableError: a field is missing, unknown or not as it should be.
+        UnreadableError: a field is missing, unknown or invalid.
     """
     known = CATALOGUE[kind].fields
     for name in sorted(fields.keys() - known.keys()):
@@ -125,7 +117,7 @@ def _bounded(name: str, field: Field) -> Any:
 
 
 def _plain(text: str) -> str:
-    """Text that a line of the record and of a report can hold."""
+    """Text that fits in a line of the record and of a report."""
     if _CONTROL.search(text):
         raise ValueError("write it without control characters, in one line")
     return text
@@ -139,23 +131,23 @@ def _day(text: str) -> str:
 
 
 def _first(error: ValidationError) -> str:
-    """The first of what is wrong, with its place."""
+    """The first error, with its place."""
     fault = error.errors(include_url=False)[0]
     where = ".".join(map(str, fault["loc"]))
     if fault["type"] == "string_pattern_mismatch":
-        return f"{where}: write what happened, for it is all that the record will say"
+        return f"{where}: write what happened, because the record will contain nothing else about it"
     if fault["type"] == "extra_forbidden" and fault["loc"][0] == "limits":
         return f"{where}: there is no such limit: write {', '.join(LimitsConfig.model_fields)}"
     if fault["type"] == "enum" and {"card", "player", "banker"}.intersection(fault["loc"]):
         try:
             Card(str(fault["input"])[:20])
         except ValueError as unknown:
-            return f"{where}: {unknown}"  # which says how a card is written; the validation would list all 52
+            return f"{where}: {unknown}"  # its message explains how to write a card; pydantic's lists all 52
     return first_fault(error)
 
 
 def sayable(text: str) -> str:
-    """Text that can be sent: half of a surrogate pair, which JSON can spell out, is not text."""
+    """Text that can be sent: without half of a surrogate pair, which JSON can contain."""
     return text.encode(errors="replace").decode()
 
 
@@ -186,7 +178,7 @@ def _schema(kind: str) -> dict[str, Any]:
 
 
 def _inline(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema with what it refers to in its place: the document has no room for definitions inside a body."""
+    """A schema with each reference replaced by its definition, because a body in the document has no definitions."""
     if isinstance(schema, list):
         return [_inline(each, definitions) for each in schema]
     if not isinstance(schema, dict):

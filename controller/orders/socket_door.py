@@ -1,8 +1,8 @@
-"""The local door: a Unix socket, whose file permissions say who reaches it.
+"""The local door: a Unix socket, protected by its file permissions.
 
-One line of JSON in, one line of JSON back. Where the table has accounts, each order is signed with the name and password of
-one; the record names that account, and as the source the operating system's user at the other end, which the kernel
-tells. Where it has none, that user may give a dealer's orders.
+A request is one line of JSON, and so is its answer. If the table has accounts, each order is signed with the name and
+password of an account; the record has that account, and as the source the operating system's user at the other end, as
+reported by the kernel. If the table has no accounts, that user may give a dealer's orders.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ _log = structlog.get_logger("punto.consoles")
 
 
 def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
-    """Make the socket, from the first moment with no more permissions than its file is to have: `mode` and `group`.
+    """Make the socket with the permissions `mode` and `group`; its file never has wider ones.
 
-    One that a dead service left behind is replaced.
+    A socket that a dead service left behind is replaced.
 
     Raises:
-        ConfigError: it cannot be made there, or something else is there.
+        ConfigError: the socket cannot be made, or something else is at this path.
     """
     with ExitStack() as unless_made:
         door = unless_made.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
@@ -59,21 +59,21 @@ def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
 def _make_way(path: Path) -> None:
     if not path.parent.is_dir():
         raise _problem(
-            f"the folder {path.parent} of the operators' socket is not there: make it, or correct the path"
+            f"the folder {path.parent} of the operators' socket does not exist: make it, or correct the path"
         )
     if not path.exists():
         return
     if not path.is_socket():
-        raise _problem(f"{path} is there and is no socket: give another path, or take it away")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as knock:
-        knock.setblocking(False)
+        raise _problem(f"{path} exists and is not a socket: give another path, or remove it")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
         try:
-            knock.connect(str(path))
+            probe.connect(str(path))
         except ConnectionRefusedError:
             path.unlink()
             return
         except BlockingIOError:
-            pass  # more wait there than it takes in at once
+            pass  # a service listens, and its queue is full
     raise _problem(f"another service listens at {path}: stop it, or give another path")
 
 
@@ -90,10 +90,10 @@ def _problem(message: str) -> ConfigError:
 
 
 async def serve(door: socket.socket, desk: Desk) -> None:
-    """Listen at a socket of `open_at` until cancelled; what the engine raises ends everything, as it must.
+    """Serve a socket of `open_at` until cancelled. Exceptions of the engine propagate.
 
     Raises:
-        RecordError: an order could not be put on the record.
+        RecordError: an order could not be recorded.
     """
     path = Path(door.getsockname())
     failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -104,28 +104,28 @@ async def serve(door: socket.socket, desk: Desk) -> None:
             await _attend(reader, writer, desk)
         except (ConnectionError, TimeoutError) as error:
             _log.info("operator's connection ended", reason=str(error))
-        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the service and not just this visit
+        except Exception as error:  # noqa: BLE001 - it must end the service, not only this connection
             if not failure.done():
                 failure.set_exception(error)
 
-    def come_in(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if failure.done():  # `serve` has ended since this one knocked
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if failure.done():  # `serve` has ended since the client connected
             writer.close()
             return
         this = asyncio.create_task(visit(reader, writer))
         visits.add(this)
         this.add_done_callback(visits.discard)
-        # Also one that is cancelled before it has begun, or who waits for an answer would wait for ever.
+        # Also for a task that is cancelled before it has begun; otherwise its client would wait for ever.
         this.add_done_callback(lambda _: writer.close())
 
-    server = await asyncio.start_unix_server(come_in, sock=door, limit=LONGEST_REQUEST)
+    server = await asyncio.start_unix_server(accept, sock=door, limit=LONGEST_REQUEST)
     try:
         await failure
     finally:
-        # Whoever is still in does not hold up the end; an order that is being committed is carried out.
+        # Connected clients do not delay the end; an order that is being committed is still carried out.
         failure.cancel()
         asyncio.get_running_loop().remove_reader(door)
-        # Who has just been accepted comes in first: `close` would lose their connection, and they wait for ever.
+        # A client that was just accepted gets its task first: `close` would lose the connection, and it would wait for ever.
         await asyncio.sleep(0)
         server.close()
         for each in visits:
@@ -135,26 +135,25 @@ async def serve(door: socket.socket, desk: Desk) -> None:
 
 
 async def _attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, desk: Desk) -> None:
-    # Where there are accounts nobody is known until they sign an order.
+    # At a table with accounts the user has no roles: a signature gives an order its roles.
     roles = (Role.DEALER,) if desk.accounts is None else ()
     peer = Peer(_user(writer.get_extra_info("socket")), roles)
     while True:
         try:
             line = await reader.readline()
         except ValueError:
-            await _say(
-                writer, desk.refused(UnreadableError(f"the request is longer than {LONGEST_REQUEST} bytes"))
-            )
+            too_long = UnreadableError(f"the request is longer than {LONGEST_REQUEST} bytes")
+            await _send(writer, desk.refused(too_long))
             return
         if not line:
             return
-        if not line.endswith(b"\n"):  # half an order is none
-            await _say(writer, desk.refused(UnreadableError("the request does not end with a newline")))
+        if not line.endswith(b"\n"):  # it may be incomplete
+            await _send(writer, desk.refused(UnreadableError("the request does not end with a newline")))
             return
-        await _say(writer, await desk.ask(line, peer))
+        await _send(writer, await desk.ask(line, peer))
 
 
-async def _say(writer: asyncio.StreamWriter, answer: Answer) -> None:
+async def _send(writer: asyncio.StreamWriter, answer: Answer) -> None:
     writer.write(answer.model_dump_json(by_alias=True).encode() + b"\n")
     await writer.drain()
 

@@ -168,7 +168,7 @@ async def test_a_locked_table_takes_no_key(record):
 
         for keys in ("F1", "F12", "9 S", "ESC", "VOLUMEUP"):
             assert await at.type(keys) == KeyAnswer(
-                "refused", "nobody is signed on at this table: sign on at the console first"
+                "refused", "no operator is signed on at this table: sign on at the console first"
             )
         assert own.engine.seq == before
 

@@ -732,7 +732,7 @@ def _later_format(path: Path) -> None:
         (_no_folder, "none/operators.db", "cannot be opened: No such file or directory; check the path"),
         (_text, "operators.db", "cannot be opened: file is not a database"),
         (_folder, "operators.db", "cannot be opened: Is a directory"),
-        (_other_database, "operators.db", "is an SQLite file and holds no accounts: give another path"),
+        (_other_database, "operators.db", "is an SQLite file without accounts: give another path"),
         (_later_format, "operators.db", "has accounts in format 9 and this program reads 4"),
     ],
 )

@@ -344,7 +344,7 @@ def desk_says(order: Order, who: str) -> Said:
     if said.code != "needs_approval" or not table_says(order, who, SECOND).accepted:
         return said
     why = said.text.removesuffix(": let another person sign it, with their own name and password")
-    text = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person, who approves it at a session of their own"
+    text = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
     return Said(accepted=False, code="awaits_approval", text=text)
 
 
@@ -412,11 +412,11 @@ def may(role: Role, order: Order) -> bool:
 def catalogue_says(order: Order, role: Role) -> tuple[tuple[int, Said], Said]:
     """What the console's API answers somebody of this role, with its status, and the socket."""
     if CATALOGUE[order.kind].seen:
-        text = f"{order.kind}: a device of this table gives it, so it cannot be ordered here"
+        text = f"{order.kind}: a device of this table gives this order, so it cannot be given here"
         unreadable = Said(accepted=False, code="bad_request", text=text)
         return (422, unreadable), unreadable
     if not may(role, order):
-        text = f"your roles do not let you order {order.kind}"
+        text = f"your roles do not allow {order.kind}"
         unsigned = f"signature: the roles of {role} do not allow {order.kind}"
         return (403, Said(accepted=False, code="not_of_role", text=text)), Said(
             accepted=False, code="not_signed", text=unsigned
@@ -475,7 +475,10 @@ async def test_a_key_does_in_the_operators_name_what_the_machine_says(tmp_path):
                 pressed = await at.at_the_keypad(order)
                 who = order.state.operator
                 if who is None:
-                    assert pressed.text.startswith("nobody is signed on at this table"), (step, order.kind)
+                    assert pressed.text.startswith("no operator is signed on at this table"), (
+                        step,
+                        order.kind,
+                    )
                     continue
                 if "reason" in order.fields:
                     order.fields["reason"] = REASON
@@ -492,7 +495,7 @@ def test_the_steps_are_of_every_phase():
 
 
 OWN_APPROVAL = Said(
-    accepted=False, code="not_approved", text="nobody approves their own order: leave the approval out"
+    accepted=False, code="not_approved", text="you cannot approve your own order: leave `approval` out"
 )
 
 

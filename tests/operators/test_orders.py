@@ -94,7 +94,10 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
         ),
         ({"order": "key_card", "card": "9S", "position": "1"}, "key_card: position: must be "),
         ({"order": "key_card", "card": "9S", "place": 1}, "key_card has no 'place'"),
-        ({"order": "open_betting", "approval": APPROVAL}, "open_betting takes no approval: leave it out"),
+        (
+            {"order": "open_betting", "approval": APPROVAL},
+            "open_betting needs no approval: leave `approval` out",
+        ),
         ({"order": "void_coup", "reason": "x", "approval": "Eve"}, "send name and password as JSON: "),
         (
             {"order": "void_coup", "reason": "x", "approval": {"name": "Eve"}},

@@ -84,8 +84,12 @@ AT_THE_SOCKET = Peer("mei", ())
         ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
         ("wager_placed", {"seat": 0}, "wager_placed: seat: must be 1 or more"),
         ("wager_placed", {"seat": 100}, "wager_placed: seat: must be 99 or less"),
-        ("swipe_card", {"level": "executive", "by": BY_EVE}, "swipe_card: a device of this table gives it"),
-        ("swipe_card", {}, "swipe_card: a device of this table gives it"),
+        (
+            "swipe_card",
+            {"level": "executive", "by": BY_EVE},
+            "swipe_card: a device of this table gives this order",
+        ),
+        ("swipe_card", {}, "swipe_card: a device of this table gives this order"),
         ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: must be 0 or more"),
         ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
         (
@@ -94,8 +98,8 @@ AT_THE_SOCKET = Peer("mei", ())
             "retire: reason: write it without control characters, in one line",
         ),
         ("confirm", {"by": "Eve"}, "send name and password as JSON"),
-        ("end_game", {"by": BY_EVE}, "end_game is given by whoever is signed on: leave `by` out"),
-        ("confirm", {"approval": BY_EVE}, "confirm takes no approval"),
+        ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
+        ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
     ],
 )
 async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
@@ -316,7 +320,7 @@ async def test_nobody_stands_for_a_card_that_was_not_swiped(name, tmp_path):
             (over_the_socket.code, over_the_socket.reason),
         ):
             assert code == "bad_request"
-            assert reason == "swipe_card: a device of this table gives it, so it cannot be ordered here"
+            assert reason == "swipe_card: a device of this table gives this order, so it cannot be given here"
         assert here.events("swipe_card") == []
         assert [each["kind"] for each in here.events()[before:]] == ["session_ended", "session_begun"][
             name == "Eve" :
@@ -337,7 +341,7 @@ async def test_what_a_device_gives_is_taken_at_no_desk(tmp_path):
         ):
             answer = await browser.order(kind, **fields)
             assert (answer.status, answer.json["code"]) == (422, "bad_request")
-            assert answer.json["reason"].startswith(f"{kind}: a device of this table gives it")
+            assert answer.json["reason"].startswith(f"{kind}: a device of this table gives this order")
         assert given.isdisjoint((await browser.view())["orders"])
 
 
@@ -418,8 +422,10 @@ async def test_a_table_without_accounts_takes_a_dealers_orders_alone_over_the_so
         assert called.accepted
         assert here.events("sign_on") == [{"who": "mei", "kind": "sign_on"}]
         assert (refused.code, signed.code) == ("not_of_role", "not_signed")
-        assert (refused.reason or "").startswith("this order needs an account, and the table has none: make ")
-        assert signed.reason == "signature: this table has no accounts that could sign an order"
+        assert (refused.reason or "").startswith(
+            "this order needs an account, and the table has no accounts: make "
+        )
+        assert signed.reason == "signature: this table has no accounts to sign an order with"
         assert here.inputs() == before
 
 

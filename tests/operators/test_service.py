@@ -110,7 +110,7 @@ async def test_the_view_has_the_devices_the_broker_and_the_record(tmp_path):
             "broker": "offline",
             "record": "online",
         }
-        assert "the displays do not follow the table" in found["broker"]["warning"]
+        assert "displays do not follow the table" in found["broker"]["warning"]
         assert re.fullmatch(r"\d+ inputs, [\d,]+\.\d GB free on its disk", found["record"]["reason"])
         assert found["record"]["port"] == str(service.record)
 

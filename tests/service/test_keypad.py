@@ -23,7 +23,7 @@ from tests.service.table_on_a_machine import (
     wait_until,
 )
 
-NOBODY = "nobody is signed on at this table: sign on at the console first"
+NOBODY = "no operator is signed on at this table: sign on at the console first"
 
 
 class Keypad(Program):

@@ -145,14 +145,14 @@ def _folder(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "name", "group", "sentence"),
     [
-        (_file, "operator.sock", None, "is there and is no socket: give another path, or take it away"),
-        (_folder, "operator.sock", None, "is there and is no socket: give another path, or take it away"),
+        (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
+        (_folder, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
         (lambda _: None, "x" * 120, None, "cannot be made: AF_UNIX path too long"),
         (
             lambda path: _file(path.parent),
             "folder/operator.sock",
             None,
-            "folder of the operators' socket is not there: make it, or correct the path",
+            "folder of the operators' socket does not exist: make it, or correct the path",
         ),
         (lambda _: None, "mistyped/operator.sock", None, "mistyped of the operators' socket is not there"),
         (
@@ -179,7 +179,7 @@ def test_a_service_without_a_door_ends_and_says_why(tmp_path):
     service.begin_to_start()
 
     assert service.process.wait(30) == 2
-    assert service.said()[-1].endswith("is there and is no socket: give another path, or take it away")
+    assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove it")
     assert not any("Traceback" in line for line in service.said())
 
 
@@ -292,7 +292,7 @@ async def test_a_second_person_signs_at_the_socket_as_at_the_consoles(tmp_path):
             assert (answer["accepted"], answer["code"]) == (False, code), answer
         assert (await order(path, **game, approval=BOB))["accepted"]
         answer = await order(path, order="sign_off", by=MEI, approval=BOB)
-        assert answer["reason"] == "sign_off takes no approval: leave it out"
+        assert answer["reason"] == "sign_off needs no approval: leave `approval` out"
     (payload,) = rows(record, "SELECT payload FROM inputs ORDER BY seq DESC LIMIT 1")[0]
 
     assert {"who": "Mei", "approved_by": "Bob"}.items() <= json.loads(payload).items()
@@ -327,13 +327,13 @@ async def test_without_accounts_the_socket_takes_a_dealers_orders_alone(tmp_path
     assert set(refused) == {kind for kind in ORDERED if Role.DEALER not in CATALOGUE[kind].roles}
     (reason,) = set(refused.values())
     assert reason == (
-        "this order needs an account, and the table has none: make accounts with `punto operators`, and name their file in "
+        "this order needs an account, and the table has no accounts: make them with `punto operators`, and name their file in "
         "[accounts]"
     )
     assert answers["sign_on"]["accepted"]
     assert (signed["code"], signed["reason"]) == (
         "not_signed",
-        "signature: this table has no accounts that could sign an order",
+        "signature: this table has no accounts to sign an order with",
     )
 
 
@@ -351,7 +351,8 @@ async def test_what_only_a_device_sees_is_never_ordered(tmp_path, kind, people, 
 
             assert (answer["accepted"], answer["code"]) == (False, "bad_request")
             assert (
-                answer["reason"] == f"{kind}: a device of this table gives it, so it cannot be ordered here"
+                answer["reason"]
+                == f"{kind}: a device of this table gives this order, so it cannot be given here"
             )
         assert own.journal.last_seq == before
     with pytest.raises(SystemExit):
@@ -468,11 +469,14 @@ BAD: list[tuple[bytes, str]] = [
     (b'{"order": "sign_onn"}', "there is no order 'sign_onn' (did you mean sign_on?)"),
     (b'{"order": "set_wager"}', "there is no order 'set_wager'"),
     (b'{"order": "card_drawn"}', "there is no order 'card_drawn'"),
-    (b'{"order": "\\ud800"}', "the request has half of a character in it: send it whole"),
-    (b'{"order": "sign_on", "\\ud800": 1}', "the request has half of a character in it: send it whole"),
+    (b'{"order": "\\ud800"}', "the request contains half of a character: send the whole character"),
+    (
+        b'{"order": "sign_on", "\\ud800": 1}',
+        "the request contains half of a character: send the whole character",
+    ),
     (
         b'{"order": "void_coup", "reason": "\\ud800"}',
-        "the request has half of a character in it: send it whole",
+        "the request contains half of a character: send the whole character",
     ),
     (b'{"order": "sign_on", "who": "eve"}', "sign_on has no 'who': it takes nothing"),
     (b'{"order": "sign_on", "kind": "sign_off"}', "sign_on has no 'kind': it takes nothing"),

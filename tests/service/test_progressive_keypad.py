@@ -26,7 +26,7 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
         assert "the game is not started" in await refused(here, "F6 2")
 
         answer = await here.press("F5")
-        assert (answer.result, answer.text) == ("done", "START GAME: wagers of 2 5")
+        assert (answer.result, answer.text) == ("done", "START GAME: seats with a wager: 2 5")
         assert here.meter == 1_000_040
         assert "this game is already started" in await refused(here, "F5")
         assert "the hand is not over" in await refused(here, "F6 2")
@@ -42,7 +42,7 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
         assert (await here.press("F6 2")).text == "seat 2 is selected"
         assert "seat 5 won as well" in await refused(here, "F7")
         assert (await here.press("F6 KP5")).text == "seat 5 is selected"
-        assert (await here.press("F6 5")).text == "seat 5 is taken back"
+        assert (await here.press("F6 5")).text == "seat 5 is no longer selected"
         await here.press("F6 5")
         assert "the key is in JPH" in await refused(here, "F8")
 
@@ -129,7 +129,7 @@ async def test_no_award_is_logged_before_the_key_switch_has_said_where_it_stands
             KeypadConfig(port="/dev/keypad", key_switch=True),
         )  # a service that has just come up, and a keypad that is not there yet
 
-        assert (await door.press("F7")).text.startswith("the key switch has not said where it stands")
+        assert (await door.press("F7")).text.startswith("the position of the key switch is not known")
         assert here.step == "settling"
         await door.turned("jph")
         assert (await door.press("F7")).result == "done"
