@@ -1,4 +1,4 @@
-"""The answers of the API: their descriptions, and each refusal as an answer."""
+"""The answers of the API: their descriptions, and the answer to each refusal."""
 
 from typing import Any, Final
 
@@ -10,31 +10,28 @@ from starlette.routing import Match
 
 from punto.configs.faults import must_be
 from punto.consoles import api
-from punto.consoles.guard import said
+from punto.consoles.guard import refusal_answer
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.orders.desk import OrderAnswer
 
 _WORDS: Final = {
-    401: "nobody is signed on, or the name and password are not accepted",
+    401: "not signed on, or the name and password are not accepted",
     403: "not of your role, not approved, or not from the consoles' own pages",
-    404: "there is none",
+    404: "not found",
     409: "refused by the table",
     413: "too long",
     415: "not JSON",
     422: "unreadable; the reason says what to write",
-    429: "too many attempts; Retry-After says for how long to wait",
+    429: "too many attempts; Retry-After says how long to wait",
     503: "the accounts cannot be read",
 }
-
-
 _CODES: Final = {404: "not_found", 413: "too_long"}
 
-
-OF_JSON: Final = (413, 415, 422)  # refusals of what takes JSON
+OF_JSON: Final = (413, 415, 422)  # refusals of paths that accept JSON
 
 
 def answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
-    """How a path refuses, for the OpenAPI document; all of them ask who is signed on."""
+    """The refusals of a path, for the OpenAPI document; every path requires a session."""
     return {
         status: {"content": api.REFUSAL, "description": _WORDS[status]}
         for status in sorted((401, *refusals, 503))
@@ -42,17 +39,17 @@ def answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
 
 
 def order_answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
-    """The same of what gives an order, which the table too may refuse."""
+    """The answers of a path that gives an order, which the table may refuse too."""
     refused = {"model": OrderAnswer, "description": _WORDS[409]}
     return {200: {"model": OrderAnswer}, **answers(403, 422, 429, *refusals), 409: refused}
 
 
 def answer_refusals(app: FastAPI) -> None:
-    """Let the application answer each refusal as JSON with its code and reason."""
+    """Make the application answer each refusal as JSON with its code and reason."""
 
     @app.exception_handler(RefusalError)
     async def refused(_: Request, refusal: RefusalError) -> Response:
-        answer = said(refusal.status, refusal.code, str(refusal))
+        answer = refusal_answer(refusal.status, refusal.code, str(refusal))
         if refusal.retry_after is not None:
             answer.headers["Retry-After"] = str(refusal.retry_after)
         return answer
@@ -60,12 +57,12 @@ def answer_refusals(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def bad_parameter(_: Request, error: RequestValidationError) -> Response:
         fault = error.errors()[0]
-        return said(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {must_be(fault)}")
+        return refusal_answer(422, "bad_request", f"{'.'.join(map(str, fault['loc'][1:]))}: {must_be(fault)}")
 
     @app.exception_handler(HTTPException)
     async def not_served(request: Request, error: HTTPException) -> Response:
-        answer = said(error.status_code, _CODES.get(error.status_code, "not_served"), error.detail)
-        if error.status_code == 405:  # the router names those of the first route at this path alone
+        answer = refusal_answer(error.status_code, _CODES.get(error.status_code, "not_served"), error.detail)
+        if error.status_code == 405:  # the router lists only the methods of the first route at this path
             served = (route for route in app.routes if route.matches(request.scope)[0] is not Match.NONE)
             methods = {method for route in served for method in getattr(route, "methods", None) or ()}
             answer.headers["Allow"] = ", ".join(sorted(methods))

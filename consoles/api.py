@@ -1,4 +1,4 @@
-"""What the consoles' HTTP API takes and answers, and the OpenAPI document that says so."""
+"""The requests and answers of the consoles' HTTP API, and its OpenAPI document."""
 
 from typing import Annotated, Any, Final
 
@@ -13,19 +13,19 @@ from punto.controller.orders.requests import Body, Credentials, Name, Password, 
 
 
 class Credential(Body):
-    """What a security key answered: a `PublicKeyCredential` as browsers write it in JSON."""
+    """A security key's answer: a `PublicKeyCredential` as browsers write it in JSON."""
 
     credential: dict[str, Any]
 
 
 class NamedCredential(Name, Credential):
-    """What the security key of the person of this name answered."""
+    """The answer of the security key of the person with this name."""
 
 
 class SessionAnswer(BaseModel):
-    """Who is signed on, and the `notice` at the top of each page; no other account has or had this `number`.
+    """The person who is signed on, and the `notice` at the top of each page. The account's `number` is unique for ever.
 
-    `reads` and `orders` are what the roles let this person read and order at some time; what they can order now, the view says.
+    `reads` and `orders` are everything that the roles let this person read and order. The view lists the orders that are possible now.
     """
 
     number: int
@@ -38,20 +38,23 @@ class SessionAnswer(BaseModel):
 
 
 class SignedOnAnswer(SessionAnswer):
-    """Who has signed on. `csrf`, which is told this once, goes into the header X-CSRF-Token of whatever changes something."""
+    """The person who has signed on.
+
+    `csrf` is sent only here. Send it in the header X-CSRF-Token of each request that changes something.
+    """
 
     csrf: str
 
 
 class Refusal(BaseModel):
-    """Why not: for programs and for people."""
+    """The reason of a refusal, as a code for programs and as text for people."""
 
     code: str
     reason: str
 
 
 REFUSAL: Final = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
-"""What is answered then, for the document: FastAPI would make a model of it for every path and status, at each start."""
+"""The answer's schema by reference: otherwise FastAPI would make a model for every path and status at each start."""
 
 
 class OrderOnOffer(BaseModel):
@@ -86,10 +89,10 @@ ORDERS_ON_OFFER: Final = tuple(map(OrderOnOffer.model_validate, CATALOGUE.values
 
 
 def openapi_document(app: FastAPI) -> dict[str, Any]:
-    """The whole document, which takes a good part of a second to make.
+    """The whole document. It takes most of a second to make.
 
-    What FastAPI cannot know is added: the bodies, which the routes read for themselves, what a refusal is, and that cookie
-    and token are needed together.
+    This function adds what FastAPI does not know: the bodies, which the routes read themselves, the model of a refusal, and
+    that cookie and token are required together.
     """
     document = app.openapi()
     document["components"]["schemas"]["Refusal"] = Refusal.model_json_schema()
@@ -110,6 +113,6 @@ def openapi_document(app: FastAPI) -> dict[str, Any]:
         }
     for operations in document["paths"].values():
         for operation in operations.values():
-            if "security" in operation:  # FastAPI writes two of them as if either would do
+            if "security" in operation:  # FastAPI writes two of them as alternatives
                 operation["security"] = [{name: [] for each in operation["security"] for name in each}]
     return document

@@ -1,4 +1,4 @@
-"""The consoles' service: accounts and sessions, and the web server at the configured address."""
+"""The consoles' service: sessions, and the web server at the configured address."""
 
 import asyncio
 import ssl
@@ -29,7 +29,7 @@ _log = structlog.get_logger("punto.consoles")
 
 
 class Console:
-    """The consoles of one table. What is opened here is served by `serve` and closed with it."""
+    """The consoles of one table. The constructor opens the address; `serve` serves it and closes it."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Console:
         record: Path,
         progressive: ProgressiveConfig | None = None,
     ) -> None:
-        """Open certificate and address; by `progressive` the Game Manager knows when a gaming day begins.
+        """Open certificate and address. `progressive` has the Game Manager's calendar and printer.
 
         Raises:
-            ConfigError: one of them cannot be used.
+            ConfigError: the certificate or the address cannot be used.
         """
         tls = _tls(config)
         self._listener = listen(config.host, config.port, "console.port", "name another")
@@ -65,7 +65,7 @@ class Console:
         """Serve until cancelled.
 
         Raises:
-            RecordError: an order, or who came in, could not be put on the record.
+            RecordError: an order or a sign-on could not be recorded.
         """
         self._parts.desk.engine.watchers.append(lambda *_: self._parts.changes.notify())
         serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
@@ -77,19 +77,19 @@ class Console:
                 if ended.done():
                     ended.result()
         finally:
-            # The streams first, so that the server can end in order.
+            # The streams first, so that the server can end cleanly.
             self._parts.changes.close()
             self._server.stop()
             tending.cancel()
             await asyncio.wait([serving, tending])
-            self._listener.close()  # a server that is stopped before it has begun leaves it open
+            self._listener.close()  # a server that is stopped before it has started leaves it open
 
     def _fail(self, error: Exception) -> None:
         if not self._failure.done():
             self._failure.set_exception(error)
 
     async def _tend(self) -> None:
-        """End what sessions are to end, and keep the pace of the hands."""
+        """End the sessions that must end, and update the hands an hour."""
         last_round, looked, engine = -1, 0, self._parts.desk.engine
         while True:
             try:
@@ -106,11 +106,11 @@ class Console:
 
 
 def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> House:
-    async def note(print_: PrintWinPage) -> int:
+    async def record_print(print_: PrintWinPage) -> int:
         (handled,) = await engine.submit([print_], f"operator {print_.who}")
         return handled.seq
 
-    of = (record, lambda: engine.state, engine.written, note)
+    of = (record, lambda: engine.state, engine.written, record_print)
     if config is None:
         return House(*of, Calendar.of())
     return House(*of, config.calendar, config.slip_printer, config.slip_encoding)

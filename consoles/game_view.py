@@ -1,6 +1,6 @@
-"""What a console shows of the table's progressive: its game, seat by seat, what to do now, and which orders are possible.
+"""The table's progressive as a console shows it: its game, the seats, the next step, and the possible orders.
 
-The reserve is hidden, and in none of it.
+The reserve is hidden and never included.
 """
 
 import hashlib
@@ -43,11 +43,11 @@ class SeatInGame(Part):
     """A seat in the progressive's game.
 
     - `lit`: its sensor's light is on: a wager is recognised there, or is in the game. `wagered`: it is in the game.
-    - `late`: a wager lies there that came after the start, and is in no game.
-    - `spent`: one lies there that is in no game, for it has had another or was voided: it must be laid anew to be one.
-    - `won`: its hand won an award, or may have; `selected`: its hand button is on.
-    - `share`: what it gets of the award, in minor units, as far as that is known.
-    - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null where it can.
+    - `late`: its wager came after the start, and is in no game.
+    - `spent`: its wager is in no game, because it was in an earlier game or was voided; it must be placed again.
+    - `won`: its hand won an award, or may have won one; `selected`: its hand button is on.
+    - `share`: its share of the award in minor units, null if that is not known.
+    - `refused`: why its hand button, or before the start its wager, cannot be pressed now; null if it can.
     """
 
     seat: int
@@ -62,12 +62,12 @@ class SeatInGame(Part):
 
 
 class AwardInGame(Part):
-    """What the hand won: the tier, who pays it, and what it comes to.
+    """The award of the hand: its tier, its payer and its amount.
 
-    - `number`, `state`: once it is logged, and whether the meter is adjusted for it.
-    - `amount`, `shares`: fixed then; before, as they would be by the hands that are selected now, null and none where
-      nobody knows yet. Shares are in the order of paying.
-    - `card`: the level of the card or signature that completes it, null with Aquarius and where the dealer confirms it alone.
+    - `number`: null until the award is logged; `state`: whether it is logged, and whether the meter is adjusted for it.
+    - `amount`, `shares`: fixed when the award is logged. Before that they follow from the seats that are selected now, and
+      are null and empty if they are not known. Shares are in the order of payment.
+    - `card`: the level of the card or signature that completes the award, null with Aquarius or if the dealer confirms alone.
     - `dealer`: whether the dealer confirms it alone.
     """
 
@@ -84,7 +84,7 @@ class AwardInGame(Part):
 
 
 class Todo(Part):
-    """What to do now for the progressive, by a code and in words; `order` is the one that does it, null where none does."""
+    """The next step for the progressive, as a code and as text; `order` is the order that does it, null if there is none."""
 
     code: str
     text: str
@@ -102,15 +102,15 @@ class Todo(Part):
 class GameView(Part):
     """The progressive at this table; amounts in minor units.
 
-    - `settings`: a mark that is another one whenever the settings are.
-    - `meter`: what displays show; `wager`: what one wager is, which `stays` on its sensor or is taken at the start.
-    - `round`: the game's, 0 before the first.
-    - `seat_one`: the side of the dealer that seat 1 is on.
-    - `sensors`: whether they are heard; "none" where the seats with a wager are keyed.
-    - `orders`: every order of the game, whoever may give it, and why it cannot be given now; null where it can.
-    - `start_label`: what this table calls START GAME.
-    - `by_device`: those that a device of this table gives now.
-    - `password_of`: whose card was swiped and waits for its owner's password, null where none does.
+    - `settings`: a mark that changes with the settings.
+    - `meter`: the amount on displays; `wager`: the amount of one wager, which `stays` on its sensor or is taken at the start.
+    - `round`: the game's round, 0 before the first.
+    - `seat_one`: the side of the dealer on which seat 1 is.
+    - `sensors`: the state of the wager sensors; "none" if the seats with a wager are keyed.
+    - `orders`: every order of the game for all roles, and why it cannot be given now; null if it can.
+    - `start_label`: this table's label for START GAME.
+    - `by_device`: the orders that a device of this table gives now.
+    - `password_of`: the owner of a swiped card that waits for a password, or null.
     """
 
     id: str
@@ -141,19 +141,19 @@ def _mark(settings: ProgressiveSettings) -> str:
 
 
 def game_view(state: TableState, fitted: Fitted, tried: Mapping[str, RefusedError | None]) -> GameView | None:
-    """The progressive's game at this table, None where there is no progressive.
+    """The progressive's game at this table, None if it has no progressive.
 
-    `fitted` is what its devices do, `tried` what `possible.refusals` found.
+    `fitted` is what its devices do, `tried` the result of `possible.refusals`.
     """
     progressive = state.progressive
     return None if progressive is None else _Game(state, progressive, fitted).view(tried)
 
 
 class _Game:
-    """The game as it stands, and its award: `logged`, the one on the books; `expected`, what would be logged.
+    """The present game and its award.
 
-    `expected` is the award that would be logged if all were confirmed now, or why none would be; None where nothing is
-    to be.
+    `logged` is the award on the books. `expected` is the award that would be logged if everything were confirmed now, or
+    why it would be refused; None if there is no award to confirm.
     """
 
     def __init__(self, state: TableState, progressive: TablesProgressive, fitted: Fitted) -> None:
@@ -169,7 +169,7 @@ class _Game:
         self.award = self._award()
 
     def view(self, tried: Mapping[str, RefusedError | None]) -> GameView:
-        """What a console shows of it."""
+        """The game as a console shows it."""
         settings, procedure, state = self.settings, self.procedure, self.state
         orders = {
             kind: None if refused is None else str(refused)
@@ -202,15 +202,15 @@ class _Game:
         )
 
     @property
-    def _nobody(self) -> bool:
-        """Whether it is confirmed that nobody won, and a card or a signature is to complete it."""
+    def _denied(self) -> bool:
+        """Whether NOBODY WON is confirmed, and needs a card or a signature to complete it."""
         return self.procedure.kind == "nexus" and isinstance(self.procedure.confirmed, NobodyWon)
 
     # --- the award
 
     def _expected(self) -> Award | RefusedError | None:
         hand, procedure = self.hand, self.procedure
-        if procedure.step not in _TO_CONFIRM or self._nobody:
+        if procedure.step not in _TO_CONFIRM or self._denied:
             return None
         if hand.won is None or not (hand.won.certain or hand.selected):
             return None
@@ -231,7 +231,7 @@ class _Game:
         return None if after is None else after.books.awards[-1]
 
     def _award(self) -> AwardInGame | None:
-        """The award of the game: the one that is logged, or the one that its hand won."""
+        """The award of the game: the logged one, or the one that the hand won."""
         hand, logged = self.hand, self.logged
         if logged is not None:
             name = logged.rule
@@ -260,7 +260,7 @@ class _Game:
         )
 
     def _logged(self) -> Award | None:
-        """The award of the game in play that is logged and stands."""
+        """The logged award of the game in play, unless it was backed out."""
         if self.procedure.step not in {Step.LOGGED, Step.ADJUSTED}:
             return None
         here = (self.state.settings.table, self.hand.round)
@@ -291,7 +291,7 @@ class _Game:
                 refused=None if refused is None else str(refused),
             )
 
-    # --- what to do now, by its code and in words
+    # --- the next step, as a code and as text
 
     def _todo(self, orders: Mapping[str, str | None]) -> tuple[str, str]:
         match self.procedure.step.value:
@@ -305,7 +305,7 @@ class _Game:
                 refused = refusal(self.state, SwipeCard(_ANOTHER, "supervisor"))
                 executive = refused is not None and refused.code == "executive_needed"
                 card = "an Executive" if executive else "a Supervisor"
-                what = "That nobody won" if self._nobody else "The award"
+                what = "NOBODY WON" if self._denied else "The award"
                 return "swipe_card", f"{what} is confirmed: swipe {card} card to complete it, or sign"
             case "logged":
                 return "key_to_run", self._logged_words()
@@ -314,7 +314,7 @@ class _Game:
 
     def _logged_words(self) -> str:
         if self.hand.denied:
-            return "That nobody won is logged: turn the key to RUN"
+            return "NOBODY WON is logged: turn the key to RUN"
         meter = self.award is not None and self.award.payer == "meter"
         return f"The award is logged: turn the key to RUN{', which takes it off the meter' if meter else ''}"
 
@@ -331,7 +331,7 @@ class _Game:
         return "start_game", f"Press {label} once the progressive wagers lie on their sensors"
 
     def _base_wagers_at(self, seats: Sequence[int]) -> str:
-        """What the dealer is to see at these seats, whose base wagers nobody records (sheet 000, dealing procedure 1)."""
+        """The dealer's check of the base wagers at these seats, which are not recorded (sheet 000, dealing procedure 1)."""
         has = "has" if len(seats) == 1 else "each have"
         only = ", not on both" if self.settings.one_side_only else ""
         return f"that {_named(seats)} {has} a wager on Player or Banker{only}"
@@ -383,7 +383,7 @@ class _Game:
             return "end", f"Nothing is left to pay: press {self.end}"
         order = ", in this order" if len(self.award.shares) > 1 else ""
         tray = " from the tray" if self.award.payer == "tray" else ""
-        # What each gets is in the award: amounts are written with their currency by the pages alone.
+        # The text has no amounts: the pages show them from the award, with their currency.
         seats = _named([each.seat for each in self.award.shares])
         return "pay", f"Pay {seats}{tray}{order}; then press {self.end}"
 

@@ -1,7 +1,7 @@
-"""What every request to the consoles goes through: whose page it comes from, what it carries, what goes back with it.
+"""Middleware for every request to the consoles: the origin of the page, the size of the body, the headers of the answer.
 
-Browsers send cookies along with requests that other people's pages make. So whatever changes something must come from
-this service's own pages, which `Origin` or `Sec-Fetch-Site` say and no page can forge.
+Browsers send cookies with requests that pages of other sites make. So a request that changes something must come from this
+service's own pages, as shown by `Origin` or `Sec-Fetch-Site`, which no page can forge.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _THIS_MACHINE: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
 
 class Guard:
-    """The application behind its guard; `failed` is given what may not be passed over, and ends the service."""
+    """The application behind its guard; `failed` receives unexpected exceptions and ends the service."""
 
     def __init__(self, application: ASGIApp, *, tls: bool, failed: Callable[[Exception], None]) -> None:
         self._application = application
@@ -38,7 +38,7 @@ class Guard:
         self._failed = failed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through to the application, or answer it."""
+        """Pass a request to the application, or refuse it."""
         if scope["type"] != "http":
             return
         send = _with_headers(scope, send)
@@ -50,49 +50,45 @@ class Guard:
         try:
             await self._application(scope, _at_most(LONGEST_BODY, receive, scope["method"]), send)
         except (ClientDisconnect, SendTimeoutError):
-            pass  # whoever asked has gone
-        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the service and not just this request
+            pass  # the client has disconnected
+        except Exception as error:  # noqa: BLE001 - it must end the service, not only this request
             self._failed(error)
 
     def _refusal(self, method: str, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
         if not self._tls and host.rpartition(":")[0] not in _THIS_MACHINE and host not in _THIS_MACHINE:
-            # A name that somebody lets resolve to this machine makes their page one of this host's. Under TLS the
-            # certificate would not be for that name.
-            return said(403, "other_host", "without TLS the consoles are at 127.0.0.1 and localhost alone")
+            # If an attacker's name resolves to this machine, their page belongs to the same host. With TLS the certificate
+            # does not match that name.
+            return refusal_answer(403, "other_host", "without TLS use the consoles at 127.0.0.1 or localhost")
         site = headers.get("sec-fetch-site")
         if method in _SAFE:
             if site in {"cross-site", "same-site"} and headers.get("sec-fetch-mode") != "navigate":
-                return said(403, "cross_site", "this was asked by another site's page")
+                return refusal_answer(403, "cross_site", "a page of another site sent this request")
             return None
         origin, own = headers.get("origin"), own_origin(headers, tls=self._tls)
         if origin in {None, own} and site in {None, "same-origin"} and (origin or site):
             return None
-        return said(
-            403, "cross_site", f"send this from the consoles' own pages, or with the header Origin: {own}"
-        )
+        reason = f"send this from the consoles' own pages, or with the header Origin: {own}"
+        return refusal_answer(403, "cross_site", reason)
 
 
 def own_origin(headers: Headers, *, tls: bool) -> str:
-    """The origin of this service's own pages, as a request names it."""
+    """The origin of this service's own pages, from the request's host."""
     return f"{'https' if tls else 'http'}://{headers.get('host', '')}"
 
 
-def said(status: int, code: str, reason: str) -> JSONResponse:
-    """A refusal, as the document has it: `api.Refusal`."""
+def refusal_answer(status: int, code: str, reason: str) -> JSONResponse:
+    """A refusal as an answer: `api.Refusal`."""
     return JSONResponse({"code": code, "reason": sayable(reason)}, status)
 
 
 def _with_headers(scope: Scope, send: Send) -> Send:
-    # Pages and scripts are asked for again at each load, so that a new version is there at once; answers are nobody else's.
-    keep = "no-store" if scope["path"].startswith("/api/") else "no-cache"
+    # Browsers check pages and scripts at each load, so that they get a new version at once; answers are never stored.
+    cache = "no-store" if scope["path"].startswith("/api/") else "no-cache"
 
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
-            headers["Cache-Control"] = keep
+            MutableHeaders(scope=message).update({**HEADERS, "Cache-Control": cache})
         await send(message)
 
     return with_headers
@@ -102,11 +98,11 @@ def _too_long(headers: Headers) -> JSONResponse | None:
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= LONGEST_BODY:
         return None
-    return said(413, "too_long", _TOO_LONG)
+    return refusal_answer(413, "too_long", _TOO_LONG)
 
 
 def _at_most(most: int, receive: Receive, method: str) -> Receive:
-    """What comes in, as long as it is no more than this, whether or not its length was said before."""
+    """`receive` with a limit for the body's bytes, with or without a Content-Length."""
     received = 0
 
     async def bounded() -> Message:
@@ -115,7 +111,9 @@ def _at_most(most: int, receive: Receive, method: str) -> Receive:
         received += len(message.get("body", b""))
         if received <= most:
             return message
-        if method in _SAFE:  # which has no body: nothing waits for it, and an answer may be on its way
+        if (
+            method in _SAFE
+        ):  # these have no body: the application does not wait for it, and may be answering already
             return {"type": "http.disconnect"}
         raise HTTPException(413, _TOO_LONG)
 

@@ -1,4 +1,4 @@
-"""What the record says to those who may read it: rounds, a round's inputs, a shift. Read beside the writer, never changed."""
+"""Reports from the record: rounds, a round's inputs, a shift. They read the record beside its writer and change nothing."""
 
 import dataclasses
 import json
@@ -22,45 +22,45 @@ from punto.controller.messages.models import Part, Timestamp
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_ROUND: Final = 2**62  # above every round's number
 
-MOST_TOLD: Final = 1000
-"""So many inputs of a round are told, and so many entries of each list of a shift: the last ones."""
+MOST_LISTED: Final = 1000
+"""The most inputs of a round, and the most entries of each list of a shift. A report has the last ones."""
 
 _ORDERS: Final = {kind: each.report for kind, each in CATALOGUE.items() if each.report is not None}
-"""What was seen to, in words; of one that the table refused its reason is told."""
+"""The texts for orders; an order that the table refused has the refusal's reason instead."""
 _OF_THE_METER: Final = tuple(
     str(field.default)
     for kind in get_args(Sensed | GameOrder | BooksOrder)
     for field in dataclasses.fields(kind)
     if field.name == "kind"
 )
-"""What happens in a game of the progressive and what is ordered of its meter: told where it was refused."""
+"""The inputs of a progressive's game and the orders for its meter, which are listed if they were refused."""
 _DEVICES: Final = {
     "lid_moved": "the shoe's lid was {moved}",
     "configuration_keypad": "the configuration keypad was {moved} {path}",
-    "card_overdrawn": "a card too many was drawn",
+    "card_overdrawn": "one card too many was drawn",
     "shoe_lost": "the shoe was lost: {reason}",
     "service_started": "the service started, version {version}",
 }
-"""What devices did, in words, where the table itself said nothing of it."""
+"""The texts for events of devices for which the table has no text of its own."""
 _MOVED: Final = {
     ("lid_moved", True): "opened",
     ("lid_moved", False): "closed",
     ("configuration_keypad", True): "plugged in at",
-    ("configuration_keypad", False): "taken away from",
+    ("configuration_keypad", False): "unplugged from",
 }
 _ACCESS: Final = {
     "session_begun": "signed on",
     "session_ended": "session ended: {why}",
     "access_refused": "refused {what}: {code}",
 }
-"""Who came in and who did not, in words."""
+"""The texts for sign-ons, sign-offs and refusals."""
 
 
 def _kinds(*kinds: str) -> str:
     return f"json_extract(payload, '$.kind') IN ({', '.join(map(repr, kinds))})"
 
 
-# The rounds since one that were settled and then taken back. Of one before it, what this changed stays in the totals.
+# The rounds from a first one on that were settled and then taken back. For an earlier round, the change is in the totals.
 _TAKEN_BACK: Final = """
 SELECT json_extract(record, '$.corrects') AS taken_back FROM rounds
 WHERE round >= :first AND status = 'correction' AND winner IS NULL AND taken_back >= :first
@@ -73,7 +73,7 @@ SELECT wager, sum(stake > 0), sum(stake), sum(returned) FROM settlements WHERE r
     )
 ) GROUP BY wager ORDER BY wager
 """  # noqa: S608 - literals
-# How many there are of each status. A hand that was taken back is void and not played, and its entry is a correction.
+# The number of rounds of each status. A hand that was taken back is void and not played, and its entry is a correction.
 _COUNTS: Final = f"""
 SELECT status, sum(counts) FROM (
     SELECT status, status != 'played' OR round NOT IN ({_TAKEN_BACK}) AS counts FROM rounds WHERE round >= :first
@@ -89,20 +89,20 @@ SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
     {_kinds(*_ORDERS, *_DEVICES)}
     OR seq IN (SELECT input FROM incidents WHERE input >= ? AND kind != 'refused')
     OR ({_kinds(*_OF_THE_METER)} AND seq IN (SELECT input FROM incidents WHERE input >= ? AND kind = 'refused'))
-) ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+) ORDER BY seq DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 _ENTRANCES: Final = f"""
-SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND {_kinds(*_ACCESS)} ORDER BY seq DESC LIMIT {MOST_TOLD + 1}
+SELECT seq, ts, payload FROM inputs WHERE seq >= ? AND {_kinds(*_ACCESS)} ORDER BY seq DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 _SEEN_TO: Final = f"""
 SELECT ts, game, record FROM rounds WHERE round >= ? AND (
     status IN ('void', 'correction') OR json_array_length(record, '$.corrections')
-) ORDER BY round DESC LIMIT {MOST_TOLD + 1}
+) ORDER BY round DESC LIMIT {MOST_LISTED + 1}
 """  # noqa: S608 - literals
 
 
 class PastRound(Part):
-    """A round on the record: when it ended, and the name of the game that it was of."""
+    """A round on the record: when it ended, and the name of its game."""
 
     ts: Timestamp
     game: str
@@ -110,14 +110,14 @@ class PastRound(Part):
 
 
 class Rounds(Part):
-    """Rounds, the newest first; `more` says whether there are older ones."""
+    """Rounds, the newest first; `more` is true if there are older ones."""
 
     rounds: tuple[PastRound, ...]
     more: bool
 
 
 class Input(Part):
-    """An input on the record. A card that the round itself does not show is null."""
+    """An input on the record. A card that the round does not show is null."""
 
     seq: int
     ts: Timestamp
@@ -126,9 +126,9 @@ class Input(Part):
 
 
 class RoundInputs(PastRound):
-    """A round with every input from the end of the one before to its own, `earlier` more than are told not counted.
+    """A round with its inputs, from the end of the previous round to its own end: the last 1000 at most.
 
-    Told are the last ones, at most 1000.
+    `earlier` is the number of inputs that are left out.
     """
 
     inputs: tuple[Input, ...]
@@ -136,10 +136,10 @@ class RoundInputs(PastRound):
 
 
 class WagerTotals(Part):
-    """What a wager came to, corrections included, in minor units; `wagers` counts those that were made.
+    """The totals of a wager in minor units, corrections included; `wagers` is the number of wagers that were made.
 
-    Void hands are left out, for their wagers went back whole, and so is a hand that was voided after settlement. Of one
-    that came before the shift, what was paid or taken back is in `returned`.
+    Void hands are left out, because their wagers were returned whole, and so are hands that were voided after settlement.
+    If such a hand was before the shift, the amounts that were paid or taken back are in `returned`.
     """
 
     wager: str
@@ -150,7 +150,10 @@ class WagerTotals(Part):
 
 
 class Correction(Part):
-    """A round that was corrected or voided after settlement, or a card corrected before; `voided` says which of the two."""
+    """A round that was corrected or voided after settlement, or a card that was corrected before settlement.
+
+    `voided` is true if the round was voided.
+    """
 
     round: int
     ts: Timestamp
@@ -163,7 +166,7 @@ class Correction(Part):
 
 
 class VoidCoup(Part):
-    """A misdeal, or a round that was taken back after settlement: that the entry of the number `entry` has on the record."""
+    """A misdeal, or a round that was taken back after settlement; `entry` is the number of the entry that did that."""
 
     round: int
     entry: int | None
@@ -174,9 +177,9 @@ class VoidCoup(Part):
 
 
 class Incident(Part):
-    """Something out of the ordinary: an alarm, a stop or a card to be keyed, by its code; a call, and who saw to it.
+    """An unusual event: an alarm, a stop or a card to be keyed, by its code; a call, and who handled it.
 
-    `source` is where the input came from: a device, or "operator" and whose console it was.
+    `source` is the source of the input: a device, or "operator" and the name of the console's operator.
     """
 
     seq: int
@@ -203,7 +206,7 @@ class Shift(Part):
 
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
-    A list has its last 1000 entries at most, and `more` names those that had more.
+    A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
     """
 
     since: Timestamp
@@ -219,16 +222,16 @@ class Shift(Part):
 
 
 class Reports:
-    """Reports from the record at `path`; each is read in one transaction of its own, in a thread if that is wanted.
+    """Reports from the record at `path`. Each method reads in one transaction, and works in any thread.
 
-    Each raises RecordError if the record cannot be read.
+    Each method raises RecordError if the record cannot be read.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def rounds(self, before: int | None, limit: int) -> Rounds:
-        """At most `limit` rounds before the one of this number, or the last ones."""
+        """At most `limit` rounds before this number; with None, the last rounds."""
         with schema.reading(self._path) as connection:
             rows = connection.execute(
                 "SELECT ts, game, record FROM rounds WHERE round < ? ORDER BY round DESC LIMIT ?",
@@ -238,11 +241,11 @@ class Reports:
         return Rounds(rounds=found, more=len(rows) > limit)
 
     def round(self, number: int, *, sure: int) -> RoundInputs | None:
-        """A round with its inputs, None where there is none of this number.
+        """A round with its inputs, None if there is no round of this number.
 
-        No input tells a card that the round does not show, whatever the game and whoever asks: not one that was burned or
-        taken out of play unseen, nor one that was drawn too soon and begins the next hand, where seats may still wager.
-        Cards that the shoe read with less than the confidence `sure` are not told either: the round has what was keyed.
+        The inputs contain no card that the round does not show, in any game and for any reader: no card that was burned or
+        removed unseen, and no card that was drawn too soon and begins the next hand, which may still accept wagers. They
+        also contain no card that the shoe read with less than the confidence `sure`: the round has the keyed card.
         """
         with schema.reading(self._path) as connection:
             row = connection.execute(
@@ -255,13 +258,13 @@ class Reports:
                 "SELECT input FROM rounds WHERE round < ? ORDER BY round DESC LIMIT 1", (number,)
             ).fetchone()
             first = min(last, (0 if before is None else before[0]) + 1)
-            told = max(first, last - MOST_TOLD + 1)
+            since = max(first, last - MOST_LISTED + 1)
             inputs = connection.execute(
                 "SELECT seq, ts, source, payload FROM inputs WHERE seq BETWEEN ? AND ? ORDER BY seq",
-                (told, last),
+                (since, last),
             ).fetchall()
             refused = connection.execute(
-                "SELECT input FROM incidents WHERE kind = 'refused' AND input BETWEEN ? AND ?", (told, last)
+                "SELECT input FROM incidents WHERE kind = 'refused' AND input BETWEEN ? AND ?", (since, last)
             ).fetchall()
         ended = _past(*past)
         events = {seq: json.loads(payload) for seq, *_, payload in inputs}
@@ -271,18 +274,18 @@ class Reports:
             inputs=tuple(
                 Input(seq=seq, ts=ts, source=source, event=events[seq]) for seq, ts, source, _ in inputs
             ),
-            earlier=told - first,
+            earlier=since - first,
         )
 
     def hands_an_hour(self, now: datetime) -> float | None:
-        """How fast coups came over the last hour, from the first of them to now; None of fewer than two."""
+        """The coups an hour over the last hour, from the first of them to now; None if there were fewer than two."""
         with schema.reading(self._path) as connection:
             first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
     def shift(self, hours: int, now: datetime) -> Shift:
-        """What happened in so many hours until now."""
+        """The report of the last `hours` hours."""
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
             round_ = _first_since(connection, "rounds", "round", since)
@@ -309,10 +312,10 @@ class Reports:
         ]
         access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
         more = {
-            "voids": len(rows) > MOST_TOLD,
-            "corrections": max(len(rows), len(corrections)) > MOST_TOLD,
-            "alarms": max(len(noted), len(alarms)) > MOST_TOLD,
-            "access": len(entrances) > MOST_TOLD,
+            "voids": len(rows) > MOST_LISTED,
+            "corrections": max(len(rows), len(corrections)) > MOST_LISTED,
+            "alarms": max(len(noted), len(alarms)) > MOST_LISTED,
+            "access": len(entrances) > MOST_LISTED,
         }
         return Shift(
             since=since,
@@ -323,10 +326,10 @@ class Reports:
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
                 for wager, made, staked, returned in totals
             ),
-            voids=tuple(voids[-MOST_TOLD:]),
-            corrections=tuple(corrections[-MOST_TOLD:]),
-            alarms=tuple(alarms[-MOST_TOLD:]),
-            access=tuple(access[-MOST_TOLD:]),
+            voids=tuple(voids[-MOST_LISTED:]),
+            corrections=tuple(corrections[-MOST_LISTED:]),
+            alarms=tuple(alarms[-MOST_LISTED:]),
+            access=tuple(access[-MOST_LISTED:]),
             more=tuple(name for name, has_more in more.items() if has_more),
         )
 
@@ -334,8 +337,8 @@ class Reports:
 def _first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
     """The number of the first row at or after a time: numbers have no gaps, and times rise with them.
 
-    It is looked for from the end, so that no more is read than is reported on. Where the clock was set back in between, it is
-    one of those that it may be.
+    The search begins at the end, so that it reads only the rows of the report. If the clock was set back in between, the
+    result is one of several possible rows.
     """
     before = f"SELECT {number} FROM {table} WHERE ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
     row = connection.execute(before, (since,)).fetchone()
@@ -347,11 +350,10 @@ def _past(ts: str, game: str, record: str) -> PastRound:
 
 
 def _hide(events: dict[int, dict[str, Any]], refused: set[int], shown: RoundRecord, sure: int) -> None:
-    """Take out every card that the round does not show.
+    """Remove every card that the round does not show.
 
-    The last cards that came, one after the other, are its own if they are just those that it shows, in their order; then
-    they are told. Wherever anything else came in between none is: which of two equal cards was told would say what the
-    other was.
+    If the last cards that came are exactly the cards of the round in their order, they are its own and stay. If another
+    card came in between, all are removed: showing one of two equal cards would disclose the other.
     """
     cards = [event for event in events.values() if "card" in event]
     own = [
@@ -366,8 +368,8 @@ def _hide(events: dict[int, dict[str, Any]], refused: set[int], shown: RoundReco
         own = []
     corrected = {str(each.after) for each in shown.corrections}
     for event in cards:
-        told = event["kind"] == "correct_card" and event["card"] in corrected
-        if not told and not any(event is each for each in own):
+        shown_by_correction = event["kind"] == "correct_card" and event["card"] in corrected
+        if not shown_by_correction and not any(event is each for each in own):
             event["card"] = None
 
 
@@ -387,7 +389,7 @@ def _pace(hands: int, first: str | None, now: datetime) -> float | None:
 
 
 def _takes_back(record: RoundRecord) -> bool:
-    """Whether a round is the entry that voids one after settlement."""
+    """Whether a round is an entry that voids another round after settlement."""
     return record.status == "correction" and record.winner is None
 
 
@@ -406,7 +408,7 @@ def _why(record: RoundRecord) -> dict[str, Any]:
 
 
 def _corrections(past: PastRound) -> Iterator[Correction]:
-    """The entry that a round is, or each card of it that was corrected before settlement."""
+    """The correction that a round is, and each of its cards that was corrected before settlement."""
     record = past.round
     made = partial(Correction, round=record.round, ts=past.ts)
     for card in record.corrections:
@@ -417,23 +419,23 @@ def _corrections(past: PastRound) -> Iterator[Correction]:
 
 
 def _incidents(given: Input, said: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
-    """What there is to tell of an input: what somebody ordered, and what the table said of it or else what it was."""
+    """The incidents of an input: the order, the table's alarms, or else the device's event. `said` is from the table."""
     event = given.event
     kind = event["kind"]
 
-    def told(code: str, text: str, who: str | None = None) -> Incident:
+    def incident(code: str, text: str, who: str | None = None) -> Incident:
         return Incident(seq=given.seq, ts=given.ts, kind=code, source=given.source, who=who, text=text)
 
     refusals = [text for what, _, text in said if what == "refused"]
     if kind in _ORDERS or refusals:
         words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
-        yield told(kind, words, event.get("who"))
+        yield incident(kind, words, event.get("who"))
     alarms = [(code, text) for what, code, text in said if what != "refused" and code != "supervisor_called"]
     for code, text in alarms:
-        yield told(code, text)
+        yield incident(code, text)
     if kind in _DEVICES and not alarms:
         moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
-        yield told(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
+        yield incident(kind, _DEVICES[kind].format_map({**event, "moved": moved}))
 
 
 def _entrance(seq: int, ts: str, event: dict[str, Any]) -> Entrance:

@@ -1,4 +1,4 @@
-"""The table of roles in docs/reference/roles.md: who may order and read what, written from the catalogue."""
+"""The tables in docs/reference/roles.md: the orders and readings of each role, from the catalogue."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.controller.accounts.roles import READS, Read, Role
 
 _READING: Final[dict[Read, str]] = {
-    "table": "the table as it is",
+    "table": "the table's present state",
     "rounds": "rounds",
     "inputs": "a round's inputs",
     "shift": "the report of the shift",
@@ -16,7 +16,7 @@ _READING: Final[dict[Read, str]] = {
 
 
 def roles_tables() -> tuple[list[list[str]], list[list[str]]]:
-    """Each order of the catalogue and each reading, with the roles that may."""
+    """Each order of the catalogue and each reading, with its roles."""
     head = ["Order", "Button", "What it does", *Role, "Signed", "Approved"]
     orders = [
         [

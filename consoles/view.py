@@ -1,4 +1,4 @@
-"""What a console shows: the public table and its progressive, and what the one who looks may do. No card that was not revealed is in it."""
+"""The table as a console shows it: the public state, the progressive, and the reader's orders, without unrevealed cards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
@@ -45,9 +45,9 @@ PromptCode = Literal[
 
 
 class Prompt(Part):
-    """What to do now. `side` is the hand of the next card, `count` the cards still to burn.
+    """The next step. `side` is the hand of the next card, `count` the number of cards still to burn.
 
-    `position` is that of the next card, for `key_card`: its number in the coup as dealt, 0 of the shoe's first.
+    `position` is for `key_card`: the number of the next card in the coup as dealt, 0 for the first card of the shoe.
     """
 
     code: PromptCode
@@ -58,7 +58,7 @@ class Prompt(Part):
 
 
 class StandingWager(Part):
-    """A wager that stands, in minor units."""
+    """A wager on the table, in minor units."""
 
     wager: str
     title: str
@@ -66,16 +66,16 @@ class StandingWager(Part):
 
 
 class Seat(Part):
-    """A seat with wagers for the coming or current coup."""
+    """A seat with wagers for the next or current coup."""
 
     seat: int
     wagers: tuple[StandingWager, ...]
 
 
 class WagerPay(Part):
-    """How a coup decided a wager: the rule, and what it pays as the sheet prints it.
+    """The result of a wager: the rule that decided it, and its pay as the sheet prints it.
 
-    A wager that wins only with its base wager is shown as beside base wagers on both hands.
+    A wager that wins only with its base wager is shown as if there were base wagers on both hands.
     """
 
     wager: str
@@ -86,9 +86,10 @@ class WagerPay(Part):
 
 
 class WagerDue(Part):
-    """What the dealer does about a wager: `pay` is in minor units, negative where it is taken back.
+    """The dealer's payment of a wager: `pay` is in minor units, negative if the dealer takes it back.
 
-    It is beside the stake where the stake lies on the table, as `stake_stays` says, and with it where it was taken before.
+    If `stake_stays`, the stake still lies on the table and `pay` does not include it. Otherwise the stake was taken before,
+    and `pay` includes it.
     """
 
     wager: str
@@ -99,9 +100,9 @@ class WagerDue(Part):
 
 
 class SeatPay(Part):
-    """What a round comes to for a seat, in minor units: in the books, and as `due` at the table, in all `pay`.
+    """The result of a round for a seat, in minor units: in the books, and the payments `due` at the table with sum `pay`.
 
-    An award of the meter is not in `due`, nor a lost wager that was taken before.
+    An award of the meter is not in `due`, and neither is a lost wager that was taken before.
     """
 
     seat: int
@@ -114,10 +115,10 @@ class SeatPay(Part):
 
 
 class LastRound(Part):
-    """The last round, as corrected since, with what every wager of the game paid; nothing is paid on a void one.
+    """The last round with its corrections, and the pay of every wager of the game; a void round pays nothing.
 
-    `correction` is the entry that corrected or voided it after settlement, null if none did; `differences` has what each
-    seat is paid by it, negative where it is taken back.
+    `correction` is the entry that corrected or voided it after settlement, null if there is none; `differences` are the
+    seats' payments by that entry, negative if the dealer takes them back.
     """
 
     round: RoundRecord
@@ -128,9 +129,9 @@ class LastRound(Part):
 
 
 class StandingAlarm(Part):
-    """An alarm that nobody has acknowledged: the number of its last event, and how often it came.
+    """An alarm that is not acknowledged: the number of its last event, and how many times it came.
 
-    `ts` is when it last came and `who` called the supervisor, null where that is not known or nobody did.
+    `ts` is when it last came, and `who` called the supervisor; both are null if not known.
     """
 
     number: int
@@ -142,7 +143,7 @@ class StandingAlarm(Part):
 
 
 class StandingStop(Part):
-    """What waits for a supervisor."""
+    """A stop that waits for a supervisor."""
 
     code: str
     text: str
@@ -151,8 +152,9 @@ class StandingStop(Part):
 class WaitingOrder(Part):
     """An order that waits for a second person.
 
-    `fields` are what it orders, in words; `own` whether the reader gave it, or it was signed at their page; `may` whether the
-    reader may approve it; `being_given` once it is approved, until its end. `outcome` says what became of one of the reader's own, for a few seconds.
+    `fields` is its content as text. `own` is true if the reader gave it, or it was signed at the reader's page; `may` is
+    true if the reader may approve it; `being_given` is true from its approval to its end. `outcome` is the result of one of
+    the reader's own orders, shown for 10 s.
     """
 
     number: int
@@ -170,7 +172,7 @@ class WaitingOrder(Part):
 
 
 class View(Part):
-    """The table as one person's console shows it. `seq` is that of the input it reflects."""
+    """The table as one person's console shows it; `seq` is the number of the last input in it."""
 
     seq: int
     ts: Timestamp
@@ -191,7 +193,7 @@ class View(Part):
 
 
 class Moments(NamedTuple):
-    """When things came to be as they are, which the table's state does not know: alarms by their numbers."""
+    """Times that the table's state does not have: the shoe's last change, and the alarms by their numbers."""
 
     shoe_since: datetime
     raised: Mapping[int, Raised]
@@ -208,9 +210,9 @@ def view_of(  # noqa: PLR0913 - what a console shows comes from all of these
     tried: Mapping[str, RefusedError | None] | None = None,
     moments: Moments | None = None,
 ) -> View:
-    """The table as of the input `seq`, for this reader.
+    """The table after the input `seq`, for this reader.
 
-    `fitted` is what its devices do, `tried` what `possible.refusals` found, `moments` when things happened.
+    `fitted` is what its devices do, `tried` the result of `possible.refusals`, `moments` the times of changes.
     """
     tried = refusals(state) if tried is None else tried
     allowed = orders_of(reader.roles, state) - fitted.gives()
@@ -241,7 +243,7 @@ def _alarm(alarm: Alarm, raised: Raised) -> StandingAlarm:
 
 
 def waiting_of(waiting: Countersigning, state: TableState, reader: Caller) -> tuple[WaitingOrder, ...]:
-    """The orders that wait for a second person, as this reader sees them: their own, and those that they may approve."""
+    """The orders that wait for a second person and that this reader gave or may approve."""
     allowed = orders_of(reader.roles)
     return tuple(
         WaitingOrder(
@@ -267,7 +269,7 @@ def waiting_of(waiting: Countersigning, state: TableState, reader: Caller) -> tu
 
 
 def _written(order: object) -> dict[str, str]:
-    """What an order says, for the person who is to approve it."""
+    """The content of an order, for the person who must approve it."""
     if isinstance(order, ChangeSettings) and order.before is not None:
         before, after = order.before, order.settings
         changed = (
@@ -286,17 +288,17 @@ def _written(order: object) -> dict[str, str]:
     }
 
 
-# --- what to do now
+# --- the next step
 
 
 def prompt_of(state: TableState, game: GameView | None = None) -> Prompt:
-    """What the person at the table is to do next; an award of the progressive's `game` comes before the next hand."""
+    """The next step for the person at the table; an award of the progressive's `game` comes before the next hand."""
     prompt = _what_stops(state) or _award(state, game) or _what_waits(state) or _what_follows(state)
     return prompt.model_copy(update={"position": state.next_position})
 
 
 def _what_stops(state: TableState) -> Prompt | None:
-    """What must be seen to before anything else."""
+    """The step that must come before anything else."""
     if state.phase is Phase.LOCKED:
         return Prompt(code="locked", text="The table is locked: sign on to open it")
     if state.stops:
@@ -316,9 +318,9 @@ def _award(state: TableState, game: GameView | None) -> Prompt | None:
 
 
 def _what_waits(state: TableState) -> Prompt | None:
-    """What must be seen to before the next hand."""
+    """The step that must come before the next hand."""
     if state.shoe_over and state.phase in {Phase.BETTING, Phase.SETTLED}:
-        return Prompt(code="shoe_over", text="That was the shoe's last coup: change the shoe")
+        return Prompt(code="shoe_over", text="This was the last coup of the shoe: change the shoe")
     shoe_is_wanted = state.phase in {Phase.SHOE_CHANGE, Phase.BETTING, Phase.DEALING}
     if state.keyed_for_shoe:
         text = f"The shoe is offline: {state.link.reason}. Key the cards that end this hand, or wait for the shoe"
@@ -383,7 +385,7 @@ def _how_betting_closes(state: TableState) -> str:
 
 
 def _side(state: TableState) -> Literal["player", "banker"] | None:
-    """The hand of the next card, where one is wanted or would begin a coup."""
+    """The hand of the next card, if a card must be drawn or would begin a coup."""
     if state.phase not in {Phase.BETTING, Phase.DEALING}:
         return None
     coup = state.coup or Coup(state.carried)
@@ -425,7 +427,7 @@ def _last(state: TableState) -> LastRound | None:
 
 
 def _correction(state: TableState) -> RoundRecord | None:
-    """The entry that last corrected or voided the last round, None where it stands as it was settled."""
+    """The entry that last corrected or voided the last round, None if there is no such entry."""
     entry, last = state.correction, state.last
     return entry if entry is not None and last is not None and entry.corrects == last.round else None
 
@@ -447,7 +449,7 @@ def _pays(state: TableState, record: RoundRecord) -> tuple[WagerPay, ...]:
 
 
 def seat_pays(state: TableState, settlements: Sequence[Settlement]) -> tuple[SeatPay, ...]:
-    """Each seat's settlements and what they come to."""
+    """Each seat's settlements and their sums."""
     found = []
     for seat in sorted({each.seat for each in settlements}):
         its = tuple(each for each in settlements if each.seat == seat)

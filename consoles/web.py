@@ -38,43 +38,45 @@ from punto.version import __version__
 PAGES: Final = Path(__file__).parent / "pages"
 VIEW_EVERY_SECONDS: Final = 1
 KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
-"""So long a browser keeps the cookie by which it is known; none keeps one for longer."""
+"""How long a browser keeps the cookie by which it is known; browsers keep no cookie for longer."""
 MOST_STREAMS: Final = 8
-"""So many streams a session may have open; one more ends the oldest.
+"""The most open streams of a session; a new one ends the oldest.
 
-A browser opens six connections to a service. What is more are streams of a network that is gone, and those must not
-keep out the page that comes back; a refusal would.
+A browser opens six connections to a service. Any more are left from a lost network connection, and must not block the page
+when it reconnects. So they are ended, and the page is not refused.
 """
-_SEND_SECONDS: Final = 10  # a browser that takes nothing for so long is let go; it comes back by itself
+_SEND_SECONDS: Final = (
+    10  # after which a browser that accepts nothing is disconnected; it reconnects by itself
+)
 _Report = TypeVar("_Report")
-_NUMBER: Final = 2**53  # above every number that a browser takes for exact
+_NUMBER: Final = 2**53  # above every integer that is exact in a browser
 _Number = Annotated[int, InPath(ge=1, le=_NUMBER)]
 
 
 class Changes:
-    """Wakes those who show the table when it has changed."""
+    """Wakes the streams when the table has changed."""
 
     def __init__(self) -> None:
-        self.coming = asyncio.Event()  # which the next change sets
+        self.coming = asyncio.Event()  # the next change sets it
         self.over = False
 
     def notify(self) -> None:
-        """Something has changed."""
+        """Wake all streams after a change."""
         before, self.coming = self.coming, asyncio.Event()
         before.set()
 
     def close(self) -> None:
-        """Let everybody who waits go home."""
+        """End all streams."""
         self.over = True
         self.notify()
 
 
 @dataclass
 class Parts:
-    """What the consoles of one table work with.
+    """The parts of one table's consoles.
 
-    `port` is where they are, `notice` the text at the top of each page; `tls` says whether they are behind TLS; `house` is what
-    the Game Manager works with; `pace` is the hands an hour.
+    `port` is their TCP port, `notice` the text at the top of each page; `tls` is true if they use TLS; `house` has the parts
+    of the Game Manager; `pace` is the number of hands an hour.
     """
 
     desk: Desk
@@ -91,14 +93,15 @@ class Parts:
     def cookie(self) -> str:
         """The name of the session's cookie.
 
-        It has the port, of which cookies know nothing: with one name for all, who signs on at one table of a PC would
-        be signed off at the other. With TLS its prefix has browsers take it from this very host alone, and over TLS.
+        It contains the port, because browsers send cookies to all ports of a host: with one name for all tables of a PC, a
+        sign-on at one table would be a sign-off at another. With TLS, the prefix makes browsers accept the cookie only from
+        this host and over TLS.
         """
         return f"{self._prefix}punto_session_{self.port}"
 
     @property
     def browser_cookie(self) -> str:
-        """The name of the cookie by which a browser is known where somebody has signed on."""
+        """The name of the cookie by which a browser is known after a sign-on."""
         return f"{self._prefix}punto_browser_{self.port}"
 
     @property
@@ -112,8 +115,8 @@ def application(parts: Parts) -> FastAPI:
         title="Punto operators' consoles",
         version=__version__,
         description="Sign on, look at the table, give it orders. Every order and refusal is on the table's record.",
-        openapi_url=None,  # it is served by a route of our own, made when it is asked for
-        docs_url=None,  # FastAPI's pages fetch their scripts from elsewhere
+        openapi_url=None,  # `_add_document` serves it, and makes it at the first request
+        docs_url=None,  # FastAPI's pages load their scripts from another site
         redoc_url=None,
     )
     answer_refusals(app)
@@ -129,20 +132,17 @@ def application(parts: Parts) -> FastAPI:
     return app
 
 
-# --- answers
-
-
-# --- who asks
+# --- the caller of a request
 
 
 class _Callers:
-    """Who a request is from: what the routes depend on.
+    """Dependencies of the routes that return the session of a request.
 
-    - `session`: the session of the one who asks, and by that is active.
-    - `onlooker`: the same of a page that may ask by itself, for as long as it is open.
-    - `own_page`: the same, whose page knows what only the sign-on's answer has told: a browser gives the cookie to
-      whatever listens on this host, at any port.
-    - `whose_page`: the same of a page that says so if it knows it.
+    - `session`: the session; the request counts as activity.
+    - `onlooker`: the session; the request does not count as activity, because an open page makes it by itself.
+    - `own_page`: the session, if the page also sends the token from the sign-on's answer: a browser sends the cookie to all
+      services of this host, at any port.
+    - `whose_page`: the session; if the page sends a token, it must be this session's.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -154,7 +154,7 @@ class _Callers:
             async def session(token: Cookie) -> Session:
                 found = None if token is None else await parts.gate.session_of(token, active=active)
                 if found is None:
-                    raise RefusalError(401, "signed_off", "nobody is signed on here: sign on")
+                    raise RefusalError(401, "signed_off", "you are not signed on here: sign on")
                 return found
 
             return session
@@ -178,13 +178,13 @@ class _Callers:
         self.own_page, self.whose_page = own_page, whose_page
 
     def reader(self, what: Read) -> Callable[..., Any]:
-        """The session of one who may read this. Reading the table is no activity, for pages read it by themselves."""
+        """The session, if its roles may read `what`. Reading the table is not activity, because pages do it by themselves."""
         caller = self.onlooker if what == "table" else self.session
 
         async def reading(session: Annotated[Session, Depends(caller)]) -> Session:
             if not may_read(session.roles, what):
                 await self._gate.refuse_role(session.name, f"read {what}", session.where)
-                raise RefusalError(403, "not_of_role", f"your roles do not let you read {what}")
+                raise RefusalError(403, "not_of_role", f"your roles do not allow reading {what}")
             return session
 
         return reading
@@ -226,7 +226,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
 
 async def _json_body(request: Request) -> bytes:
-    """What came, which no form can have sent: a form's content has other types, and browsers ask before they send JSON."""
+    """The body, which must be JSON: a form cannot send this type, and browsers ask this service before a page sends it."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RefusalError(415, "not_json", "send JSON, with the header Content-Type: application/json")
@@ -265,7 +265,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             if this in session.streams:
                 session.streams.remove(this)
 
-    @app.get("/api/table", summary="The table as it is", responses=answers(403, 429))
+    @app.get("/api/table", summary="The table's present state", responses=answers(403, 429))
     async def table(session: Reading) -> View:
         return view(session)
 
@@ -295,21 +295,21 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             **order_answers(413, 415),
             202: {
                 "model": OrderAnswer,
-                "description": "waits for a second person, at a session of their own",
+                "description": "the order waits for a second person, at a session of their own",
             },
         },
     )
     async def give(session: OwnPage, request: Request) -> Response:
         kind, fields = read_request(await _json_body(request))
         orders = await parts.desk.orders(kind, fields, session)
-        # The body and a second person's password may have taken their time.
+        # The body and the check of a second person's password may have taken long.
         if not await parts.gate.holds(session):
             raise RefusalError(401, "signed_off", "the session ended before the order came: sign on")
         return _answered(await parts.desk.give(orders, session))
 
     @app.post(
         "/api/approvals/{number}",
-        summary="Approve an order that waits for a second person, at one's own session",
+        summary="Approve an order that waits for a second person, at your own session",
         responses=order_answers(404),
     )
     async def approve(session: OwnPage, number: _Number) -> Response:
@@ -319,7 +319,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.delete(
         "/api/approvals/{number}",
-        summary="Decline an order that waits, or take one's own back",
+        summary="Decline a waiting order, or withdraw your own",
         status_code=204,
         responses=answers(403, 404, 422, 429),
     )
@@ -329,7 +329,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/preview",
-        summary="What an order would do now; it changes nothing, and nobody need approve it",
+        summary="Preview the result of an order; it changes nothing and needs no approval",
         responses=answers(403, *OF_JSON, 429),
     )
     async def preview(session: OwnPage, request: Request) -> Preview:
@@ -338,27 +338,26 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/card-password",
-        summary="The password of whoever swiped an Executive card, where the house asks for both",
+        summary="Give the password of the owner of a swiped Executive card, if the house requires both",
         responses=order_answers(413, 415),
     )
     async def give_password(session: OwnPage, request: Request) -> Response:
         given = Password.read(await _json_body(request))
         take = parts.desk.fitted.give_password
-        refused: tuple[()] | tuple[str, str] = (
-            "no_card_reader",
-            "this table has no card reader, so no card waits for a password",
-        )
-        if take is not None:
+        refused: tuple[str, str] | None = None
+        if take is None:
+            refused = ("no_card_reader", "this table has no card reader, so no card waits for a password")
+        else:
             taking = take(given.password, session.where, parts.gate.second_factor)
             answer = await let_in(taking, "not_signed", "password")
-            refused = () if answer.result == "accepted" else ("refused", answer.text)
+            refused = None if answer.result == "accepted" else ("refused", answer.text)
         code, reason = refused or (None, None)
         seq = parts.desk.engine.seq
-        return _answered(OrderAnswer(accepted=not refused, seq=seq, code=code, reason=reason))
+        return _answered(OrderAnswer(accepted=refused is None, seq=seq, code=code, reason=reason))
 
     @app.get(
         "/api/orders",
-        summary="The orders that there are: what pages call them, and how they show them",
+        summary="All orders, with their labels and how pages show them",
         responses=answers(),
     )
     async def on_offer(_: Annotated[Session, Depends(callers.onlooker)]) -> tuple[api.OrderOnOffer, ...]:
@@ -378,7 +377,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/session/key-options",
-        summary="Add a security key: what to ask of it (WebAuthn)",
+        summary="Add a security key: the options for the browser (WebAuthn)",
         responses={200: {"model": dict[str, Any]}, **answers(403, 409, *OF_JSON, 429)},
     )
     async def key_to_add(session: OwnPage, request: Request) -> Response:
@@ -389,7 +388,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/session/key",
-        summary="Add a security key: what it answered",
+        summary="Add a security key: the key's answer",
         status_code=204,
         responses=answers(403, 409, *OF_JSON, 429),
     )
@@ -399,7 +398,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/approvals/{number}/key-options",
-        summary="Approve an order with a second person's security key, where it waits: what to ask of the key",
+        summary="Approve an order with a second person's security key, at the page where it waits: the options",
         responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON, 429)},
     )
     async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
@@ -409,7 +408,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/approvals/{number}/key",
-        summary="Approve an order with a second person's security key, where it waits: what the key answered",
+        summary="Approve an order with a second person's security key, at the page where it waits: the key's answer",
         responses=order_answers(404, 413, 415),
     )
     async def approve_by_key(session: OwnPage, request: Request, number: _Number) -> Response:
@@ -449,13 +448,13 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     ) -> Shift:
         return await _read(parts, lambda reports: reports.shift(hours, datetime.now(UTC)))
 
-    @app.get("/api/games", summary="The games that the table can be changed to", responses=answers(403, 429))
+    @app.get("/api/games", summary="The games that the table can change to", responses=answers(403, 429))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:
         return await asyncio.to_thread(_offered, parts.desk.folder)
 
 
 async def _read(parts: Parts, report: Callable[[Reports], _Report]) -> _Report:
-    """A report, made in a thread, that has all that whoever asks for it has seen at the table."""
+    """A report, made in a thread, that includes everything that the table shows."""
     await parts.desk.engine.written()
     return await asyncio.to_thread(report, parts.reports)
 
@@ -485,7 +484,7 @@ def _add_document(app: FastAPI) -> None:
     making = Lock()
 
     @app.get("/api/openapi.json", include_in_schema=False)
-    def document() -> JSONResponse:  # no coroutine, so that it is made off the table's own thread
+    def document() -> JSONResponse:  # not a coroutine, so that it runs outside the table's own thread
         with making:
             app.openapi_schema = app.openapi_schema or api.openapi_document(app)
         return JSONResponse(app.openapi_schema)

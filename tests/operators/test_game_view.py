@@ -98,20 +98,20 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*WON, "turn jph", "nobody"),
             UNSEEN,
             "key_to_run",
-            "That nobody won is logged: turn the key to RUN",
+            "NOBODY WON is logged: turn the key to RUN",
         ),
         ((*WON, "turn jph", "nobody", "turn run"), UNSEEN, "end", "Nothing is left to pay: press GAME OVER"),
         (
             (*WON, "nobody"),
             {**UNSEEN, **NEXUS},
             "swipe_card",
-            "That nobody won is confirmed: swipe a Supervisor card to complete it, or sign",
+            "NOBODY WON is confirmed: swipe a Supervisor card to complete it, or sign",
         ),
         (
             (*WON, "nobody"),
             {**UNSEEN, **NEXUS, "executive_from": 1},
             "swipe_card",
-            "That nobody won is confirmed: swipe an Executive card to complete it, or sign",
+            "NOBODY WON is confirmed: swipe an Executive card to complete it, or sign",
         ),
         ((*FORTY, "hand 2", "hand 5"), {}, "key_to_jph", "Call a supervisor"),
         (

@@ -30,7 +30,7 @@ from punto.baccarat.table.events import (
 )
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
 from punto.consoles import reports
-from punto.consoles.reports import MOST_TOLD, Reports
+from punto.consoles.reports import MOST_LISTED, Reports
 from punto.controller.journal import store
 from punto.controller.journal.schema import RecordError
 from tests.operators.consoles import Browser, Here, consoles
@@ -476,7 +476,7 @@ async def test_what_happens_outside_play_is_in_the_shift_too(tmp_path):
             ("lid_moved", "the shoe's lid was opened"),
             ("card_outside_play", "a card left the shoe while the table is closed"),
             ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
-            ("configuration_keypad", "the configuration keypad was taken away from /dev/keypad"),
+            ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
             ("lid_moved", "the shoe's lid was closed"),
         ]
 
@@ -499,7 +499,7 @@ async def test_a_lock_out_is_an_alarm_of_the_shift_whose_name_is_among_the_sign_
 
 
 async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_path, monkeypatch):
-    monkeypatch.setattr(reports, "MOST_TOLD", 5)
+    monkeypatch.setattr(reports, "MOST_LISTED", 5)
     async with consoles(tmp_path) as here:
         browser = await opened(here)
         for _ in range(4):
@@ -517,11 +517,13 @@ async def test_a_round_with_more_inputs_than_are_told_says_how_many_more(tmp_pat
 async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(tmp_path):
     async with consoles(tmp_path) as here:
         browser = await opened(here)
-        await here.table.engine.submit([CallSupervisor("mei", str(n)) for n in range(MOST_TOLD - 1)], "test")
+        await here.table.engine.submit(
+            [CallSupervisor("mei", str(n)) for n in range(MOST_LISTED - 1)], "test"
+        )
         all_told = (await browser.get("/api/shift")).json
         await here.table.order(CallSupervisor("mei", "the last"))
         shift = (await browser.get("/api/shift")).json
 
-        assert (len(all_told["alarms"]), all_told["more"]) == (MOST_TOLD, [])
-        assert (len(shift["alarms"]), shift["more"]) == (MOST_TOLD, ["alarms"])
+        assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED, [])
+        assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms"])
         assert shift["alarms"][-1]["text"] == "called a supervisor: the last"

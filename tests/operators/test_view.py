@@ -151,7 +151,7 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
             "shoe_over",
             None,
             None,
-            "That was the shoe's last coup: change the shoe",
+            "This was the last coup of the shoe: change the shoe",
         ),
     ],
 )

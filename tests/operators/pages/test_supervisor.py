@@ -9,7 +9,7 @@ from playwright.async_api import Page, Route, expect
 from punto.baccarat.table.events import LidMoved
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.baccarat.table.state import Phase
-from punto.consoles.reports import MOST_TOLD
+from punto.consoles.reports import MOST_LISTED
 from tests.operators.pages.parts import (
     PASSWORD,
     PLAYER_NATURAL,
@@ -452,7 +452,7 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
 
 async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await here.load()
-    calls = [CallSupervisor("mei", str(number)) for number in range(MOST_TOLD + 1)]
+    calls = [CallSupervisor("mei", str(number)) for number in range(MOST_LISTED + 1)]
     await here.table.engine.submit(calls, "test")
     await at_work(page, here, "omar")
 
@@ -513,7 +513,7 @@ async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
 
 async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
     await here.load()
-    await here.table.engine.submit([CallSupervisor("mei", "again")] * MOST_TOLD, "test")
+    await here.table.engine.submit([CallSupervisor("mei", "again")] * MOST_LISTED, "test")
     await here.draw(PLAYER_NATURAL)
     await at_work(page, here, "omar")
 
@@ -523,7 +523,7 @@ async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
     await expect(shown).to_contain_text(
         re.compile(r"Its last 1000 events; [1-9]\d* earlier ones are on the record")
     )
-    await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_TOLD)
+    await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
 
 
 @pytest.mark.parametrize(("name", "may"), [("ike", []), ("tove", ["resume_play"])])
