@@ -10,10 +10,12 @@ so that a device on the wrong line is noticed. Each device's `frames` module def
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, TypeVar
 from zlib import crc32
 
 from cobs import cobs  # type: ignore[import-untyped]
+
+from punto.drivers.frame import Frame
 
 VERSION: Final = 1  # the first byte of every frame; frames of another version are not read
 DELIMITER: Final = b"\0"
@@ -25,25 +27,10 @@ _CRC: Final = Struct(">I")
 _SHORTEST: Final = _HEADER.size + _CRC.size
 
 
-class Sendable(Protocol):
-    """A frame that can be sent."""
-
-    @property
-    def TYPE(self) -> int:  # noqa: N802 - a constant of each class of frames
-        """The type's number."""
-
-    @property
-    def sequence(self) -> int:
-        """The number in the header."""
-
-    def payload(self) -> bytes:
-        """The bytes between header and checksum."""
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
-AnyFrame = TypeVar("AnyFrame")
-
-
-def encode(frame: Sendable) -> bytes:
+def encode(frame: Frame) -> bytes:
     """The bytes on the wire, with a delimiter before and after.
 
     The first delimiter cuts off the noise that the idle line has gathered since the last frame.

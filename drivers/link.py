@@ -57,7 +57,7 @@ class Link(Generic[AnyFrame]):
         """
         self._decoder = Decoder(self._types, self.counters)
         self._token = token
-        self._disconnect()
+        self.disconnect()
         self._heard_at = now
         self._silent = False
         self._begin_diagnosis()
@@ -73,7 +73,7 @@ class Link(Generic[AnyFrame]):
         self._silent = True
         self.counters.silences += 1
         self._token = self._token % HIGHEST + 1
-        self._disconnect()
+        self.disconnect()
         self._begin_diagnosis()
         return reason
 
@@ -87,8 +87,8 @@ class Link(Generic[AnyFrame]):
         self._silent = False
         self._known = True
 
-    def _disconnect(self) -> None:
-        """Discard what is valid only while the device is connected."""
+    def disconnect(self) -> None:
+        """End the connection: the device counts as lost until it sends a sign of life again."""
         self.here = None
 
     def _begin_diagnosis(self) -> None:

@@ -9,7 +9,7 @@ import aiomqtt
 
 
 def line(state: dict[str, Any], board: dict[str, Any]) -> str:
-    """What is shown, of the last `state` and `scoreboard`."""
+    """The display's line, from the last `state` and `scoreboard`."""
     hands = state["hands"] or state["result"] or {"player": [], "banker": []}
     player, banker = (" ".join(card or "##" for card in hands[side]) for side in ("player", "banker"))
     beads = "".join(bead["winner"][0].upper() for bead in board["bead_plate"])
@@ -17,7 +17,7 @@ def line(state: dict[str, Any], board: dict[str, Any]) -> str:
 
 
 async def main(host: str = "127.0.0.1", port: str = "1883", table: str = "table-1") -> None:
-    """Print the table at each change, and say so when nothing new comes."""
+    """Print the table at each change, and NOT LIVE when no new state arrives."""
     last: dict[str, dict[str, Any]] = {}
     shown = ""
     async with aiomqtt.Client(host, int(port)) as client:

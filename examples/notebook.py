@@ -1,4 +1,4 @@
-"""Punto in cells: run it whole, or cell by cell in an editor that knows `# %%`. It needs punto[lab]."""
+"""A notebook as a script: run it whole, or cell by cell in an editor that supports `# %%`. It needs punto[lab]."""
 
 # %% Score a coup
 import punto
@@ -20,7 +20,7 @@ for name, odds in full.items():
 tie = full["tie"]
 print(f"tie at 8 to 1: {float(tie.edge):.4%}, at 9 to 1: {float(tie.edge - tie.hit):.4%}")
 
-# %% A million rounds beside the exact figures
+# %% A million simulated rounds
 tally = punto.simulate(game, 1_000_000, seed=1)
 print(f"{tally.rounds:,} rounds")
 

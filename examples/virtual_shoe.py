@@ -1,6 +1,6 @@
-"""Drives a virtual shoe on a bad line and a table beside it: python examples/virtual_shoe.py [ROUNDS]. It needs no broker.
+"""Runs a virtual shoe on a bad line and a table: python examples/virtual_shoe.py [ROUNDS]. It needs no broker.
 
-It does what a person does at a terminal, with the same commands: so a test bench can be built from it.
+It uses the commands that a person types at a terminal. You can build a test bench from it.
 """
 
 import subprocess
@@ -32,24 +32,24 @@ socket = "table.sock"
 
 
 def punto_(folder: Path, *arguments: str) -> None:
-    """Run one command to its end, with the password on its standard input."""
+    """Run one command and wait for its end, with the password on its standard input."""
     subprocess.run([*PUNTO, *arguments], cwd=folder, input=PASSWORD, text=True, check=True)
 
 
 def start(folder: Path, name: str, *arguments: str) -> "subprocess.Popen[Any]":
-    """Start a command that goes on, and write what it says to a file."""
+    """Start a command in the background, with its output in a file."""
     with (folder / f"{name}.log").open("wb") as log:
         return subprocess.Popen([*PUNTO, *arguments], cwd=folder, stdout=log, stderr=log)
 
 
 def main(wanted: int = 10) -> None:
-    """Play so many rounds, print them, and prove the record."""
+    """Play at least `wanted` rounds, print them, and replay the record."""
     with tempfile.TemporaryDirectory(prefix="punto-") as name:
         folder = Path(name)
         record = folder / "table.db"
         (folder / "table.toml").write_text(CONFIGURATION, encoding="utf-8")
         punto_(folder, "operators", "--accounts", "operators.db", "add", "Mei", "--role", "supervisor")
-        # noise before a fifth of the frames, and a tenth of them lost
+        # noise before 20% of the frames, and 10% of them lost
         faults = ["--fault", "noise=0.2", "--fault", "lose=0.1"]
         shoe = start(folder, "shoe", "shoe", "--link", "shoe", "--seed", "bench", "--pace", "0.05", *faults)
         table = start(folder, "table", "run", "--config", "table.toml")
@@ -66,7 +66,7 @@ def main(wanted: int = 10) -> None:
         for _, _, played in punto.rounds(record):
             hands = " ".join(played.player), " ".join(played.banker)
             print(f"{played.round:>3}  {hands[0]:<8}  {hands[1]:<8}  {played.winner}")
-        print("a replay finds", punto.replay(record).difference or "no difference")
+        print("the replay finds", punto.replay(record).difference or "no difference")
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ class CardReaderLink(link.Link[FromReader]):
             # The power was off. The reader must answer a status that is sent from now on: no earlier frame can do that.
             self.counters.restarts += self._session != 0
             self._session, self._taken, self._answer = here.session, 0, None
-            self._disconnect()
+            self.disconnect()
         else:
             self.here = here
             self._heard(now)
@@ -108,8 +108,9 @@ class CardReaderLink(link.Link[FromReader]):
         self._taken, self._answer = swipe.number, None
         return True
 
-    def _disconnect(self) -> None:
-        super()._disconnect()
+    def disconnect(self) -> None:
+        """End the connection; see `Link.disconnect`."""
+        super().disconnect()
         self._tokens.clear()
         self._out = b""
         self._sent_at = -inf

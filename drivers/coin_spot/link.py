@@ -122,10 +122,6 @@ class CoinSpotLink(link.Link[FromDevice]):
         self._sent_at = -inf
         self._number = 0  # of the last orders
 
-    def disconnect(self) -> None:
-        """End the connection: the device counts as lost until it answers in another one."""
-        self._disconnect()
-
     # --- input
 
     def receive(self, data: bytes, now: float) -> list[SensorEvent]:
@@ -269,8 +265,9 @@ class CoinSpotLink(link.Link[FromDevice]):
             events.append(StartUnconfirmed(wanted))
         return events
 
-    def _disconnect(self) -> None:
-        super()._disconnect()
+    def disconnect(self) -> None:
+        """End the connection; see `Link.disconnect`."""
+        super().disconnect()
         self._sent = None
         self._sent_at = -inf
 

@@ -31,26 +31,22 @@ class Seats:
         by_seat: dict[int, int] = {}
         for position, seat in sensors:
             if not 1 <= position <= POSITIONS:
-                raise SeatsError(
-                    position, f"there is no position {position} on a chain: write 1 to {POSITIONS}"
+                wrong = f"there is no position {position} on a chain: write 1 to {POSITIONS}"
+            elif not 1 <= seat <= seats:
+                wrong = (
+                    f"position {position} has seat {seat}, which the table does not have: write 1 to {seats}"
                 )
-            if not 1 <= seat <= seats:
-                raise SeatsError(
-                    position,
-                    f"position {position} has seat {seat}, which the table does not have: write 1 to {seats}",
+            elif position in by_position:
+                wrong = f"position {position} has seat {by_position[position]} and seat {seat}: write it once"
+            elif seat in by_seat:
+                wrong = (
+                    f"seat {seat} has position {by_seat[seat]} and position {position}: a seat has one sensor"
                 )
-            if position in by_position:
-                raise SeatsError(
-                    position,
-                    f"position {position} has seat {by_position[position]} and seat {seat}: write it once",
-                )
-            if seat in by_seat:
-                raise SeatsError(
-                    position,
-                    f"seat {seat} has position {by_seat[seat]} and position {position}: a seat has one sensor",
-                )
-            by_position[position] = seat
-            by_seat[seat] = position
+            else:
+                by_position[position] = seat
+                by_seat[seat] = position
+                continue
+            raise SeatsError(position, wrong)
         return cls(by_position)
 
     def seats(self, positions: Iterable[int]) -> tuple[int, ...]:

@@ -128,7 +128,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         if self.here is None:
             return
         if self._missed_hello(self.here, beat):
-            self._disconnect()
+            self.disconnect()
             return
         self._newest, self._kept_from = beat.next_record, beat.first_kept
         self._obeys = beat.last_command > 0
@@ -282,8 +282,9 @@ class IShoeLink(link.Link[frames.FromShoe]):
         if now - self._resent_at >= REPEAT_SECONDS or self._resent_from != self._next:
             self._resend_due = True
 
-    def _disconnect(self) -> None:
-        super()._disconnect()
+    def disconnect(self) -> None:
+        """End the connection; see `Link.disconnect`."""
+        super().disconnect()
         self._answered = False
 
 

@@ -122,8 +122,9 @@ class KeypadLink(link.Link[FromKeypad]):
         self._taken, self._answer = press.number, None
         return True
 
-    def _disconnect(self) -> None:
-        super()._disconnect()
+    def disconnect(self) -> None:
+        """End the connection; see `Link.disconnect`."""
+        super().disconnect()
         self._out = b""
         self._sent_at = -inf
         self._turned = 0  # the position is delivered again on each connection

@@ -124,7 +124,7 @@ async def test_a_page_follows_a_table_over_the_shipped_brokers_websocket(page, e
             async with dealt(Publisher(client), table):
                 await expect_shown(page, table.state())
                 await expect(page.locator("#beads")).to_have_text(" ".join(beads(table)))
-            await expect(page.locator("#phase")).to_have_text("NOT LIVE: nothing new from the table")
+            await expect(page.locator("#phase")).to_have_text("NOT LIVE: no new state from the table")
     await expect(page.locator("#phase")).to_have_text("NOT LIVE: no connection to the broker")
 
 
@@ -179,7 +179,7 @@ def test_the_virtual_shoe_plays_rounds_on_a_bad_line_and_the_record_holds():
 
     assert [line.split()[0] for line in lines[:4]] == ["1", "2", "3", "4"]
     assert lines[0].split()[-1] in {"player", "banker", "tie"}
-    assert lines[-1] == "a replay finds no difference"
+    assert lines[-1] == "the replay finds no difference"
 
 
 def test_the_notebook_prints_what_its_cells_say():
