@@ -163,7 +163,7 @@ class Desk:
         try:
             kind, fields = requests.read_request(request)
             if kind == "status" and fields:
-                raise UnreadableError(f"status has no {min(fields)!r}: send it without fields")
+                raise UnreadableError(f"status has no {min(fields)!r}: it takes nothing")
             if kind == "status":
                 state = state_message(self.engine.state, self.engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self.engine.seq, state=state)

@@ -563,4 +563,4 @@ async def test_a_table_without_accounts_takes_a_dealers_orders_at_its_socket_and
         ours = Role.DEALER in CATALOGUE[kind].roles
 
         assert (answer.code == "not_of_role") != ours
-        assert ours or "make accounts with `punto operators`" in (answer.reason or "")
+        assert ours or "make them with `punto operators`" in (answer.reason or "")

@@ -154,7 +154,7 @@ def _folder(path: Path) -> None:
             None,
             "folder of the operators' socket does not exist: make it, or correct the path",
         ),
-        (lambda _: None, "mistyped/operator.sock", None, "mistyped of the operators' socket is not there"),
+        (lambda _: None, "mistyped/operator.sock", None, "mistyped of the operators' socket does not exist"),
         (
             lambda _: None,
             "operator.sock",
