@@ -298,16 +298,16 @@ class Reports:
             incidents = connection.execute(_INCIDENTS, (noted[-1][0] if noted else seq,)).fetchall()
             entrances = connection.execute(_ENTRANCES, (seq,)).fetchall()
         rounds = [_past(*row) for row in reversed(rows)]
-        said: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
+        remarks: defaultdict[int, list[tuple[str, str, str]]] = defaultdict(list)
         for number, kind, code, text in incidents:
-            said[number].append((kind, code, text))
+            remarks[number].append((kind, code, text))
         voids = [_void(each) for each in rounds if each.round.status == "void" or _takes_back(each.round)]
         corrections = [correction for each in rounds for correction in _corrections(each)]
         alarms = [
             incident
             for number, ts, source, payload in reversed(noted)
             for incident in _incidents(
-                Input(seq=number, ts=ts, source=source, event=json.loads(payload)), said[number]
+                Input(seq=number, ts=ts, source=source, event=json.loads(payload)), remarks[number]
             )
         ]
         access = [_entrance(number, ts, json.loads(payload)) for number, ts, payload in reversed(entrances)]
@@ -418,19 +418,21 @@ def _corrections(past: PastRound) -> Iterator[Correction]:
         yield made(corrects=record.corrects, voided=_takes_back(record), net=net, **_why(record))
 
 
-def _incidents(given: Input, said: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
-    """The incidents of an input: the order, the table's alarms, or else the device's event. `said` is from the table."""
+def _incidents(given: Input, remarks: Sequence[tuple[str, str, str]]) -> Iterator[Incident]:
+    """The incidents of an input: the order, the table's alarms, or else the device's event. `remarks` are the table's own texts."""
     event = given.event
     kind = event["kind"]
 
     def incident(code: str, text: str, who: str | None = None) -> Incident:
         return Incident(seq=given.seq, ts=given.ts, kind=code, source=given.source, who=who, text=text)
 
-    refusals = [text for what, _, text in said if what == "refused"]
+    refusals = [text for what, _, text in remarks if what == "refused"]
     if kind in _ORDERS or refusals:
         words = f"refused: {refusals[0]}" if refusals else _ORDERS[kind].format_map(event)
         yield incident(kind, words, event.get("who"))
-    alarms = [(code, text) for what, code, text in said if what != "refused" and code != "supervisor_called"]
+    alarms = [
+        (code, text) for what, code, text in remarks if what != "refused" and code != "supervisor_called"
+    ]
     for code, text in alarms:
         yield incident(code, text)
     if kind in _DEVICES and not alarms:

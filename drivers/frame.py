@@ -7,9 +7,9 @@ has arrived.
 # ruff: noqa: D102 - `check`, `pack` and `unpack` are documented once, at `Field`
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 HIGHEST: Final = 0xFFFF_FFFF  # numbers have 32 bits and never wrap: at one a second they last 136 years
 SERIAL_BYTES: Final = 32
@@ -166,6 +166,14 @@ class Frame:
         }
         reader.end()
         return cls(**values)
+
+
+AnyFrame = TypeVar("AnyFrame", bound=Frame)
+
+
+def parsers(*kinds: type[AnyFrame]) -> dict[int, Callable[[int, bytes], AnyFrame]]:
+    """Type number -> function that reads a frame of that type from its sequence number and payload."""
+    return {kind.TYPE: kind.parse for kind in kinds}
 
 
 def within(name: str, value: int, low: int, high: int) -> None:

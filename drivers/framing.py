@@ -10,12 +10,12 @@ so that a device on the wrong line is noticed. Each device's `frames` module def
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic
 from zlib import crc32
 
 from cobs import cobs  # type: ignore[import-untyped]
 
-from punto.drivers.frame import Frame
+from punto.drivers.frame import AnyFrame, Frame
 
 VERSION: Final = 1  # the first byte of every frame; frames of another version are not read
 DELIMITER: Final = b"\0"
@@ -25,9 +25,6 @@ LONGEST_ENCODED: Final[int] = cobs.max_encoded_length(LONGEST)
 _HEADER: Final = Struct(">BBI")  # version, type, sequence number
 _CRC: Final = Struct(">I")
 _SHORTEST: Final = _HEADER.size + _CRC.size
-
-
-AnyFrame = TypeVar("AnyFrame", bound=Frame)
 
 
 def encode(frame: Frame) -> bytes:

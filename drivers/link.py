@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol
 
-from punto.drivers.frame import HIGHEST
-from punto.drivers.framing import VERSION, AnyFrame, Counters, Decoder
+from punto.drivers.frame import HIGHEST, AnyFrame
+from punto.drivers.framing import VERSION, Counters, Decoder
 
 SILENCE_SECONDS: Final = 0.8  # with the time to notice it, a loss is detected within one second
 

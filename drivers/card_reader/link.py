@@ -12,7 +12,6 @@ seconds of any clock that does not go back.
     send(link.data_to_send(now, awaited=awaited))
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -29,14 +28,10 @@ from punto.drivers.card_reader.frames import (
     Status,
     Swipe,
 )
-from punto.drivers.frame import HIGHEST, shortened
+from punto.drivers.frame import HIGHEST, parsers, shortened
 from punto.drivers.framing import encode
 
 TOO_LATE: Final = CardAnswer("refused", "that swipe came too late: swipe the card again")
-_TYPES: Final[Mapping[int, Callable[[int, bytes], FromReader]]] = {
-    Here.TYPE: Here.parse,
-    Swipe.TYPE: Swipe.parse,
-}
 
 
 @dataclass(slots=True)
@@ -57,7 +52,7 @@ class CardReaderLink(link.Link[FromReader]):
     here: Here | None
 
     def __init__(self) -> None:
-        super().__init__("card reader", _TYPES, LinkCounters())
+        super().__init__("card reader", parsers(Here, Swipe), LinkCounters())
         # Sent to the reader.
         self._tokens: dict[int, float] = {}  # when each token was sent, as long as a swipe can be that old
         self._awaited = False

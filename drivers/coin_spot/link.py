@@ -11,7 +11,7 @@ One `CoinSpotLink` lives as long as its driver, over many connections. Times are
     events = link.receive(data, now) + link.tick(now)
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Final, NamedTuple
@@ -43,12 +43,9 @@ from punto.drivers.coin_spot.frames import (
     Spot,
 )
 from punto.drivers.coin_spot.seats import Seats
+from punto.drivers.frame import parsers
 from punto.drivers.framing import encode
 
-_TYPES: Final[Mapping[int, Callable[[int, bytes], FromDevice]]] = {
-    Here.TYPE: Here.parse,
-    Report.TYPE: Report.parse,
-}
 _NEVER_SEEN: Final = Spot(answers=0)
 
 _Place = tuple[int, int]
@@ -95,7 +92,7 @@ class CoinSpotLink(link.Link[FromDevice]):
     here: Here | None
 
     def __init__(self, seats: Seats, stuck_seconds: float) -> None:
-        super().__init__("coin spot", _TYPES, LinkCounters())
+        super().__init__("coin spot", parsers(Here, Report), LinkCounters())
         self._seats = seats
         self._stuck_seconds = stuck_seconds
         # Received from the device, and reported.

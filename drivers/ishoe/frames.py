@@ -4,7 +4,7 @@ A frame is a header, a payload and a checksum, all big-endian. This module knows
 `punto.drivers.framing` adds the checksum and the framing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar, Final, Literal, Self
@@ -22,6 +22,7 @@ from punto.drivers.frame import (
     Reader,
     Serial,
     Text,
+    parsers,
     within,
 )
 
@@ -379,9 +380,7 @@ _FROM_SHOE: tuple[type[FromShoe], ...] = (
     *(CardRecord, UnreadRecord, CutCardRecord, LidRecord, ReverseRecord, OverdrawnRecord, FaultRecord),
 )
 FRAMES: tuple[type[AnyFrame], ...] = (*_FROM_SHOE, AskHello, Acknowledge, Resend, Lock, Unlock, SetLamps)
-FROM_SHOE: Final[Mapping[int, Callable[[int, bytes], FromShoe]]] = {
-    frame.TYPE: frame.parse for frame in _FROM_SHOE
-}
-"""Type number -> reader of its frames, for the frames that a shoe sends."""
-TYPES: Final[Mapping[int, Callable[[int, bytes], AnyFrame]]] = {frame.TYPE: frame.parse for frame in FRAMES}
-"""The same for all frames of the link."""
+FROM_SHOE: Final = parsers(*_FROM_SHOE)
+"""The readers of the frames that a shoe sends."""
+TYPES: Final = parsers(*FRAMES)
+"""The readers of all frames of the link."""

@@ -13,14 +13,13 @@ out again. Times are seconds of any clock that does not go back.
     send(link.data_to_send(now, lamps))
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
 from punto.drivers import link
 from punto.drivers.base import KeyAnswer, KeypadLamps
-from punto.drivers.frame import shortened
+from punto.drivers.frame import parsers, shortened
 from punto.drivers.framing import encode
 from punto.drivers.keypad.contact import Contact
 from punto.drivers.keypad.frames import (
@@ -37,11 +36,6 @@ from punto.drivers.keypad.frames import (
 from punto.drivers.keypad.frames import Status as StatusFrame
 
 TOO_LATE: Final = KeyAnswer("refused", "that press came too late: look at the table, and press again")
-_TYPES: Final[Mapping[int, Callable[[int, bytes], FromKeypad]]] = {
-    Here.TYPE: Here.parse,
-    Press.TYPE: Press.parse,
-    Switch.TYPE: Switch.parse,
-}
 
 
 @dataclass(slots=True)
@@ -62,7 +56,7 @@ class KeypadLink(link.Link[FromKeypad]):
     here: Here | None
 
     def __init__(self) -> None:
-        super().__init__("keypad", _TYPES, LinkCounters())
+        super().__init__("keypad", parsers(Here, Press, Switch), LinkCounters())
         self._session = 0  # of the presses below
         self._taken = 0  # the last press that was delivered or refused
         self._answer: Answer | None = None  # the answer to that press
