@@ -12,41 +12,8 @@ from typing import Any, Final, Literal
 
 from punto.baccarat.progressive import game_events, procedure
 from punto.baccarat.progressive.events import Authority, BookAward
-from punto.baccarat.progressive.game_events import (
-    AwardTakenBack,
-    HandButton,
-    HandDecided,
-    NobodyWon,
-    Order,
-    ReopenGame,
-    StartGame,
-    WagerLifted,
-    WagerPlaced,
-    WagerVoided,
-)
-from punto.baccarat.progressive.procedure import (
-    ADJUSTED,
-    AFTER_START,
-    ALREADY_CONFIRMED,
-    ALREADY_STARTED,
-    BETTING,
-    HAND_NOT_OVER,
-    LOGGED,
-    NO_GAME,
-    NO_HAND_YET,
-    NOT_OVER,
-    OF_NO_ROUND,
-    PLAYING,
-    SETTLING,
-    TOO_LATE,
-    Hand,
-    Procedure,
-    Refusal,
-    Refusals,
-    Transitions,
-    end,
-    log,
-)
+from punto.baccarat.progressive.game_events import HandButton, HandDecided, NobodyWon, Order, StartGame
+from punto.baccarat.progressive.procedure import ADJUSTED, BETTING, LOGGED, PLAYING, SETTLING, Hand, Procedure
 from punto.baccarat.progressive.refusal import RefusedError
 
 
@@ -88,102 +55,48 @@ class GameOver:
 
 Event = game_events.Event | TurnKey | Jpot | GameOver
 
-TRANSITIONS: Final[Transitions] = {
-    BETTING: {
-        WagerPlaced: frozenset({BETTING}),
-        WagerLifted: frozenset({BETTING}),
-        WagerVoided: frozenset({BETTING}),
-        StartGame: frozenset({PLAYING}),
-        HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
-        AwardTakenBack: frozenset({BETTING, SETTLING}),
-        ReopenGame: frozenset({SETTLING}),
-        TurnKey: frozenset({BETTING}),
+TRANSITIONS: Final = procedure.with_own(
+    procedure.TRANSITIONS,
+    {
+        BETTING: {TurnKey: frozenset({BETTING})},
+        PLAYING: {TurnKey: frozenset({PLAYING})},
+        SETTLING: {
+            TurnKey: frozenset({SETTLING}),
+            Jpot: frozenset({LOGGED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
+            NobodyWon: frozenset({LOGGED, ADJUSTED}),
+            GameOver: frozenset({BETTING}),
+        },
+        LOGGED: {TurnKey: frozenset({LOGGED, ADJUSTED})},
+        ADJUSTED: {TurnKey: frozenset({ADJUSTED}), GameOver: frozenset({BETTING})},
     },
-    PLAYING: {
-        WagerLifted: frozenset({PLAYING}),
-        WagerVoided: frozenset({PLAYING}),
-        HandDecided: frozenset({SETTLING}),
-        TurnKey: frozenset({PLAYING}),
-    },
-    SETTLING: {
-        WagerLifted: frozenset({SETTLING}),
-        WagerVoided: frozenset({SETTLING}),
-        HandDecided: frozenset({SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        HandButton: frozenset({SETTLING}),
-        TurnKey: frozenset({SETTLING}),
-        Jpot: frozenset({LOGGED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
-        NobodyWon: frozenset({LOGGED, ADJUSTED}),
-        GameOver: frozenset({BETTING}),
-    },
-    LOGGED: {
-        WagerLifted: frozenset({LOGGED}),
-        WagerVoided: frozenset({LOGGED}),
-        TurnKey: frozenset({LOGGED, ADJUSTED}),
-    },
-    ADJUSTED: {
-        WagerLifted: frozenset({ADJUSTED}),
-        WagerVoided: frozenset({ADJUSTED}),
-        HandDecided: frozenset({ADJUSTED, SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        TurnKey: frozenset({ADJUSTED}),
-        GameOver: frozenset({BETTING}),
-    },
-}
+)
 
-_KEY_IN_RUN: Final[Refusal] = (
+_KEY_IN_RUN: Final[procedure.Refusal] = (
     "key_in_run",
     "the key is in RUN: a supervisor must turn it to JPH first",
 )
 
-REFUSED: Final[Refusals] = {
-    BETTING: {
-        HandButton: NO_GAME,
-        NobodyWon: NO_GAME,
-        Jpot: NO_HAND_YET,
-        GameOver: NO_GAME,
+REFUSED: Final = procedure.with_own(
+    procedure.REFUSED,
+    {
+        BETTING: {Jpot: procedure.NO_HAND_YET, GameOver: procedure.NO_GAME},
+        PLAYING: {Jpot: procedure.NO_HAND_YET, GameOver: procedure.HAND_NOT_OVER},
+        SETTLING: {},
+        LOGGED: {
+            HandDecided: (
+                "award_open",
+                "the award is logged and the key is in JPH: turn the key to RUN, then correct the round",
+            ),
+            game_events.AwardTakenBack: procedure.OF_NO_ROUND,
+            **dict.fromkeys((HandButton, NobodyWon, Jpot), procedure.ALREADY_CONFIRMED),
+            GameOver: (
+                "key_in_jph",
+                "the key is in JPH and the meter is not adjusted yet: a supervisor must turn it to RUN first",
+            ),
+        },
+        ADJUSTED: {Jpot: procedure.ALREADY_CONFIRMED},
     },
-    PLAYING: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        AwardTakenBack: OF_NO_ROUND,
-        HandButton: HAND_NOT_OVER,
-        NobodyWon: HAND_NOT_OVER,
-        ReopenGame: TOO_LATE,
-        Jpot: NO_HAND_YET,
-        GameOver: HAND_NOT_OVER,
-    },
-    SETTLING: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        ReopenGame: NOT_OVER,
-    },
-    LOGGED: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        HandDecided: (
-            "award_open",
-            "the award is logged and the key is in JPH: turn the key to RUN, then correct the round",
-        ),
-        AwardTakenBack: OF_NO_ROUND,
-        HandButton: ALREADY_CONFIRMED,
-        NobodyWon: ALREADY_CONFIRMED,
-        ReopenGame: NOT_OVER,
-        Jpot: ALREADY_CONFIRMED,
-        GameOver: (
-            "key_in_jph",
-            "the key is in JPH and the meter is not adjusted yet: a supervisor must turn it to RUN first",
-        ),
-    },
-    ADJUSTED: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        HandButton: ALREADY_CONFIRMED,
-        NobodyWon: ALREADY_CONFIRMED,
-        ReopenGame: NOT_OVER,
-        Jpot: ALREADY_CONFIRMED,
-    },
-}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,7 +133,9 @@ class Aquarius(Procedure[State]):
             case Jpot() | NobodyWon():
                 return self._log(event)
             case _:  # GAME OVER
-                ended, order = end(hand, "a supervisor turns the key to JPH and confirms NOBODY WON")
+                ended, order = procedure.end(
+                    hand, "a supervisor turns the key to JPH and confirms NOBODY WON"
+                )
                 return state.but(hand=ended, step=BETTING), [order]
 
     def _log(self, event: Jpot | NobodyWon) -> tuple[State, list[Order]]:
@@ -233,7 +148,7 @@ class Aquarius(Procedure[State]):
         up_to = 0 if state.hand.won is None else state.hand.won.dealer_up_to
         if alone and not up_to:
             raise RefusedError(*_KEY_IN_RUN)
-        hand, order = log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
+        hand, order = procedure.log(state.hand, event, Authority(event.who, "dealer" if alone else "key"))
         if not alone:
             return state.but(hand=hand, step=LOGGED), [order]
         if len(order.won.seats) > up_to:

@@ -12,40 +12,8 @@ from typing import Any, Final, Literal
 
 from punto.baccarat.progressive import game_events, procedure
 from punto.baccarat.progressive.events import Authority, CardLevel, ConfirmedBy
-from punto.baccarat.progressive.game_events import (
-    AwardTakenBack,
-    HandButton,
-    HandDecided,
-    NobodyWon,
-    Order,
-    ReopenGame,
-    StartGame,
-    WagerLifted,
-    WagerPlaced,
-    WagerVoided,
-)
-from punto.baccarat.progressive.procedure import (
-    ADJUSTED,
-    AFTER_START,
-    ALREADY_CONFIRMED,
-    ALREADY_STARTED,
-    BETTING,
-    CONFIRMED,
-    HAND_NOT_OVER,
-    NO_GAME,
-    NO_HAND_YET,
-    NOT_OVER,
-    OF_NO_ROUND,
-    PLAYING,
-    SETTLING,
-    TOO_LATE,
-    Procedure,
-    Refusal,
-    Refusals,
-    Transitions,
-    end,
-    log,
-)
+from punto.baccarat.progressive.game_events import AwardTakenBack, HandButton, HandDecided, NobodyWon, Order
+from punto.baccarat.progressive.procedure import ADJUSTED, BETTING, CONFIRMED, PLAYING, SETTLING, Procedure
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,105 +52,56 @@ class EndGame:
 
 Event = game_events.Event | Confirm | SwipeCard | SignAward | EndGame
 
-TRANSITIONS: Final[Transitions] = {
-    BETTING: {
-        WagerPlaced: frozenset({BETTING}),
-        WagerLifted: frozenset({BETTING}),
-        WagerVoided: frozenset({BETTING}),
-        StartGame: frozenset({PLAYING}),
-        HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
-        AwardTakenBack: frozenset({BETTING, SETTLING}),
-        ReopenGame: frozenset({SETTLING}),
+TRANSITIONS: Final = procedure.with_own(
+    procedure.TRANSITIONS,
+    {
+        BETTING: {},
+        PLAYING: {},
+        SETTLING: {
+            Confirm: frozenset({CONFIRMED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
+            NobodyWon: frozenset({CONFIRMED, ADJUSTED}),
+            EndGame: frozenset({BETTING}),
+        },
+        CONFIRMED: {
+            HandDecided: frozenset({CONFIRMED, SETTLING}),
+            AwardTakenBack: frozenset({SETTLING}),
+            HandButton: frozenset({SETTLING}),  # deselecting a hand also cancels the confirmation
+            SwipeCard: frozenset({ADJUSTED}),
+            SignAward: frozenset({ADJUSTED}),
+        },
+        ADJUSTED: {EndGame: frozenset({BETTING})},
     },
-    PLAYING: {
-        WagerLifted: frozenset({PLAYING}),
-        WagerVoided: frozenset({PLAYING}),
-        HandDecided: frozenset({SETTLING}),
-    },
-    SETTLING: {
-        WagerLifted: frozenset({SETTLING}),
-        WagerVoided: frozenset({SETTLING}),
-        HandDecided: frozenset({SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        HandButton: frozenset({SETTLING}),
-        Confirm: frozenset({CONFIRMED, ADJUSTED}),  # ADJUSTED if the dealer may confirm it alone
-        NobodyWon: frozenset({CONFIRMED, ADJUSTED}),
-        EndGame: frozenset({BETTING}),
-    },
-    CONFIRMED: {
-        WagerLifted: frozenset({CONFIRMED}),
-        WagerVoided: frozenset({CONFIRMED}),
-        HandDecided: frozenset({CONFIRMED, SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        HandButton: frozenset({SETTLING}),  # deselecting a hand also cancels the confirmation
-        SwipeCard: frozenset({ADJUSTED}),
-        SignAward: frozenset({ADJUSTED}),
-    },
-    ADJUSTED: {
-        WagerLifted: frozenset({ADJUSTED}),
-        WagerVoided: frozenset({ADJUSTED}),
-        HandDecided: frozenset({ADJUSTED, SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        EndGame: frozenset({BETTING}),
-    },
-}
+)
 
-_TO_COMPLETE: Final[Refusal] = (
+_TO_COMPLETE: Final[procedure.Refusal] = (
     "already_confirmed",
     "this game is confirmed: swipe a card or sign to complete it, or press a hand button to cancel it",
 )
-_NOT_CONFIRMED: Final[Refusal] = (
+_NOT_CONFIRMED: Final[procedure.Refusal] = (
     "not_confirmed",
     "no award is confirmed yet, so there is nothing to complete: select the hands and press CONFIRM first",
 )
 
-REFUSED: Final[Refusals] = {
-    BETTING: {
-        HandButton: NO_GAME,
-        NobodyWon: NO_GAME,
-        Confirm: NO_HAND_YET,
-        SwipeCard: _NOT_CONFIRMED,
-        SignAward: _NOT_CONFIRMED,
-        EndGame: NO_GAME,
+_NOTHING_TO_COMPLETE: Final[dict[type, procedure.Refusal]] = dict.fromkeys(
+    (SwipeCard, SignAward), _NOT_CONFIRMED
+)
+
+REFUSED: Final = procedure.with_own(
+    procedure.REFUSED,
+    {
+        BETTING: {**_NOTHING_TO_COMPLETE, Confirm: procedure.NO_HAND_YET, EndGame: procedure.NO_GAME},
+        PLAYING: {**_NOTHING_TO_COMPLETE, Confirm: procedure.NO_HAND_YET, EndGame: procedure.HAND_NOT_OVER},
+        SETTLING: _NOTHING_TO_COMPLETE,
+        CONFIRMED: {
+            **dict.fromkeys((NobodyWon, Confirm), _TO_COMPLETE),
+            EndGame: (
+                "award_unconfirmed",
+                "the confirmed award is not completed: swipe a card or sign first",
+            ),
+        },
+        ADJUSTED: dict.fromkeys((Confirm, SwipeCard, SignAward), procedure.ALREADY_CONFIRMED),
     },
-    PLAYING: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        AwardTakenBack: OF_NO_ROUND,
-        HandButton: HAND_NOT_OVER,
-        NobodyWon: HAND_NOT_OVER,
-        ReopenGame: TOO_LATE,
-        Confirm: NO_HAND_YET,
-        SwipeCard: _NOT_CONFIRMED,
-        SignAward: _NOT_CONFIRMED,
-        EndGame: HAND_NOT_OVER,
-    },
-    SETTLING: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        ReopenGame: NOT_OVER,
-        SwipeCard: _NOT_CONFIRMED,
-        SignAward: _NOT_CONFIRMED,
-    },
-    CONFIRMED: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        NobodyWon: _TO_COMPLETE,
-        ReopenGame: NOT_OVER,
-        Confirm: _TO_COMPLETE,
-        EndGame: ("award_unconfirmed", "the confirmed award is not completed: swipe a card or sign first"),
-    },
-    ADJUSTED: {
-        WagerPlaced: AFTER_START,
-        StartGame: ALREADY_STARTED,
-        HandButton: ALREADY_CONFIRMED,
-        NobodyWon: ALREADY_CONFIRMED,
-        ReopenGame: NOT_OVER,
-        Confirm: ALREADY_CONFIRMED,
-        SwipeCard: ALREADY_CONFIRMED,
-        SignAward: ALREADY_CONFIRMED,
-    },
-}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +133,7 @@ class Nexus(Procedure[State]):
         state, hand = self.state, self.state.hand
         match event:
             case Confirm() | NobodyWon():
-                logged, order = log(hand, event, Authority(event.who, "dealer"))
+                logged, order = procedure.log(hand, event, Authority(event.who, "dealer"))
                 if len(order.won.seats) > order.won.dealer_up_to:
                     return state.but(step=CONFIRMED, confirmed=event), []
                 return state.but(hand=logged, step=ADJUSTED), [order]
@@ -222,10 +141,10 @@ class Nexus(Procedure[State]):
                 by: ConfirmedBy = "card" if isinstance(event, SwipeCard) else "signature"
                 confirmed_by = None if state.confirmed is None else state.confirmed.who
                 authority = Authority(event.who, by, event.level, confirmed_by)
-                logged, order = log(hand, state.confirmed, authority)
+                logged, order = procedure.log(hand, state.confirmed, authority)
                 return state.but(hand=logged, step=ADJUSTED), [order]
             case _:  # END GAME
-                ended, end_round = end(
+                ended, end_round = procedure.end(
                     hand, "a supervisor confirms NOBODY WON, and a card or a signature completes it"
                 )
                 return state.but(hand=ended, step=BETTING), [end_round]

@@ -172,6 +172,11 @@ def counted(event: CountCoins) -> CoinsCounted:
     return CoinsCounted(event.day, event.amount, event.who)
 
 
+def count_coins(turn: Turn, event: CountCoins) -> None:
+    """Put a gaming day's count on the record; raises RefusedError as `counted` does."""
+    turn.say(counted(event))
+
+
 def change_settings(turn: Turn, event: ChangeSettings) -> None:
     """Apply new settings.
 

@@ -43,11 +43,6 @@ from punto.baccarat.progressive.value import Value
 Refusal = tuple[str, str]
 """The code and the text of a `RefusedError`."""
 
-AFTER_START: Final[Refusal] = (
-    "after_start",
-    "the game is already started: a wager placed now does not count, return it until the next round",
-)
-ALREADY_STARTED: Final[Refusal] = ("already_started", "this game is already started: end it before the next")
 NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME first")
 HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
 NO_HAND_YET: Final[Refusal] = (
@@ -62,16 +57,6 @@ ALREADY_CONFIRMED: Final[Refusal] = (
     "already_confirmed",
     "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
 )
-NOT_OVER: Final[Refusal] = ("not_over", "this game is not over, so it cannot be reopened")
-TOO_LATE: Final[Refusal] = (
-    "already_started",
-    "the next game is already started, so the previous one cannot be reopened: resolve it at the Game Manager",
-)
-
-# --- events at a table with either procedure
-
-
-# --- the steps of a round
 
 
 class Step(StrEnum):
@@ -98,6 +83,76 @@ Transitions = dict[Step, dict[type, frozenset[Step]]]
 """Step -> event -> the steps it may lead to."""
 Refusals = dict[Step, dict[type, Refusal]]
 """Step -> event -> why it is not legal then."""
+
+_SENSED: Final = {step: dict.fromkeys((WagerLifted, WagerVoided), frozenset({step})) for step in Step}
+
+TRANSITIONS: Final[Transitions] = {
+    BETTING: {
+        **_SENSED[BETTING],
+        WagerPlaced: frozenset({BETTING}),
+        StartGame: frozenset({PLAYING}),
+        HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
+        AwardTakenBack: frozenset({BETTING, SETTLING}),
+        ReopenGame: frozenset({SETTLING}),
+    },
+    PLAYING: {
+        **_SENSED[PLAYING],
+        HandDecided: frozenset({SETTLING}),
+    },
+    SETTLING: {
+        **_SENSED[SETTLING],
+        HandDecided: frozenset({SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
+        HandButton: frozenset({SETTLING}),
+    },
+    LOGGED: _SENSED[LOGGED],
+    CONFIRMED: _SENSED[CONFIRMED],
+    ADJUSTED: {
+        **_SENSED[ADJUSTED],
+        HandDecided: frozenset({ADJUSTED, SETTLING}),
+        AwardTakenBack: frozenset({SETTLING}),
+    },
+}
+"""The rows that both procedures have."""
+
+_STARTED: Final[dict[type, Refusal]] = {
+    WagerPlaced: (
+        "after_start",
+        "the game is already started: a wager placed now does not count, return it until the next round",
+    ),
+    StartGame: ("already_started", "this game is already started: end it before the next"),
+}
+_NOT_OVER: Final[dict[type, Refusal]] = {
+    **_STARTED,
+    ReopenGame: ("not_over", "this game is not over, so it cannot be reopened"),
+}
+
+REFUSED: Final[Refusals] = {
+    BETTING: dict.fromkeys((HandButton, NobodyWon), NO_GAME),
+    PLAYING: {
+        **_STARTED,
+        **dict.fromkeys((HandButton, NobodyWon), HAND_NOT_OVER),
+        AwardTakenBack: OF_NO_ROUND,
+        ReopenGame: (
+            "already_started",
+            "the next game is already started, so the previous one cannot be reopened: resolve it at the Game Manager",
+        ),
+    },
+    SETTLING: _NOT_OVER,
+    LOGGED: _NOT_OVER,
+    CONFIRMED: _NOT_OVER,
+    ADJUSTED: {**_NOT_OVER, **dict.fromkeys((HandButton, NobodyWon), ALREADY_CONFIRMED)},
+}
+"""The refusals that both procedures have."""
+
+_Row = TypeVar("_Row")
+
+
+def with_own(
+    shared: dict[Step, dict[type, _Row]], own: dict[Step, dict[type, _Row]]
+) -> dict[Step, dict[type, _Row]]:
+    """The rows of a procedure: for each of its steps the shared ones and its own."""
+    return {step: {**shared[step], **rows} for step, rows in own.items()}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,35 +5,11 @@ event changes nothing. The result of an event is postings in the books and entri
 in order; the same events in the same order always give the same progressive and the same entries.
 """
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
-from punto.baccarat.progressive.awards import back_out, book, deny, lock
+from punto.baccarat.progressive import awards, events, orders
 from punto.baccarat.progressive.effects import Effect
-from punto.baccarat.progressive.events import (
-    Adjust,
-    BackOut,
-    BookAward,
-    ChangeSettings,
-    Contribute,
-    CountCoins,
-    DenyAward,
-    EndRound,
-    Event,
-    LockAward,
-    OpenMeter,
-    ReopenRound,
-    Retire,
-)
-from punto.baccarat.progressive.orders import (
-    adjust,
-    change_settings,
-    contribute,
-    counted,
-    end_round,
-    open_meter,
-    reopen_round,
-    retire,
-)
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.progressive.state import Phase, State
@@ -41,26 +17,28 @@ from punto.baccarat.progressive.turn import Turn
 
 NEW, OPEN, RETIRED = Phase
 
+_HANDLERS: Final[dict[type, Callable[[Turn, Any], None]]] = {
+    events.OpenMeter: orders.open_meter,
+    events.Contribute: orders.contribute,
+    events.EndRound: orders.end_round,
+    events.ReopenRound: orders.reopen_round,
+    events.LockAward: awards.lock,
+    events.DenyAward: awards.deny,
+    events.BookAward: awards.book,
+    events.BackOut: awards.back_out,
+    events.Adjust: orders.adjust,
+    events.ChangeSettings: orders.change_settings,
+    events.Retire: orders.retire,
+    events.CountCoins: orders.count_coins,
+}
+
 TRANSITIONS: Final[dict[Phase, dict[type, Phase]]] = {
-    NEW: {
-        OpenMeter: OPEN,
-    },
+    NEW: {events.OpenMeter: OPEN},
     OPEN: {
-        Contribute: OPEN,
-        EndRound: OPEN,
-        ReopenRound: OPEN,
-        LockAward: OPEN,
-        DenyAward: OPEN,
-        BookAward: OPEN,
-        BackOut: OPEN,
-        Adjust: OPEN,
-        ChangeSettings: OPEN,
-        Retire: RETIRED,
-        CountCoins: OPEN,
+        **{event: OPEN for event in _HANDLERS if event is not events.OpenMeter},
+        events.Retire: RETIRED,
     },
-    RETIRED: {
-        CountCoins: RETIRED,
-    },
+    RETIRED: {events.CountCoins: RETIRED},
 }
 """Phase -> event -> the phase it leads to."""
 
@@ -82,7 +60,7 @@ class Progressive:
         """A progressive that is not in service yet."""
         return cls(State(settings=settings))
 
-    def handle(self, event: Event) -> list[Effect]:
+    def handle(self, event: events.Event) -> list[Effect]:
         """Handle one event and return its effects, in order.
 
         Raises:
@@ -94,36 +72,8 @@ class Progressive:
             code, why = _NOT_NOW[phase]
             raise RefusedError(code, f"{self.state.settings.progressive} {why}")
         turn = Turn(self.state)
-        _carry_out(turn, event)
+        _HANDLERS[type(event)](turn, event)
         if after is not phase:
             turn.change(phase=after)
         self.state = turn.state
         return turn.effects
-
-
-def _carry_out(turn: Turn, event: Event) -> None:  # noqa: C901 - flat: one case an event
-    match event:
-        case OpenMeter():
-            open_meter(turn, event)
-        case Contribute():
-            contribute(turn, event)
-        case EndRound():
-            end_round(turn, event)
-        case ReopenRound():
-            reopen_round(turn, event)
-        case LockAward():
-            lock(turn, event)
-        case DenyAward():
-            deny(turn, event)
-        case BookAward():
-            book(turn, event)
-        case BackOut():
-            back_out(turn, event)
-        case Adjust():
-            adjust(turn, event)
-        case ChangeSettings():
-            change_settings(turn, event)
-        case CountCoins():
-            turn.say(counted(event))
-        case _:
-            retire(turn, event)
