@@ -19,18 +19,7 @@ from punto.baccarat.cards import STANDARD_DECK
 from punto.baccarat.table.events import Component
 from punto.commands.operator import ask
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.ishoe.frames import (
-    TYPES,
-    Acknowledge,
-    AskHello,
-    CardRecord,
-    Heartbeat,
-    Hello,
-    Lock,
-    Resend,
-    SetLamps,
-    Unlock,
-)
+from punto.drivers.ishoe import frames
 from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
@@ -153,12 +142,12 @@ class HandHeldShoe:
         self._lock = threading.Lock()
         self.acknowledged = 0
         self.record = 0
-        self._state = Heartbeat(LOG, 1, 1, 1, 0, decks=8)
+        self._state = frames.Heartbeat(LOG, 1, 1, 1, 0, decks=8)
         threading.Thread(target=self._listen, daemon=True).start()
         threading.Thread(target=self._beat, daemon=True).start()
 
     def _listen(self) -> None:
-        decoder = Decoder(TYPES)
+        decoder = Decoder(frames.TYPES)
         while data := os.read(self.master, 4096):
             for frame in decoder.feed(data):
                 self._obey(frame)
@@ -166,17 +155,17 @@ class HandHeldShoe:
     def _obey(self, frame: object) -> None:
         state = self._state
         match frame:
-            case AskHello():
+            case frames.AskHello():
                 parts = (Component("bench", "1", "00" * 32),)
-                self._write(Hello("BENCH-1", LOG, self.acknowledged + 1, self.record + 1, 8, parts))
-            case Acknowledge(record=record, locked=locked, lamps=lamps):
+                self._write(frames.Hello("BENCH-1", LOG, self.acknowledged + 1, self.record + 1, 8, parts))
+            case frames.Acknowledge(record=record, locked=locked, lamps=lamps):
                 self.acknowledged = record
                 self._state = _changed(state, locked=locked, lamps=lamps)
-            case Lock() | Unlock():
-                self._state = _changed(state, locked=isinstance(frame, Lock))
-            case SetLamps(lamps=lamps):
+            case frames.Lock() | frames.Unlock():
+                self._state = _changed(state, locked=isinstance(frame, frames.Lock))
+            case frames.SetLamps(lamps=lamps):
                 self._state = _changed(state, lamps=lamps)
-            case Resend():
+            case frames.Resend():
                 self._state = _changed(state, sending=True)
 
     def _beat(self) -> None:
@@ -194,10 +183,10 @@ class HandHeldShoe:
         with self._lock:
             os.write(self.master, encode(frame))
 
-    def card(self, number: int) -> CardRecord:
+    def card(self, number: int) -> frames.CardRecord:
         """The frame of the next card."""
         self.record += 1
-        return CardRecord(self.record, STANDARD_DECK[number % 52], 99)
+        return frames.CardRecord(self.record, STANDARD_DECK[number % 52], 99)
 
     def send(self, data: bytes) -> None:
         """Put a frame's bytes on the line."""
@@ -205,7 +194,7 @@ class HandHeldShoe:
             os.write(self.master, data)
 
 
-def _changed(beat: Heartbeat, **fields: Any) -> Heartbeat:
+def _changed(beat: frames.Heartbeat, **fields: Any) -> frames.Heartbeat:
     return replace(beat, **fields)
 
 

@@ -4,23 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from punto.baccarat.progressive.effects import (
-    CoinsCounted,
-    GameReopened,
-    Retired,
-    SettingsChanged,
-    WagersCounted,
-)
-from punto.baccarat.progressive.events import (
-    Adjust,
-    ChangeSettings,
-    Contribute,
-    CountCoins,
-    EndRound,
-    OpenMeter,
-    ReopenRound,
-    Retire,
-)
+from punto.baccarat.progressive import effects, events
 from punto.baccarat.progressive.ledger import HOLDINGS, Account, Cause, Line, Reference
 from punto.baccarat.progressive.money import MOST, amount, share, whole, written
 from punto.baccarat.progressive.refusal import RefusedError
@@ -39,7 +23,7 @@ _AGAINST: Final = {
 _DAY: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])", re.ASCII)
 
 
-def open_meter(turn: Turn, event: OpenMeter) -> None:
+def open_meter(turn: Turn, event: events.OpenMeter) -> None:
     """Put the seed on the meter."""
     seed = amount(turn.state.settings.seed)
     turn.post(
@@ -49,7 +33,7 @@ def open_meter(turn: Turn, event: OpenMeter) -> None:
     )
 
 
-def contribute(turn: Turn, event: Contribute) -> None:
+def contribute(turn: Turn, event: events.Contribute) -> None:
     """Begin a table's round and count its wagers into the meter.
 
     Raises:
@@ -75,7 +59,7 @@ def contribute(turn: Turn, event: Contribute) -> None:
     if len(seats) < len(amounts) or min(amounts, default=1) <= 0:
         raise RefusedError("bad_wagers", "each seat must have one progressive wager, above 0")
     stakes = sum(amounts)
-    turn.say(WagersCounted(event.table, event.round, event.wagers))
+    turn.say(effects.WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
     turn.post(
         Cause.CONTRIBUTION,
@@ -89,7 +73,7 @@ def contribute(turn: Turn, event: Contribute) -> None:
     )
 
 
-def end_round(turn: Turn, event: EndRound) -> None:
+def end_round(turn: Turn, event: events.EndRound) -> None:
     """End a table's round.
 
     Raises:
@@ -108,7 +92,7 @@ def end_round(turn: Turn, event: EndRound) -> None:
     turn.change(rounds=turn.rounds_with(replace(played, over=True)))
 
 
-def reopen_round(turn: Turn, event: ReopenRound) -> None:
+def reopen_round(turn: Turn, event: events.ReopenRound) -> None:
     """Reopen a table's last round: its cards were corrected, or a person ordered it.
 
     Raises:
@@ -119,10 +103,14 @@ def reopen_round(turn: Turn, event: ReopenRound) -> None:
         raise RefusedError("round_open", f"round {event.round} of {event.table} is not over")
     turn.change(rounds=turn.rounds_with(replace(played, over=False)))
     if event.by is not None:
-        turn.say(GameReopened(event.table, event.round, event.by.reason, event.by.who, event.by.approved_by))
+        turn.say(
+            effects.GameReopened(
+                event.table, event.round, event.by.reason, event.by.who, event.by.approved_by
+            )
+        )
 
 
-def adjust(turn: Turn, event: Adjust) -> None:
+def adjust(turn: Turn, event: events.Adjust) -> None:
     """Add to the meter, or take off it an amount that may be taken.
 
     Raises:
@@ -159,7 +147,7 @@ def adjust(turn: Turn, event: Adjust) -> None:
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
 
-def counted(event: CountCoins) -> CoinsCounted:
+def counted(event: events.CountCoins) -> effects.CoinsCounted:
     """The counted total of a gaming day's wagers, as an entry for the record.
 
     Raises:
@@ -169,15 +157,15 @@ def counted(event: CountCoins) -> CoinsCounted:
         raise RefusedError("no_day", f"{event.day!r} is not a day: write it as 2026-11-21")
     if event.amount < 0:
         raise RefusedError("no_amount", f"{written(event.amount)} cannot be counted: enter 0 or more")
-    return CoinsCounted(event.day, event.amount, event.who)
+    return effects.CoinsCounted(event.day, event.amount, event.who)
 
 
-def count_coins(turn: Turn, event: CountCoins) -> None:
+def count_coins(turn: Turn, event: events.CountCoins) -> None:
     """Put a gaming day's count on the record; raises RefusedError as `counted` does."""
     turn.say(counted(event))
 
 
-def change_settings(turn: Turn, event: ChangeSettings) -> None:
+def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     """Apply new settings.
 
     Raises:
@@ -210,10 +198,10 @@ def change_settings(turn: Turn, event: ChangeSettings) -> None:
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
-    turn.say(SettingsChanged(before, after, event.reason, event.who, event.approved_by))
+    turn.say(effects.SettingsChanged(before, after, event.reason, event.who, event.approved_by))
 
 
-def retire(turn: Turn, event: Retire) -> None:
+def retire(turn: Turn, event: events.Retire) -> None:
     """Take all the money off the meter, for good.
 
     Raises:
@@ -231,7 +219,7 @@ def retire(turn: Turn, event: Retire) -> None:
         ),
         Reference(who=event.who, reason=event.reason, approved_by=event.approved_by),
     )
-    turn.say(Retired(event.reason, event.who, event.approved_by))
+    turn.say(effects.Retired(event.reason, event.who, event.approved_by))
 
 
 def table_round(turn: Turn, table: str, number: int) -> TableRound:

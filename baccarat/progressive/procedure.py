@@ -13,29 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
-from punto.baccarat.progressive.events import (
-    Authority,
-    Contribute,
-    DenyAward,
-    EndRound,
-    LockAward,
-    ReopenedBy,
-    ReopenRound,
-    SeatWager,
-    Won,
-)
-from punto.baccarat.progressive.game_events import (
-    AwardTakenBack,
-    HandButton,
-    HandDecided,
-    NobodyWon,
-    Order,
-    ReopenGame,
-    StartGame,
-    WagerLifted,
-    WagerPlaced,
-    WagerVoided,
-)
+from punto.baccarat.progressive import events, game_events
 from punto.baccarat.progressive.orders import refuse_unreasoned
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.value import Value
@@ -84,56 +62,59 @@ Transitions = dict[Step, dict[type, frozenset[Step]]]
 Refusals = dict[Step, dict[type, Refusal]]
 """Step -> event -> why it is not legal then."""
 
-_SENSED: Final = {step: dict.fromkeys((WagerLifted, WagerVoided), frozenset({step})) for step in Step}
+_SENSED: Final = {
+    step: dict.fromkeys((game_events.WagerLifted, game_events.WagerVoided), frozenset({step}))
+    for step in Step
+}
 
 TRANSITIONS: Final[Transitions] = {
     BETTING: {
         **_SENSED[BETTING],
-        WagerPlaced: frozenset({BETTING}),
-        StartGame: frozenset({PLAYING}),
-        HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
-        AwardTakenBack: frozenset({BETTING, SETTLING}),
-        ReopenGame: frozenset({SETTLING}),
+        game_events.WagerPlaced: frozenset({BETTING}),
+        game_events.StartGame: frozenset({PLAYING}),
+        game_events.HandDecided: frozenset({BETTING, SETTLING}),  # the last round's cards were corrected
+        game_events.AwardTakenBack: frozenset({BETTING, SETTLING}),
+        game_events.ReopenGame: frozenset({SETTLING}),
     },
     PLAYING: {
         **_SENSED[PLAYING],
-        HandDecided: frozenset({SETTLING}),
+        game_events.HandDecided: frozenset({SETTLING}),
     },
     SETTLING: {
         **_SENSED[SETTLING],
-        HandDecided: frozenset({SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
-        HandButton: frozenset({SETTLING}),
+        game_events.HandDecided: frozenset({SETTLING}),
+        game_events.AwardTakenBack: frozenset({SETTLING}),
+        game_events.HandButton: frozenset({SETTLING}),
     },
     LOGGED: _SENSED[LOGGED],
     CONFIRMED: _SENSED[CONFIRMED],
     ADJUSTED: {
         **_SENSED[ADJUSTED],
-        HandDecided: frozenset({ADJUSTED, SETTLING}),
-        AwardTakenBack: frozenset({SETTLING}),
+        game_events.HandDecided: frozenset({ADJUSTED, SETTLING}),
+        game_events.AwardTakenBack: frozenset({SETTLING}),
     },
 }
 """The rows that both procedures have."""
 
 _STARTED: Final[dict[type, Refusal]] = {
-    WagerPlaced: (
+    game_events.WagerPlaced: (
         "after_start",
         "the game is already started: a wager placed now does not count, return it until the next round",
     ),
-    StartGame: ("already_started", "this game is already started: end it before the next"),
+    game_events.StartGame: ("already_started", "this game is already started: end it before the next"),
 }
 _NOT_OVER: Final[dict[type, Refusal]] = {
     **_STARTED,
-    ReopenGame: ("not_over", "this game is not over, so it cannot be reopened"),
+    game_events.ReopenGame: ("not_over", "this game is not over, so it cannot be reopened"),
 }
 
 REFUSED: Final[Refusals] = {
-    BETTING: dict.fromkeys((HandButton, NobodyWon), NO_GAME),
+    BETTING: dict.fromkeys((game_events.HandButton, game_events.NobodyWon), NO_GAME),
     PLAYING: {
         **_STARTED,
-        **dict.fromkeys((HandButton, NobodyWon), HAND_NOT_OVER),
-        AwardTakenBack: OF_NO_ROUND,
-        ReopenGame: (
+        **dict.fromkeys((game_events.HandButton, game_events.NobodyWon), HAND_NOT_OVER),
+        game_events.AwardTakenBack: OF_NO_ROUND,
+        game_events.ReopenGame: (
             "already_started",
             "the next game is already started, so the previous one cannot be reopened: resolve it at the Game Manager",
         ),
@@ -141,7 +122,10 @@ REFUSED: Final[Refusals] = {
     SETTLING: _NOT_OVER,
     LOGGED: _NOT_OVER,
     CONFIRMED: _NOT_OVER,
-    ADJUSTED: {**_NOT_OVER, **dict.fromkeys((HandButton, NobodyWon), ALREADY_CONFIRMED)},
+    ADJUSTED: {
+        **_NOT_OVER,
+        **dict.fromkeys((game_events.HandButton, game_events.NobodyWon), ALREADY_CONFIRMED),
+    },
 }
 """The refusals that both procedures have."""
 
@@ -176,9 +160,9 @@ class Hand(Value):
     spent: tuple[int, ...] = ()
     round: int = 0
     wagers: tuple[int, ...] = ()
-    won: Won | None = None
+    won: events.Won | None = None
     selected: tuple[int, ...] = ()
-    awarded: Won | None = None
+    awarded: events.Won | None = None
 
     @property
     def dealer_confirms(self) -> bool:
@@ -236,7 +220,7 @@ class Procedure(ABC, Generic[S]):
         return cls(cls.states(hand=Hand(table=table, stake=stake)))
 
     @abstractmethod
-    def own(self, event: Any) -> tuple[S, list[Order]]:
+    def own(self, event: Any) -> tuple[S, list[game_events.Order]]:
         """Return the state after an event that only this procedure has, and the events for the progressive."""
 
     @classmethod
@@ -244,7 +228,7 @@ class Procedure(ABC, Generic[S]):
         """Whether the event can occur with this procedure."""
         return type(event) in cls.transitions[BETTING] | cls.refused[BETTING]
 
-    def handle(self, event: Any) -> list[Order]:
+    def handle(self, event: Any) -> list[game_events.Order]:
         """Handle one event and return the events for the progressive.
 
         Raises:
@@ -262,73 +246,75 @@ class Procedure(ABC, Generic[S]):
         self.state = after
         return orders
 
-    def carry_out(self, event: Any) -> tuple[S, list[Order]]:  # noqa: PLR0911 - flat: one case an event
+    def carry_out(self, event: Any) -> tuple[S, list[game_events.Order]]:  # noqa: PLR0911 - flat: one case an event
         """Return the state after an event that is legal now, and the events for the progressive."""
         state, hand = self.state, self.state.hand
         match event:
-            case WagerPlaced() | WagerLifted() | WagerVoided():
+            case game_events.WagerPlaced() | game_events.WagerLifted() | game_events.WagerVoided():
                 return state.but(hand=sense(hand, event)), []
-            case StartGame():
+            case game_events.StartGame():
                 started, contribution = start(hand, event)
                 return state.but(hand=started, step=PLAYING), [contribution]
-            case HandDecided():
+            case game_events.HandDecided():
                 return self._decided(event)
-            case AwardTakenBack():
+            case game_events.AwardTakenBack():
                 return self._taken_back()
-            case HandButton():
+            case game_events.HandButton():
                 return state.but(hand=press(hand, event), step=SETTLING), []
-            case ReopenGame():
+            case game_events.ReopenGame():
                 reopened, order = reopen(hand, event)
                 return state.but(hand=reopened, step=SETTLING), [order]
             case _:
                 return self.own(event)
 
-    def _decided(self, event: HandDecided) -> tuple[S, list[Order]]:
+    def _decided(self, event: game_events.HandDecided) -> tuple[S, list[game_events.Order]]:
         state = self.state
         hand = decide(state.hand, event)
         unchanged = state.step is CONFIRMED and hand == state.hand
         settled = state.step in {BETTING, ADJUSTED} and (not hand.open or hand.won == state.hand.won)
         return (state.but(hand=hand), []) if unchanged or settled else self._settle_again(hand)
 
-    def _taken_back(self) -> tuple[S, list[Order]]:
+    def _taken_back(self) -> tuple[S, list[game_events.Order]]:
         hand = take_back(self.state.hand)
         if self.state.step is BETTING and hand.won is None:
             return self.state.but(hand=hand), []
         return self._settle_again(hand)
 
-    def _settle_again(self, hand: Hand) -> tuple[S, list[Order]]:
+    def _settle_again(self, hand: Hand) -> tuple[S, list[game_events.Order]]:
         """Return to settling the hand; reopen its round if it was over."""
-        reopened = [ReopenRound(hand.table, hand.round)] if self.state.step is BETTING else []
+        reopened = [events.ReopenRound(hand.table, hand.round)] if self.state.step is BETTING else []
         return self.state.but(hand=hand, step=SETTLING), [*reopened]
 
 
-def sense(hand: Hand, event: WagerPlaced | WagerLifted | WagerVoided) -> Hand:
+def sense(
+    hand: Hand, event: game_events.WagerPlaced | game_events.WagerLifted | game_events.WagerVoided
+) -> Hand:
     """Set a sensor's wager for the coming game: present, absent, or void until it is placed again.
 
     Once a game is started its wagers stand as counted, whatever the sensors report.
     """
-    put = _with if isinstance(event, WagerPlaced) else _without
-    spend = _with if isinstance(event, WagerVoided) else _without
+    put = _with if isinstance(event, game_events.WagerPlaced) else _without
+    spend = _with if isinstance(event, game_events.WagerVoided) else _without
     return hand.but(sensors=put(hand.sensors, event.seat), spent=spend(hand.spent, event.seat))
 
 
-def start(hand: Hand, event: StartGame) -> tuple[Hand, Contribute]:
+def start(hand: Hand, event: game_events.StartGame) -> tuple[Hand, events.Contribute]:
     """Assign the wagers on the sensors to this round only: each must be placed again for the next."""
     latched = event.seats or ()
     seats = hand.sensors if event.seats is None else latched
     spent = tuple(sorted({*hand.spent, *latched}))
     started = Hand(table=hand.table, stake=hand.stake, spent=spent, round=event.round, wagers=seats)
-    wagers = tuple([SeatWager(seat, hand.stake) for seat in seats])
-    return started, Contribute(hand.table, event.round, wagers)
+    wagers = tuple([events.SeatWager(seat, hand.stake) for seat in seats])
+    return started, events.Contribute(hand.table, event.round, wagers)
 
 
-def decide(hand: Hand, event: HandDecided) -> Hand:
+def decide(hand: Hand, event: game_events.HandDecided) -> Hand:
     """Apply the winners by the cards; a hand button stays on if its hand still wins."""
     seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
     won = None
     if event.rule is not None and seats:
         cards = event.player, event.banker
-        won = Won(event.rule, seats, event.certain, event.side, event.dealer_up_to, *cards)
+        won = events.Won(event.rule, seats, event.certain, event.side, event.dealer_up_to, *cards)
     if not event.certain and hand.won is not None and won is not None:
         confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
         if confirmed_otherwise or won.side is not hand.won.side:
@@ -343,7 +329,7 @@ def take_back(hand: Hand) -> Hand:
     return hand.but(awarded=None, selected=())
 
 
-def reopen(hand: Hand, event: ReopenGame) -> tuple[Hand, ReopenRound]:
+def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.ReopenRound]:
     """Return the last game to settling, because a seat did win it.
 
     Raises:
@@ -355,11 +341,11 @@ def reopen(hand: Hand, event: ReopenGame) -> tuple[Hand, ReopenRound]:
             "the last game did not end with NOBODY WON: correct its cards, or have its award backed out",
         )
     refuse_unreasoned(event.reason)
-    by = ReopenedBy(event.who, event.reason, event.approved_by)
-    return hand.but(awarded=None), ReopenRound(hand.table, hand.round, by)
+    by = events.ReopenedBy(event.who, event.reason, event.approved_by)
+    return hand.but(awarded=None), events.ReopenRound(hand.table, hand.round, by)
 
 
-def press(hand: Hand, event: HandButton) -> Hand:
+def press(hand: Hand, event: game_events.HandButton) -> Hand:
     """Turn a hand button on, or off again.
 
     Raises:
@@ -374,7 +360,7 @@ def press(hand: Hand, event: HandButton) -> Hand:
     return hand.but(selected=flip(hand.selected, seat))
 
 
-def confirm(hand: Hand) -> tuple[Hand, Won]:
+def confirm(hand: Hand) -> tuple[Hand, events.Won]:
     """The award that a supervisor confirms.
 
     Raises:
@@ -394,7 +380,7 @@ def confirm(hand: Hand) -> tuple[Hand, Won]:
     return hand.but(awarded=awarded), awarded
 
 
-def deny(hand: Hand) -> tuple[Hand, Won]:
+def deny(hand: Hand) -> tuple[Hand, events.Won]:
     """The award that a supervisor confirms as won by nobody, if people decide who won.
 
     Raises:
@@ -421,22 +407,24 @@ def deny(hand: Hand) -> tuple[Hand, Won]:
     return hand.but(awarded=replace(won, seats=())), won
 
 
-def log(hand: Hand, event: object, authority: Authority) -> tuple[Hand, LockAward | DenyAward]:
+def log(
+    hand: Hand, event: object, authority: events.Authority
+) -> tuple[Hand, events.LockAward | events.DenyAward]:
     """The hand after an award, or NOBODY WON by the event `NobodyWon`, is confirmed; and its entry in the books.
 
     Raises:
         RefusedError: it cannot be confirmed, as in `confirm` and `deny`, or NOBODY WON has no reason.
     """
-    if isinstance(event, NobodyWon):
+    if isinstance(event, game_events.NobodyWon):
         refuse_unreasoned(event.reason)
         denied, won = deny(hand)
         why = event.reason, event.approved_by
-        return denied, DenyAward(hand.table, hand.round, won, *why, authority)
+        return denied, events.DenyAward(hand.table, hand.round, won, *why, authority)
     awarded, won = confirm(hand)
-    return awarded, LockAward(hand.table, hand.round, won, authority)
+    return awarded, events.LockAward(hand.table, hand.round, won, authority)
 
 
-def end(hand: Hand, system: str) -> tuple[Hand, EndRound]:
+def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
     """End the round; it is kept, because its cards can still be corrected. `system` says how to confirm NOBODY WON.
 
     A progressive winner is never passed over: the dealer "shall press the appropriate hand button" and "shall
@@ -455,7 +443,7 @@ def end(hand: Hand, system: str) -> tuple[Hand, EndRound]:
             else f"the hand can have won {won.rule} for seat {_and(won.seats)}: press the hand button of each seat "
             f"whose Player or Banker wager won, and have the award confirmed; if none did, {system}",
         )
-    return hand.but(selected=()), EndRound(hand.table, hand.round)
+    return hand.but(selected=()), events.EndRound(hand.table, hand.round)
 
 
 def _and(seats: tuple[int, ...]) -> str:

@@ -4,18 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from punto.baccarat.roads import derived_roads
 from punto.baccarat.roads.bead_plate import BeadPlate, bead_plate
 from punto.baccarat.roads.big_road import BigRoad, big_road, streak
-from punto.baccarat.roads.derived_roads import (
-    BIG_EYE_BOY,
-    COCKROACH_PIG,
-    SMALL_ROAD,
-    Ask,
-    DerivedRoad,
-    NextColors,
-    ask,
-    derived_road,
-)
 from punto.baccarat.roads.drawing import Tail
 from punto.baccarat.roads.rounds import Counts, RoadRound, Streak, counts
 
@@ -26,10 +17,10 @@ class Scoreboard:
 
     bead_plate: BeadPlate
     big_road: BigRoad
-    big_eye_boy: DerivedRoad
-    small_road: DerivedRoad
-    cockroach_pig: DerivedRoad
-    ask: Ask
+    big_eye_boy: derived_roads.DerivedRoad
+    small_road: derived_roads.DerivedRoad
+    cockroach_pig: derived_roads.DerivedRoad
+    ask: derived_roads.Ask
     streak: Streak | None
     counts: Counts
 
@@ -45,10 +36,10 @@ def draw(rounds: Sequence[RoadRound], tail: Tail = "turn") -> Scoreboard:
     return Scoreboard(
         bead_plate=bead_plate(rounds),
         big_road=big,
-        big_eye_boy=derived_road(depths, BIG_EYE_BOY, tail),
-        small_road=derived_road(depths, SMALL_ROAD, tail),
-        cockroach_pig=derived_road(depths, COCKROACH_PIG, tail),
-        ask=ask(big.columns),
+        big_eye_boy=derived_roads.derived_road(depths, derived_roads.BIG_EYE_BOY, tail),
+        small_road=derived_roads.derived_road(depths, derived_roads.SMALL_ROAD, tail),
+        cockroach_pig=derived_roads.derived_road(depths, derived_roads.COCKROACH_PIG, tail),
+        ask=derived_roads.ask(big.columns),
         streak=streak(big.columns),
         counts=counts(rounds),
     )
@@ -94,14 +85,14 @@ def _bead(each: RoadRound) -> dict[str, Any]:
     }
 
 
-def _derived(road: DerivedRoad) -> dict[str, Any]:
+def _derived(road: derived_roads.DerivedRoad) -> dict[str, Any]:
     return {
         "columns": [[color.value for color in column] for column in road.columns],
         "cells": [{"row": cell.row, "col": cell.col, "color": cell.color.value} for cell in road.cells],
     }
 
 
-def _next_colors(colors: NextColors) -> dict[str, str | None]:
+def _next_colors(colors: derived_roads.NextColors) -> dict[str, str | None]:
     return {
         "big_eye_boy": colors.big_eye_boy and colors.big_eye_boy.value,
         "small_road": colors.small_road and colors.small_road.value,

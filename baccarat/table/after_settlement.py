@@ -134,7 +134,7 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     )
     # The entry takes the next round number, so wagers accepted for that number must go back.
     return_wagers(turn)
-    turn.end_round(RoundEnded(entry))
+    turn.emit(RoundEnded(entry))
     turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
     turn.change(last=right, correction=entry, round=entry.round + 1)
     if turn.state.phase is Phase.BETTING:

@@ -6,18 +6,7 @@ from typing import Final, Literal
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.roads.rounds import RoadRound
-from punto.baccarat.table.effects import (
-    BurnCardTurned,
-    CardAwaited,
-    CardDealt,
-    CardHeld,
-    CardsRevealed,
-    CoupEnded,
-    CoupVoided,
-    CutCardReached,
-    RoundEnded,
-    WagersReturned,
-)
+from punto.baccarat.table import effects
 from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
 from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
@@ -85,7 +74,7 @@ def let_go(turn: Turn, draw: Draw, why: _Why) -> None:
         turn.change(unknown=turn.state.unknown + 1)
     elif draw.confidence < turn.state.settings.minimum_confidence:
         turn.change(unknown=turn.state.unknown + 1)
-        turn.hold(CardHeld(draw.card, why, turn.state.round))
+        turn.emit(effects.CardHeld(draw.card, why, turn.state.round))
     else:
         _let_card_go(turn, draw.card, why)
 
@@ -97,7 +86,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
             "a card that went to neither hand had already come as often as the shoe holds it: check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
-    turn.hold(CardHeld(card, why, turn.state.round))
+    turn.emit(effects.CardHeld(card, why, turn.state.round))
 
 
 def let_carried_go(turn: Turn) -> None:
@@ -158,7 +147,7 @@ def turn_first_card(turn: Turn, card: Card) -> None:
     """Turn the burn's first card, which sets how many cards are burned."""
     turn.change(drawn=(*turn.state.drawn, card))
     burns = turn.state.settings.burn_ace if card.rank == "A" else card.points or 10
-    turn.say(BurnCardTurned(card, burns))
+    turn.say(effects.BurnCardTurned(card, burns))
     _burned(turn, burns)
 
 
@@ -186,7 +175,7 @@ def _reach_cut_card(turn: Turn) -> None:
     else:
         last = state.coups
     turn.change(last_coup=last)
-    turn.say(CutCardReached(last))
+    turn.say(effects.CutCardReached(last))
 
 
 # --- between coups
@@ -227,7 +216,7 @@ def return_wagers(turn: Turn) -> None:
     """Give back the wagers for a coup that will not be dealt."""
     if turn.state.wagers:
         turn.change(wagers=())
-        turn.say(WagersReturned(turn.state.round))
+        turn.say(effects.WagersReturned(turn.state.round))
 
 
 # --- the deal
@@ -263,9 +252,9 @@ def surplus(turn: Turn, card: Card) -> bool:
 
 def _await_card(turn: Turn, doubt: Doubt) -> None:
     turn.change(doubt=doubt)
-    turn.say(CardAwaited(doubt.code, doubt.text))
+    turn.say(effects.CardAwaited(doubt.code, doubt.text))
     if doubt.read is not None:
-        turn.hold(CardHeld(doubt.read, "doubtful", turn.state.round))
+        turn.emit(effects.CardHeld(doubt.read, "doubtful", turn.state.round))
 
 
 def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
@@ -275,9 +264,11 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     position = len(coup.cards)
     hidden = state.settings.game.reveal == "dealer"
     turn.change(coup=coup, drawn=(*state.drawn, card))
-    turn.say(CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed))
+    turn.say(
+        effects.CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed)
+    )
     if hidden:
-        turn.hold(CardHeld(card, "hidden", state.round, position))
+        turn.emit(effects.CardHeld(card, "hidden", state.round, position))
     finish_if_over(turn)
 
 
@@ -293,7 +284,7 @@ def finish_if_over(turn: Turn) -> None:
 
 def reveal(turn: Turn) -> None:
     """Show both hands and settle."""
-    turn.say(CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
+    turn.say(effects.CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
     _end_coup(turn)
 
 
@@ -301,7 +292,7 @@ def _end_coup(turn: Turn) -> None:
     """Settle every wager by a finished coup, and continue with the next."""
     state, coup = turn.state, turn.coup
     turn.say(
-        CoupEnded(
+        effects.CoupEnded(
             state.round,
             coup.winner,
             coup.player_total,
@@ -336,7 +327,7 @@ def void_coup(turn: Turn, order: VoidCoup) -> None:
     let_waiting_go(turn, "overdrawn")
     wagers = turn.state.wagers
     turn.change(wagers=())
-    turn.say(CoupVoided(turn.state.round, order.reason))
+    turn.say(effects.CoupVoided(turn.state.round, order.reason))
     _close_round(turn, _record(turn, "void", give_back(wagers), order))
 
 
@@ -370,7 +361,7 @@ def _record(
 
 
 def _close_round(turn: Turn, record: RoundRecord) -> None:
-    turn.end_round(RoundEnded(record))
+    turn.emit(effects.RoundEnded(record))
     turn.change(coup=None, dummy=False, corrections=(), last=record, round=record.round + 1)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:

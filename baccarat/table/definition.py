@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final, Literal, TypeVar, get_type_hints
@@ -171,15 +171,7 @@ def _fields_of(event: type) -> dict[str, Field]:
 
 def field_of(name: str, type_: Any, *, required: bool) -> Field:
     """The field of this name, with an order's type and requirement."""
-    known = FIELDS[name]
-    return Field(
-        help=known.help,
-        least=known.least,
-        most=known.most,
-        longest=known.longest,
-        type=type_,
-        required=required,
-    )
+    return replace(FIELDS[name], type=type_, required=required)
 
 
 DEFINED: Final[dict[str, Definition]] = {}

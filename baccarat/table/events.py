@@ -9,15 +9,7 @@ from typing import Literal
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive import aquarius, game_events, nexus
-from punto.baccarat.progressive.events import (
-    Adjust,
-    BackOut,
-    ChangeSettings,
-    CountCoins,
-    OpenMeter,
-    PrintWinPage,
-    Retire,
-)
+from punto.baccarat.progressive import events as progressive_events
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.settings import Settings
 
@@ -287,7 +279,14 @@ GameOrder = (
     | nexus.EndGame
 )
 """An action of a dealer or a supervisor at the table in a game of the progressive."""
-BooksOrder = OpenMeter | Adjust | BackOut | ChangeSettings | Retire | CountCoins
+BooksOrder = (
+    progressive_events.OpenMeter
+    | progressive_events.Adjust
+    | progressive_events.BackOut
+    | progressive_events.ChangeSettings
+    | progressive_events.Retire
+    | progressive_events.CountCoins
+)
 """An order for the meter, from the Game Manager."""
 
 Event = (
@@ -303,5 +302,5 @@ Event = (
     | Sensed
     | GameOrder
     | BooksOrder
-    | PrintWinPage
+    | progressive_events.PrintWinPage
 )

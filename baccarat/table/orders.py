@@ -3,54 +3,10 @@
 from dataclasses import replace
 
 from punto.baccarat.coup import Coup, SurplusCardError
-from punto.baccarat.table import progressive
+from punto.baccarat.table import dealing, events, progressive
+from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
-from punto.baccarat.table.dealing import (
-    begin_coup,
-    finish_if_over,
-    leave_the_shoe,
-    let_waiting_go,
-    open_betting,
-    place,
-    return_wagers,
-    reveal,
-    settle_overdraw,
-    surplus,
-    take_backlog,
-    turn_first_card,
-    void_coup,
-)
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
-from punto.baccarat.table.events import (
-    Access,
-    AccessRefused,
-    ConfigurationKeypad,
-    OfTheRecord,
-    RecordDiffers,
-    ServiceStarted,
-    SessionEnded,
-    SetWager,
-)
-from punto.baccarat.table.order_kinds import (
-    AcknowledgeAlarm,
-    CallSupervisor,
-    ChangeGame,
-    ChangeShoe,
-    CloseBetting,
-    CloseTable,
-    CorrectCard,
-    CorrectRound,
-    HoldPlay,
-    KeyCard,
-    OpenBetting,
-    Order,
-    ResumePlay,
-    Reveal,
-    SignOff,
-    SignOn,
-    VoidCoup,
-    VoidRound,
-)
 from punto.baccarat.table.shoe_events import OFFERED, hear, let_in, put_aside
 from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
@@ -58,54 +14,54 @@ from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, find_wager
 
 
-def on_order(turn: Turn, order: Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
+def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
     """Carry out an order that the table's phase allows.
 
     Raises:
         RefusedError: the order is not allowed for another reason.
     """
     match order:
-        case SignOn(who=who):
+        case kinds.SignOn(who=who):
             turn.change(operator=who)
             if turn.state.phase is Phase.LOCKED:
                 turn.enter(Phase.CLOSED)
-        case SignOff():
+        case kinds.SignOff():
             turn.change(operator=None)
             turn.enter(Phase.LOCKED)
-        case ChangeShoe():
+        case kinds.ChangeShoe():
             _change_shoe(turn)
-        case OpenBetting():
+        case kinds.OpenBetting():
             _open_betting(turn)
-        case CloseBetting():
+        case kinds.CloseBetting():
             _refuse_while_stopped(turn)
             progressive.refuse_before_award(turn.state)
-            begin_coup(turn)
-        case CloseTable():
-            return_wagers(turn)
-            let_waiting_go(turn, "outside_play")
+            dealing.begin_coup(turn)
+        case kinds.CloseTable():
+            dealing.return_wagers(turn)
+            dealing.let_waiting_go(turn, "outside_play")
             turn.enter(Phase.CLOSED)
-        case Reveal():
+        case kinds.Reveal():
             _refuse_while_stopped(turn)
-            reveal(turn)
-        case VoidCoup():
-            void_coup(turn, order)
-        case CorrectCard():
+            dealing.reveal(turn)
+        case kinds.VoidCoup():
+            dealing.void_coup(turn, order)
+        case kinds.CorrectCard():
             _correct(turn, order)
-        case CorrectRound():
+        case kinds.CorrectRound():
             correct_round(turn, order)
-        case VoidRound():
+        case kinds.VoidRound():
             void_round(turn, order)
-        case KeyCard():
+        case kinds.KeyCard():
             _key(turn, order)
-        case ResumePlay(reason=reason):
+        case kinds.ResumePlay(reason=reason):
             _resume(turn, reason)
-        case ChangeGame(game=game):
+        case kinds.ChangeGame(game=game):
             _change_game(turn, game)
-        case CallSupervisor(reason=reason):
+        case kinds.CallSupervisor(reason=reason):
             turn.alarm("supervisor_called", reason)
-        case HoldPlay(reason=reason):
+        case kinds.HoldPlay(reason=reason):
             _hold(turn, reason)
-        case AcknowledgeAlarm(number=number):
+        case kinds.AcknowledgeAlarm(number=number):
             _acknowledge(turn, number)
         case _:
             _accept_shoe(turn, order.serial)
@@ -118,8 +74,8 @@ def _refuse_while_stopped(turn: Turn) -> None:
 
 
 def _change_shoe(turn: Turn) -> None:
-    return_wagers(turn)
-    leave_the_shoe(turn)
+    dealing.return_wagers(turn)
+    dealing.leave_the_shoe(turn)
     settings = turn.state.settings
     turn.change(
         shoe=turn.state.shoe + 1,
@@ -148,13 +104,13 @@ def _open_betting(turn: Turn) -> None:
         )
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
-    open_betting(turn)
+    dealing.open_betting(turn)
 
 
 # --- cards by hand
 
 
-def _key(turn: Turn, order: KeyCard) -> None:
+def _key(turn: Turn, order: kinds.KeyCard) -> None:
     state, card = turn.state, order.card
     _refuse_while_stopped(turn)
     if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
@@ -164,7 +120,7 @@ def _key(turn: Turn, order: KeyCard) -> None:
             "while the shoe is offline, to end the hand being dealt",
         )
     _refuse_another_place(state, order)
-    if surplus(turn, card):
+    if dealing.surplus(turn, card):
         raise RefusedError(
             "surplus_copy",
             f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key "
@@ -176,16 +132,16 @@ def _key(turn: Turn, order: KeyCard) -> None:
         turn.change(keyed_away=(*state.keyed_away, keyed))
     match state.phase:
         case Phase.SHOE_CHANGE if state.burn_left is None:
-            turn_first_card(turn, card)
+            dealing.turn_first_card(turn, card)
         case Phase.DEALING:
-            place(turn, card, keyed=True)
+            dealing.place(turn, card, keyed=True)
         case Phase.BETTING if state.settings.betting_closes == "first_card":
             progressive.refuse_before_award(state)
-            begin_coup(turn)
-            place(turn, card, keyed=True)
+            dealing.begin_coup(turn)
+            dealing.place(turn, card, keyed=True)
         case _:
             raise RefusedError("no_card_awaited", f"no card is awaited now: {_before_cards(state)}")
-    take_backlog(turn)
+    dealing.take_backlog(turn)
 
 
 def _before_cards(state: TableState) -> str:
@@ -198,7 +154,7 @@ def _before_cards(state: TableState) -> str:
     return f"burn {burn} without keying, then open betting"
 
 
-def _refuse_another_place(state: TableState, order: KeyCard) -> None:
+def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
     following = state.next_position
     if following is not None and order.position not in {None, following}:
         raise RefusedError(
@@ -212,7 +168,7 @@ def _place(position: int | None) -> str:
     return f"card {position} of the coup" if position else "the first card of the shoe"
 
 
-def _correct(turn: Turn, order: CorrectCard) -> None:
+def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
     coup = turn.coup
     _refuse_no_card(coup, order)
     before = coup.cards[order.position - 1]
@@ -220,7 +176,7 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
         if turn.state.settings.game.reveal == "dealer":
             return  # a refusal would disclose the card
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
-    if surplus(turn, order.card):
+    if dealing.surplus(turn, order.card):
         raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
     corrected = corrected_coup(turn.state, order)
     side = coup.side_of(order.position - 1)
@@ -234,16 +190,16 @@ def _correct(turn: Turn, order: CorrectCard) -> None:
         ),
     )
     if turn.state.settings.game.reveal == "dealer":
-        turn.hold(CardHeld(order.card, "corrected", turn.state.round, order.position))
+        turn.emit(CardHeld(order.card, "corrected", turn.state.round, order.position))
     else:
         turn.say(CardCorrected(turn.state.round, order.position, side, before, order.card, order.reason))
     if turn.state.phase is Phase.REVEAL and not corrected.over:
         turn.enter(Phase.DEALING)
     elif turn.state.phase is Phase.DEALING:
-        finish_if_over(turn)
+        dealing.finish_if_over(turn)
 
 
-def _refuse_no_card(coup: Coup, order: CorrectCard) -> None:
+def _refuse_no_card(coup: Coup, order: kinds.CorrectCard) -> None:
     if not 1 <= order.position <= len(coup.cards):
         raise RefusedError(
             "no_such_position",
@@ -251,7 +207,7 @@ def _refuse_no_card(coup: Coup, order: CorrectCard) -> None:
         )
 
 
-def corrected_coup(state: TableState, order: CorrectCard) -> Coup:
+def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
     """The coup on the table with its card corrected.
 
     Raises:
@@ -298,8 +254,8 @@ def _resume(turn: Turn, reason: str) -> None:
     turn.say(PlayResumed(reason))
     for stop in stops:
         if stop.overdrawn is not None:
-            settle_overdraw(turn, stop.overdrawn)
-    take_backlog(turn)
+            dealing.settle_overdraw(turn, stop.overdrawn)
+    dealing.take_backlog(turn)
 
 
 def _accept_shoe(turn: Turn, serial: str) -> None:
@@ -330,7 +286,7 @@ def _change_game(turn: Turn, game: Game) -> None:
         settings = replace(turn.state.settings, game=game)
     except ValueError as error:
         raise RefusedError("game_not_allowed", str(error)) from error
-    leave_the_shoe(turn)
+    dealing.leave_the_shoe(turn)
     turn.change(settings=settings, last=None)
     turn.say(GameChanged(game.name, game.title))
 
@@ -338,23 +294,23 @@ def _change_game(turn: Turn, game: Game) -> None:
 # --- access
 
 
-def on_access(turn: Turn, event: Access) -> None:
+def on_access(turn: Turn, event: events.Access) -> None:
     """Handle a sign-on, a sign-off or a refused access.
 
     A locked account raises an alarm. Alarms are public, so the alarm does not name the account: the record
     does. After an operator signs off, no action at the table has their name; play continues.
     """
-    if isinstance(event, SessionEnded) and event.who == turn.state.operator:
+    if isinstance(event, events.SessionEnded) and event.who == turn.state.operator:
         turn.change(operator=None)
-    if isinstance(event, AccessRefused) and event.code == "locked_out":
+    if isinstance(event, events.AccessRefused) and event.code == "locked_out":
         turn.alarm(
             "locked_out", "an account is locked out after too many wrong passwords: find out who tried"
         )
 
 
-def on_record(turn: Turn, event: OfTheRecord) -> None:
+def on_record(turn: Turn, event: events.OfTheRecord) -> None:
     """Raise an alarm if the record differs from what its inputs give. A taken snapshot changes nothing."""
-    if isinstance(event, RecordDiffers):
+    if isinstance(event, events.RecordDiffers):
         turn.alarm(
             "record_differs",
             f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run "
@@ -362,7 +318,7 @@ def on_record(turn: Turn, event: OfTheRecord) -> None:
         )
 
 
-def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
+def on_configuration_keypad(turn: Turn, event: events.ConfigurationKeypad) -> None:
     """Note whether the configuration keypad is plugged in; its key presses do not arrive here."""
     before = turn.state
     turn.change(configuration_keypad=event.path if event.attached else None)
@@ -372,7 +328,7 @@ def on_configuration_keypad(turn: Turn, event: ConfigurationKeypad) -> None:
 # --- seats
 
 
-def on_wager(turn: Turn, request: SetWager) -> None:
+def on_wager(turn: Turn, request: events.SetWager) -> None:
     """Set a seat's amount on a wager; the seat's wagers must then be allowed together.
 
     Raises:
@@ -410,7 +366,7 @@ def on_wager(turn: Turn, request: SetWager) -> None:
 # --- the service
 
 
-def on_started(turn: Turn, event: ServiceStarted) -> None:
+def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     """Handle a start of the service; its settings may differ from the previous ones only if no shoe is in play.
 
     Raises:
@@ -429,7 +385,7 @@ def on_started(turn: Turn, event: ServiceStarted) -> None:
                 "game, limits and policies change between shoes only: start with the previous configuration, "
                 "close the table, and then start with this one",
             )
-        leave_the_shoe(turn)
+        dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:
             turn.say(GameChanged(event.settings.game.name, event.settings.game.title))

@@ -15,18 +15,11 @@ from typing import Final
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Winner
-from punto.baccarat.progressive import aquarius, nexus
+from punto.baccarat.progressive import aquarius, game_events, nexus
 from punto.baccarat.progressive.aquarius import Aquarius
 from punto.baccarat.progressive.effects import AwardBackedOut, AwardBooked, AwardLocked, WinPagePrinted
 from punto.baccarat.progressive.events import BackOut, ChangeSettings, CountCoins, PrintWinPage
 from punto.baccarat.progressive.events import Event as BooksEvent
-from punto.baccarat.progressive.game_events import (
-    AwardTakenBack,
-    HandDecided,
-    StartGame,
-    WagerPlaced,
-    WagerVoided,
-)
 from punto.baccarat.progressive.nexus import Nexus
 from punto.baccarat.progressive.orders import counted
 from punto.baccarat.progressive.procedure import PLAYING
@@ -49,7 +42,7 @@ from punto.baccarat.wagers.settlement import (
     settle,
 )
 
-_Internal = HandDecided | AwardTakenBack
+_Internal = game_events.HandDecided | game_events.AwardTakenBack
 """The events that go only to the procedure."""
 
 _OfAnAward = AwardLocked | AwardBooked | AwardBackedOut
@@ -77,7 +70,7 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
     """
     progressive = _of(turn)
     _refuse_seats(turn.state, event)
-    if not isinstance(event, StartGame):
+    if not isinstance(event, game_events.StartGame):
         _tell(turn, event)
         return
     _refuse_start(turn.state, progressive, event)
@@ -95,7 +88,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
         _refuse_unknown(turn.state, event.progressive)
         if event.progressive in turn.state.retired_progressives:
             # The wagers of its last day may be counted when the next progressive is at the table.
-            turn.move_meter(MeterMoved(counted(event), event.progressive))
+            turn.emit(MeterMoved(counted(event), event.progressive))
             return
     _order(turn, event)
     if isinstance(event, BackOut):
@@ -105,7 +98,7 @@ def keep_books(turn: Turn, event: BooksEvent) -> None:
 def print_win_page(turn: Turn, event: PrintWinPage) -> None:
     """Record that an award's win page is printed."""
     printed = WinPagePrinted(event.award, event.who, event.original)
-    turn.move_meter(MeterMoved(printed, event.progressive))
+    turn.emit(MeterMoved(printed, event.progressive))
 
 
 def start(turn: Turn, configured: TableSettings) -> None:
@@ -324,7 +317,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
             "resolve it at the Game Manager",
         )
         return
-    decided = HandDecided()
+    decided = game_events.HandDecided()
     if coup is not None:
         decided = decision(turn.state.settings.game, progressive, coup, base)
     _tell(turn, decided)
@@ -361,7 +354,9 @@ def _refusal(
     return None
 
 
-def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> StartGame:
+def _leave_out(
+    turn: Turn, progressive: TablesProgressive, event: game_events.StartGame
+) -> game_events.StartGame:
     """The start without the wagers that may not be in the game: their lamps go out, and they do not contribute."""
     clear_alarm(turn, LEFT_OUT)
     hand = progressive.procedure.hand
@@ -372,7 +367,7 @@ def _leave_out(turn: Turn, progressive: TablesProgressive, event: StartGame) -> 
         if (refusal := _refusal(turn.state, progressive, seat, base)) is not None
     }
     for seat in refusals:
-        _tell(turn, WagerVoided(seat))
+        _tell(turn, game_events.WagerVoided(seat))
     if refusals:
         reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
         turn.alarm(
@@ -415,7 +410,7 @@ def _order(turn: Turn, event: BooksEvent) -> None:
     entries = books.handle(event)
     turn.change(progressive=replace(progressive, books=books.state))
     for entry in entries:
-        turn.move_meter(MeterMoved(entry))
+        turn.emit(MeterMoved(entry))
         # Awards from the tray are not announced: displays would take them for awards of the meter.
         if isinstance(entry, _OfAnAward) and entry.award.payer == "meter":
             award = entry.award
@@ -431,7 +426,7 @@ def _take_back(turn: Turn, number: int) -> None:
         for award in progressive.books.awards
     )
     if of_the_game and last is not None and progressive.decided == last.round and not _is_played(progressive):
-        _tell(turn, AwardTakenBack())
+        _tell(turn, game_events.AwardTakenBack())
 
 
 # --- small functions
@@ -465,8 +460,8 @@ def _refuse_unknown(state: TableState, progressive: str) -> None:
 
 
 def _refuse_seats(state: TableState, event: GameOrder | Sensed) -> None:
-    named = (event.seats or ()) if isinstance(event, StartGame) else ()
-    if isinstance(event, WagerPlaced):
+    named = (event.seats or ()) if isinstance(event, game_events.StartGame) else ()
+    if isinstance(event, game_events.WagerPlaced):
         named = (event.seat,)
     for seat in named:
         if not 1 <= seat <= state.settings.seats:
@@ -475,7 +470,7 @@ def _refuse_seats(state: TableState, event: GameOrder | Sensed) -> None:
             )
 
 
-def _refuse_start(state: TableState, progressive: TablesProgressive, event: StartGame) -> None:
+def _refuse_start(state: TableState, progressive: TablesProgressive, event: game_events.StartGame) -> None:
     if progressive.books.phase is not BooksPhase.OPEN:
         raise RefusedError(
             "not_open", f"the progressive {_name(progressive)} is not in service: open its meter first"

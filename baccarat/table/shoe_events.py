@@ -3,22 +3,9 @@
 from dataclasses import replace
 from typing import Final
 
+from punto.baccarat.table import events
 from punto.baccarat.table.dealing import AT_PLAY, open_betting, take, take_backlog
 from punto.baccarat.table.effects import CardHeld, ShoeLinkChanged
-from punto.baccarat.table.events import (
-    CardDrawn,
-    CardOverdrawn,
-    CardUnread,
-    CutCardSeen,
-    LidMoved,
-    LinkNoise,
-    RecordsLost,
-    ReverseMovement,
-    ShoeEvent,
-    ShoeHello,
-    ShoeLost,
-    ShoeRecord,
-)
 from punto.baccarat.table.state import Bookmark, Phase, ShoeLink, Stop, TableState
 from punto.baccarat.table.turn import Turn
 
@@ -26,16 +13,16 @@ OFFERED: Final = "shoe_not_accepted"
 """The code of the stop that ends with `AcceptShoe`."""
 
 
-def on_shoe_event(turn: Turn, event: ShoeEvent) -> None:
+def on_shoe_event(turn: Turn, event: events.ShoeEvent) -> None:
     """Handle any event of the shoe."""
     match event:
-        case ShoeHello():
+        case events.ShoeHello():
             _on_hello(turn, event)
-        case ShoeLost(reason=reason):
+        case events.ShoeLost(reason=reason):
             _on_lost(turn, reason)
-        case RecordsLost(first=first, last=last):
+        case events.RecordsLost(first=first, last=last):
             _on_records_lost(turn, first, last)
-        case LinkNoise(frames=frames, seconds=seconds):
+        case events.LinkNoise(frames=frames, seconds=seconds):
             turn.alarm(
                 "link_noise",
                 f"{frames} broken frames in {seconds} s on the shoe's line: check cable, connector and baud rate",
@@ -47,7 +34,7 @@ def on_shoe_event(turn: Turn, event: ShoeEvent) -> None:
 # --- the shoe's identity
 
 
-def _on_hello(turn: Turn, hello: ShoeHello) -> None:
+def _on_hello(turn: Turn, hello: events.ShoeHello) -> None:
     if not turn.state.link.online:
         turn.change_link(late_before=hello.next_record)
     objection = objection_to(turn.state, hello)
@@ -65,7 +52,7 @@ def _on_hello(turn: Turn, hello: ShoeHello) -> None:
     let_in(turn, hello, f"shoe {hello.serial} connected")
 
 
-def objection_to(state: TableState, hello: ShoeHello) -> str | None:
+def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
     """The reason why a shoe may not be used without acceptance; None if it may."""
     wanted = state.settings.shoe_serial
     known = state.link
@@ -92,7 +79,7 @@ def put_aside(link: ShoeLink) -> ShoeLink:
     return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=(*others, mark))
 
 
-def hear(turn: Turn, hello: ShoeHello) -> None:
+def hear(turn: Turn, hello: events.ShoeHello) -> None:
     """Take another shoe's records: after the last one taken from it before, or else from the first that it keeps.
 
     Houses change between two shoes, and the one that returns may not know that its last records arrived.
@@ -107,7 +94,7 @@ def hear(turn: Turn, hello: ShoeHello) -> None:
     turn.change(link=replace(link, serial=hello.serial, log=hello.log, taken=taken))
 
 
-def let_in(turn: Turn, hello: ShoeHello, reason: str) -> None:
+def let_in(turn: Turn, hello: events.ShoeHello, reason: str) -> None:
     """Play with the shoe that sent this hello: there is no objection to it, or a supervisor has accepted it."""
     if hello.decks not in {0, turn.state.settings.game.decks}:  # 0: the shoe is empty, or does not know
         turn.alarm(
@@ -151,7 +138,7 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
 # --- its records
 
 
-def _on_record(turn: Turn, event: ShoeRecord) -> None:
+def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     expected = turn.state.link.expected
     if turn.state.link.offered is not None:
         turn.alarm(OFFERED, f"record {event.record} came from a shoe that is not accepted; it was not taken")
@@ -170,31 +157,35 @@ def _on_record(turn: Turn, event: ShoeRecord) -> None:
         turn.alarm("shoe_not_in_use", "the shoe sends reports, but at this table the cards are keyed")
         return
     match event:
-        case CardDrawn() | CardUnread() | CardOverdrawn() if turn.state.keyed_away:
+        case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() if turn.state.keyed_away:
             _compare_with_keyed(turn, event)
-        case CardDrawn() | CardUnread() | CardOverdrawn() | CutCardSeen():
+        case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() | events.CutCardSeen():
             take(turn, event)
-        case LidMoved(open=is_open):
+        case events.LidMoved(open=is_open):
             _on_lid(turn, is_open=is_open)
-        case ReverseMovement():
+        case events.ReverseMovement():
             _on_trouble(turn, "reverse_movement", "a card was pushed back into the shoe")
         case _:
             _on_trouble(turn, "shoe_fault", f"the shoe reports error {event.code}: {event.text}")
 
 
-def _compare_with_keyed(turn: Turn, read: CardDrawn | CardUnread | CardOverdrawn) -> None:
+def _compare_with_keyed(
+    turn: Turn, read: events.CardDrawn | events.CardUnread | events.CardOverdrawn
+) -> None:
     """Compare the late record of a card that was keyed while the shoe was offline; the card is not dealt again.
 
     A card that the shoe did not read for certain had to be keyed anyway.
     """
     keyed, *others = turn.state.keyed_away
     turn.change(keyed_away=tuple(others))
-    card = None if isinstance(read, CardUnread) else read.card
-    certain = not isinstance(read, CardUnread) and read.confidence >= turn.state.settings.minimum_confidence
+    card = None if isinstance(read, events.CardUnread) else read.card
+    certain = (
+        not isinstance(read, events.CardUnread) and read.confidence >= turn.state.settings.minimum_confidence
+    )
     if card is None or not certain or card == keyed.card:
         return
     hidden = turn.state.settings.game.reveal == "dealer"
-    turn.hold(CardHeld(card, "doubtful", keyed.round, keyed.position))
+    turn.emit(CardHeld(card, "doubtful", keyed.round, keyed.position))
     turn.stop(
         Stop(
             code="keyed_otherwise",

@@ -11,15 +11,7 @@ from punto.baccarat.progressive.events import Won
 from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.progressive.value import Value
 from punto.baccarat.roads.rounds import RoadRound
-from punto.baccarat.table.events import (
-    CardDrawn,
-    CardOverdrawn,
-    CardUnread,
-    Component,
-    CutCardSeen,
-    SensorFault,
-    ShoeHello,
-)
+from punto.baccarat.table import events
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement
 
@@ -64,9 +56,9 @@ class ShoeLink:
     serial: str | None = None
     log: int | None = None
     taken: int = 0
-    components: tuple[Component, ...] = ()
+    components: tuple[events.Component, ...] = ()
     lid_open: bool = False
-    offered: ShoeHello | None = None
+    offered: events.ShoeHello | None = None
     earlier: tuple[Bookmark, ...] = ()
     late_before: int = 0
 
@@ -109,7 +101,7 @@ class Stop:
     code: str
     text: str
     of_the_shoe: bool = True
-    overdrawn: CardOverdrawn | CardDrawn | CardUnread | None = None
+    overdrawn: events.CardOverdrawn | events.CardDrawn | events.CardUnread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +196,7 @@ class Sensors:
 
     online: bool = False
     reason: str = "not seen yet"
-    faults: tuple[SensorFault, ...] = ()
+    faults: tuple[events.SensorFault, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +245,7 @@ class TableState(Value):
     carried: tuple[Card, ...] = ()
     doubt: Doubt | None = None
     stops: tuple[Stop, ...] = ()
-    backlog: tuple[CardDrawn | CardUnread | CardOverdrawn | CutCardSeen, ...] = ()
+    backlog: tuple[events.CardDrawn | events.CardUnread | events.CardOverdrawn | events.CutCardSeen, ...] = ()
     alarms: tuple[Alarm, ...] = ()
     last: RoundRecord | None = None
     correction: RoundRecord | None = None

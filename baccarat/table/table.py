@@ -12,50 +12,12 @@ from typing import Any, Final, get_args
 
 from punto.baccarat.progressive.events import PrintWinPage
 from punto.baccarat.progressive.game_events import StartGame
-from punto.baccarat.table import progressive
+from punto.baccarat.table import events, orders, progressive
+from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.approval import refuse_unapproved
 from punto.baccarat.table.dealing import go_on_after_award
 from punto.baccarat.table.definition import DEFINED
 from punto.baccarat.table.effects import Effect
-from punto.baccarat.table.events import (
-    Access,
-    BooksOrder,
-    ConfigurationKeypad,
-    Event,
-    GameOrder,
-    OfTheRecord,
-    Sensed,
-    SensorFault,
-    SensorsLink,
-    ServiceStarted,
-    SetWager,
-)
-from punto.baccarat.table.order_kinds import (
-    AcceptShoe,
-    ChangeGame,
-    ChangeShoe,
-    CloseBetting,
-    CloseTable,
-    CorrectCard,
-    CorrectRound,
-    KeyCard,
-    OpenBetting,
-    Order,
-    ResumePlay,
-    Reveal,
-    SignOff,
-    SignOn,
-    VoidCoup,
-    VoidRound,
-)
-from punto.baccarat.table.orders import (
-    on_access,
-    on_configuration_keypad,
-    on_order,
-    on_record,
-    on_started,
-    on_wager,
-)
 from punto.baccarat.table.sensors import on_sensors
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_events import on_shoe_event
@@ -74,73 +36,73 @@ _AFTER_A_COUP: Final = frozenset({SETTLED, BETTING, DEALING})
 # Cards that came while play was stopped, or were carried, can end a coup in the event that begins it.
 _INTO_A_COUP: Final = _AFTER_A_COUP | {REVEAL}
 
-_ALWAYS: Final = frozenset({_SHOE, _ACCESS, _METER, ConfigurationKeypad, ServiceStarted})
+_ALWAYS: Final = frozenset({_SHOE, _ACCESS, _METER, events.ConfigurationKeypad, events.ServiceStarted})
 """Legal in every phase; the table stays in its phase unless `TRANSITIONS` says otherwise."""
 _UNLOCKED: Final = frozenset({_GAME, *(each.event for each in DEFINED.values() if each.anywhere)})
 """The same, if the table is unlocked."""
 
 TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
     LOCKED: {
-        SignOn: frozenset({CLOSED}),
+        kinds.SignOn: frozenset({CLOSED}),
     },
     CLOSED: {
-        SignOff: frozenset({LOCKED}),
-        ChangeShoe: frozenset({SHOE_CHANGE}),
-        ChangeGame: frozenset({CLOSED}),
-        OpenBetting: frozenset({BETTING, DEALING}),
-        CorrectRound: frozenset({CLOSED}),
-        VoidRound: frozenset({CLOSED}),
+        kinds.SignOff: frozenset({LOCKED}),
+        kinds.ChangeShoe: frozenset({SHOE_CHANGE}),
+        kinds.ChangeGame: frozenset({CLOSED}),
+        kinds.OpenBetting: frozenset({BETTING, DEALING}),
+        kinds.CorrectRound: frozenset({CLOSED}),
+        kinds.VoidRound: frozenset({CLOSED}),
     },
     SHOE_CHANGE: {
         _SHOE: frozenset({SHOE_CHANGE, BETTING, DEALING}),
         _METER: frozenset({SHOE_CHANGE, BETTING}),  # the award that the burn waited for is complete
         _GAME: frozenset({SHOE_CHANGE, BETTING}),
-        ChangeShoe: frozenset({SHOE_CHANGE}),
-        CloseTable: frozenset({CLOSED}),
-        OpenBetting: frozenset({BETTING}),
-        KeyCard: frozenset({SHOE_CHANGE, BETTING}),
-        ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
-        AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
-        CorrectRound: frozenset({SHOE_CHANGE, BETTING}),
-        VoidRound: frozenset({SHOE_CHANGE, BETTING}),
+        kinds.ChangeShoe: frozenset({SHOE_CHANGE}),
+        kinds.CloseTable: frozenset({CLOSED}),
+        kinds.OpenBetting: frozenset({BETTING}),
+        kinds.KeyCard: frozenset({SHOE_CHANGE, BETTING}),
+        kinds.ResumePlay: frozenset({SHOE_CHANGE, BETTING}),
+        kinds.AcceptShoe: frozenset({SHOE_CHANGE, BETTING}),
+        kinds.CorrectRound: frozenset({SHOE_CHANGE, BETTING}),
+        kinds.VoidRound: frozenset({SHOE_CHANGE, BETTING}),
     },
     BETTING: {
         _SHOE: _INTO_A_COUP,
         _METER: frozenset({BETTING, DEALING}),  # the award that a dummy waited for is complete
         _GAME: frozenset({BETTING, DEALING}),
         StartGame: frozenset({BETTING}),
-        SetWager: frozenset({BETTING}),
-        CloseBetting: frozenset({DEALING}),
-        CloseTable: frozenset({CLOSED}),
-        ChangeShoe: frozenset({SHOE_CHANGE}),
-        KeyCard: frozenset({DEALING}),
-        ResumePlay: _INTO_A_COUP,
-        CorrectRound: frozenset({BETTING, DEALING}),
-        VoidRound: frozenset({BETTING, DEALING}),
+        events.SetWager: frozenset({BETTING}),
+        kinds.CloseBetting: frozenset({DEALING}),
+        kinds.CloseTable: frozenset({CLOSED}),
+        kinds.ChangeShoe: frozenset({SHOE_CHANGE}),
+        kinds.KeyCard: frozenset({DEALING}),
+        kinds.ResumePlay: _INTO_A_COUP,
+        kinds.CorrectRound: frozenset({BETTING, DEALING}),
+        kinds.VoidRound: frozenset({BETTING, DEALING}),
     },
     DEALING: {
         _SHOE: _INTO_A_COUP,
         StartGame: frozenset({DEALING}),
-        KeyCard: _INTO_A_COUP,
-        CorrectCard: _INTO_A_COUP,
-        VoidCoup: _AFTER_A_COUP,
-        ResumePlay: _INTO_A_COUP,
-        AcceptShoe: _INTO_A_COUP,
+        kinds.KeyCard: _INTO_A_COUP,
+        kinds.CorrectCard: _INTO_A_COUP,
+        kinds.VoidCoup: _AFTER_A_COUP,
+        kinds.ResumePlay: _INTO_A_COUP,
+        kinds.AcceptShoe: _INTO_A_COUP,
     },
     REVEAL: {
-        Reveal: _AFTER_A_COUP,
-        CorrectCard: frozenset({REVEAL, DEALING}),
-        VoidCoup: _AFTER_A_COUP,
+        kinds.Reveal: _AFTER_A_COUP,
+        kinds.CorrectCard: frozenset({REVEAL, DEALING}),
+        kinds.VoidCoup: _AFTER_A_COUP,
     },
     SETTLED: {
         _METER: _AFTER_A_COUP,  # the award that the next hand waited for is complete
         _GAME: _AFTER_A_COUP,
-        OpenBetting: frozenset({BETTING}),
-        ChangeShoe: frozenset({SHOE_CHANGE}),
-        CloseTable: frozenset({CLOSED}),
-        ResumePlay: _INTO_A_COUP,
-        CorrectRound: _AFTER_A_COUP,
-        VoidRound: _AFTER_A_COUP,
+        kinds.OpenBetting: frozenset({BETTING}),
+        kinds.ChangeShoe: frozenset({SHOE_CHANGE}),
+        kinds.CloseTable: frozenset({CLOSED}),
+        kinds.ResumePlay: _INTO_A_COUP,
+        kinds.CorrectRound: _AFTER_A_COUP,
+        kinds.VoidRound: _AFTER_A_COUP,
     },
 }
 """Phase -> event -> the phases it may lead to."""
@@ -155,22 +117,22 @@ def leads_to(phase: Phase, listed: type | str) -> frozenset[Phase]:
 _Handler = Callable[[Turn, Any], None]
 
 
-def _each(kinds: Any, listed: str, handler: _Handler) -> dict[type, tuple[type | str, _Handler]]:
-    return dict.fromkeys(get_args(kinds), (listed, handler))
+def _each(union: Any, listed: str, handler: _Handler) -> dict[type, tuple[type | str, _Handler]]:
+    return dict.fromkeys(get_args(union), (listed, handler))
 
 
 _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
-    **{order: (order, on_order) for order in get_args(Order)},
-    SetWager: (SetWager, on_wager),
-    ServiceStarted: (ServiceStarted, on_started),
-    ConfigurationKeypad: (ConfigurationKeypad, on_configuration_keypad),
-    **_each(Access, _ACCESS, on_access),
-    **_each(OfTheRecord, _ACCESS, on_record),
-    **_each(SensorsLink | SensorFault, _METER, on_sensors),
-    **_each(Sensed, _METER, progressive.play),
-    **_each(BooksOrder, _METER, progressive.keep_books),
+    **{order: (order, orders.on_order) for order in get_args(kinds.Order)},
+    events.SetWager: (events.SetWager, orders.on_wager),
+    events.ServiceStarted: (events.ServiceStarted, orders.on_started),
+    events.ConfigurationKeypad: (events.ConfigurationKeypad, orders.on_configuration_keypad),
+    **_each(events.Access, _ACCESS, orders.on_access),
+    **_each(events.OfTheRecord, _ACCESS, orders.on_record),
+    **_each(events.SensorsLink | events.SensorFault, _METER, on_sensors),
+    **_each(events.Sensed, _METER, progressive.play),
+    **_each(events.BooksOrder, _METER, progressive.keep_books),
     PrintWinPage: (_METER, progressive.print_win_page),
-    **_each(GameOrder, _GAME, progressive.play),
+    **_each(events.GameOrder, _GAME, progressive.play),
     StartGame: (StartGame, progressive.play),
 }
 """Event -> its listing in `TRANSITIONS`, and its handler; all others are the shoe's."""
@@ -199,7 +161,7 @@ class Table:
         """A table on its first day: locked, without a shoe."""
         return cls(TableState(settings=settings, configured=settings, progressive=progressive.new(settings)))
 
-    def handle(self, event: Event) -> list[Effect]:
+    def handle(self, event: events.Event) -> list[Effect]:
         """Handle one event and return its effects, in order.
 
         Raises:
@@ -207,7 +169,7 @@ class Table:
         """
         return self._handle(event, refuse_unapproved)
 
-    def try_out(self, event: Event) -> list[Effect]:
+    def try_out(self, event: events.Event) -> list[Effect]:
         """Handle an event on a temporary table as if it had the needed approval, to see its effect.
 
         Raises:
@@ -215,13 +177,16 @@ class Table:
         """
         return self._handle(event, lambda _, __: None)
 
-    def _handle(self, event: Event, refuse: Callable[[TableState, Event], None]) -> list[Effect]:
+    def _handle(
+        self, event: events.Event, refuse: Callable[[TableState, events.Event], None]
+    ) -> list[Effect]:
         before = self.state.phase
         listed, handler = _KINDS.get(type(event), _OF_THE_SHOE)
         allowed = leads_to(before, listed)
         if not allowed:
             raise RefusedError(
-                "betting_closed" if isinstance(event, SetWager) else "not_now", f"not now: {_WHEN[before]}"
+                "betting_closed" if isinstance(event, events.SetWager) else "not_now",
+                f"not now: {_WHEN[before]}",
             )
         refuse(self.state, event)  # first, because other refusals of an order can disclose hidden cards
         turn = Turn(self.state)

@@ -9,16 +9,7 @@ from typing import Any, cast
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.progressive.refusal import RefusedError
-from punto.baccarat.table.effects import (
-    AlarmRaised,
-    CardHeld,
-    Effect,
-    Happened,
-    Happening,
-    MeterMoved,
-    PhaseEntered,
-    RoundEnded,
-)
+from punto.baccarat.table import effects
 from punto.baccarat.table.state import Alarm, Phase, Stop, TableState
 
 __all__ = ["RefusedError", "Turn"]
@@ -29,7 +20,7 @@ class Turn:
 
     def __init__(self, state: TableState) -> None:
         self.state = state
-        self.effects: list[Effect] = []
+        self.effects: list[effects.Effect] = []
 
     @property
     def coup(self) -> Coup:
@@ -44,29 +35,21 @@ class Turn:
         """Set these fields of the shoe's link."""
         self.change(link=replace(self.state.link, **fields))
 
-    def say(self, happening: Happening) -> None:
+    def say(self, happening: effects.Happening) -> None:
         """Publish an event."""
         number = self.state.happenings + 1
         self.change(happenings=number)
-        self.effects.append(Happened(number, happening))
+        self.effects.append(effects.Happened(number, happening))
 
-    def hold(self, card: CardHeld) -> None:
-        """Report a hidden card to surveillance only."""
-        self.effects.append(card)
-
-    def end_round(self, ended: RoundEnded) -> None:
-        """Put a round on the record."""
-        self.effects.append(ended)
-
-    def move_meter(self, moved: MeterMoved) -> None:
-        """Add an entry to the progressive's books."""
-        self.effects.append(moved)
+    def emit(self, effect: effects.CardHeld | effects.RoundEnded | effects.MeterMoved) -> None:
+        """Report a hidden card to surveillance, put a round on the record, or an entry in the books."""
+        self.effects.append(effect)
 
     def enter(self, phase: Phase) -> None:
         """Enter a phase, and publish it."""
         before = self.state
         self.change(phase=phase)
-        self.say(PhaseEntered(phase, self.state.round, self.state.shoe))
+        self.say(effects.PhaseEntered(phase, self.state.round, self.state.shoe))
         self.watch_keypad(before)
 
     def watch_keypad(self, before: TableState) -> None:
@@ -80,7 +63,7 @@ class Turn:
 
     def alarm(self, code: str, text: str) -> None:
         """Raise an alarm that does not stop play and stands until it is acknowledged."""
-        self.say(AlarmRaised(code, text, stops=False))
+        self.say(effects.AlarmRaised(code, text, stops=False))
         before = next((each for each in self.state.alarms if _the_same(each, code, text)), None)
         others = tuple(each for each in self.state.alarms if each is not before)
         raised = Alarm(self.state.happenings, code, text, 1 if before is None else before.times + 1)
@@ -89,7 +72,7 @@ class Turn:
     def stop(self, stop: Stop) -> None:
         """Stop play until a supervisor resumes it."""
         self.change(stops=(*self.state.stops, stop))
-        self.say(AlarmRaised(stop.code, stop.text, stops=True))
+        self.say(effects.AlarmRaised(stop.code, stop.text, stops=True))
 
 
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:

@@ -11,18 +11,10 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from punto.baccarat.roads.drawing import ROWS, shown_columns
-from punto.controller.messages.models import (
-    AskMarks,
-    Bead,
-    DerivedCell,
-    Progressive,
-    RoadCell,
-    Scoreboard,
-    State,
-)
+from punto.controller.messages import models
 from punto.displays.words import Words
 
-CellT = TypeVar("CellT", Bead, RoadCell, DerivedCell)
+CellT = TypeVar("CellT", models.Bead, models.RoadCell, models.DerivedCell)
 Side = Literal["player", "banker"]
 
 PALETTES: Final = {
@@ -54,18 +46,18 @@ class Drawing:
 
     # --- lines
 
-    def names(self, state: State, width: int) -> Text:
+    def names(self, state: models.State, width: int) -> Text:
         """The table's name and its game."""
         return _both_ends(Text(printable(state.name), "bold"), Text(printable(state.game)), width)
 
-    def situation(self, state: State, width: int) -> Text:
+    def situation(self, state: models.State, width: int) -> Text:
         """The table's current activity, and the position in its shoe."""
         remarks = [self._words(f"remark.{name}") for name in REMARKS if name in state.overlays]
         phase = Text(GAP.join([self._words(f"phase.{state.phase}"), *remarks]), "bold")
         shoe = {"shoe": state.shoe.number, "hand": state.shoe.coup, "cards_left": state.shoe.cards_left}
         return _both_ends(phase, Text(GAP.join(f"{self._words(key)} {n}" for key, n in shoe.items())), width)
 
-    def outcome(self, state: State) -> Text:
+    def outcome(self, state: models.State) -> Text:
         """The reason for a stop, or else the side of the next card, or else the result of the last coup."""
         troubles = [self._words(f"trouble.{name}") for name in TROUBLES if name in state.overlays]
         if troubles:
@@ -90,11 +82,11 @@ class Drawing:
         )
         return Text(GAP).join([won, *map(Text, remarks)])
 
-    def hands(self, state: State, width: int) -> Text:
+    def hands(self, state: models.State, width: int) -> Text:
         """Both hands of the current coup, or else of the last one, with their totals."""
         return _to_width(self._hand(state, "player"), width // 2).append(self._hand(state, "banker"))
 
-    def counts(self, board: Scoreboard, width: int) -> Text:
+    def counts(self, board: models.Scoreboard, width: int) -> Text:
         """The number of times each result has come in this shoe."""
         each = [
             Text(f"{self._words(key)} {count}", self._palette.get(key, ""))
@@ -102,7 +94,7 @@ class Drawing:
         ]
         return _flowing(each, width)
 
-    def marks(self, board: Scoreboard, width: int) -> Text:
+    def marks(self, board: models.Scoreboard, width: int) -> Text:
         """The streak, and the next cell of each derived road if Banker or Player wins."""
         streak = Text(f"{self._words('streak')} ")
         if board.streak is None:
@@ -113,7 +105,7 @@ class Drawing:
         asked = (("ask.banker", board.ask_banker), ("ask.player", board.ask_player))
         return _flowing([streak, *(self._ask(key, marks) for key, marks in asked)], width)
 
-    def limits(self, state: State, width: int) -> Text:
+    def limits(self, state: models.State, width: int) -> Text:
         """Every wager with its minimum and maximum."""
         each = [
             Text.assemble(
@@ -124,7 +116,7 @@ class Drawing:
         ]
         return _flowing(each, width)
 
-    def meter(self, progressive: Progressive, width: int) -> Text:
+    def meter(self, progressive: models.Progressive, width: int) -> Text:
         """A progressive's title and meter, and its last award."""
         shown = Text.assemble(printable(progressive.title), GAP, (_money(progressive.meter), "bold"))
         award = progressive.award
@@ -133,24 +125,24 @@ class Drawing:
 
     # --- roads
 
-    def bead_plate(self, board: Scoreboard, width: int) -> Text:
+    def bead_plate(self, board: models.Scoreboard, width: int) -> Text:
         """The letter of each result with b, p or + beside it for a Banker pair, a Player pair or both."""
         return self._road(board.bead_plate, self._bead, self._cell, width)
 
-    def big_road(self, board: Scoreboard, width: int) -> Text:
+    def big_road(self, board: models.Scoreboard, width: int) -> Text:
         """The letter of each result with the number of ties after it; for ties before any result only the number."""
         return self._road(board.big_road, self._ring, self._cell, width)
 
-    def derived_road(self, cells: Sequence[DerivedCell], width: int) -> Text:
+    def derived_road(self, cells: Sequence[models.DerivedCell], width: int) -> Text:
         """R for each red cell and b for each blue one."""
         return self._road(cells, self._derived, 2 if width >= WIDE else 1, width)
 
-    def _bead(self, cell: Bead) -> Text:
+    def _bead(self, cell: models.Bead) -> Text:
         pair = {(True, False): "b", (False, True): "p", (True, True): "+"}
         mark = pair.get((cell.banker_pair, cell.player_pair), "")
         return self._marked(cell.winner, mark, natural=cell.natural)
 
-    def _ring(self, cell: RoadCell) -> Text:
+    def _ring(self, cell: models.RoadCell) -> Text:
         ties = "" if cell.ties == 0 else str(cell.ties) if cell.ties <= 9 else "+"
         if cell.winner is None:
             return Text(f"/{ties}", self._palette["tie"])
@@ -162,16 +154,16 @@ class Drawing:
             (self._words(f"letter.{winner}"), style), (mark, self._palette["tie"] if mark.isdigit() else "")
         )
 
-    def _derived(self, cell: DerivedCell) -> Text:
+    def _derived(self, cell: models.DerivedCell) -> Text:
         return Text(DERIVED_LETTERS[cell.color], self._palette[cell.color])
 
-    def _ask(self, key: str, marks: AskMarks) -> Text:
+    def _ask(self, key: str, marks: models.AskMarks) -> Text:
         asked = Text(f"{self._words(key)} ")
         for color in (marks.big_eye_boy, marks.small_road, marks.cockroach_pig):
             asked.append(DERIVED_LETTERS[color] if color else "-", self._palette[color] if color else "")
         return asked
 
-    def _hand(self, state: State, side: Side) -> Text:
+    def _hand(self, state: models.State, side: Side) -> Text:
         hand = Text.assemble((self._words(side), f"bold {self._palette[side]}"))
         shown = state.hands or state.result
         if shown is None:

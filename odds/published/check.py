@@ -15,14 +15,7 @@ from typing import Any, Final, Literal
 
 from punto.baccarat.coup import Side
 from punto.baccarat.wagers.definition import Rule
-from punto.odds.published.figures_file import (
-    FiguresFile,
-    HouseEdges,
-    Limits,
-    MaximumWagers,
-    Source,
-    Statistics,
-)
+from punto.odds.published import figures_file
 from punto.odds.published.readings import (
     AS_PRINTED,
     Chances,
@@ -147,7 +140,7 @@ def check(path: Path | None = None) -> Report:
     Raises:
         ConfigError: the file, or a game file that it is compared with, cannot be used.
     """
-    file = FiguresFile(path)
+    file = figures_file.FiguresFile(path)
     edges = [
         (entry, side, source.dragon_bonus(side)) for entry, source in file.house_edges() for side in Side
     ]
@@ -166,7 +159,9 @@ def check(path: Path | None = None) -> Report:
     )
 
 
-def _house_edge(entry: HouseEdges, side: Side, chances: Sequence[tuple[Rule, Fraction]]) -> Figure:
+def _house_edge(
+    entry: figures_file.HouseEdges, side: Side, chances: Sequence[tuple[Rule, Fraction]]
+) -> Figure:
     return Figure(
         sheet=entry.sheet,
         what=f"Dragon Bonus {entry.table}, {side.value.capitalize()}: house edge",
@@ -179,7 +174,7 @@ def _house_edge(entry: HouseEdges, side: Side, chances: Sequence[tuple[Rule, Fra
     )
 
 
-def _limits(entry: Limits, source: Source) -> Iterator[Figure]:
+def _limits(entry: figures_file.Limits, source: figures_file.Source) -> Iterator[Figure]:
     for side in Side:
         limits = source.dragon_bonus(side).limits
         if limits.maximum is None:
@@ -191,7 +186,7 @@ def _limits(entry: Limits, source: Source) -> Iterator[Figure]:
             yield _dollars(entry.sheet, f"Dragon Bonus, {side.value.capitalize()}: {what}", printed, amount)
 
 
-def _maximum_wagers(entry: MaximumWagers, source: Source) -> Figure:
+def _maximum_wagers(entry: figures_file.MaximumWagers, source: figures_file.Source) -> Figure:
     maximum = source.game.maximum_wagers
     if maximum is None:
         raise source.error(f"has no maximum_wagers, but the file prints {entry.maximum_wagers}")
@@ -208,7 +203,7 @@ def _dollars(sheet: str, what: str, printed: str, amount: int) -> Figure:
 class _Meter:
     """One pay table's statistics and the wager that they are compared with."""
 
-    def __init__(self, entry: Statistics, source: Source) -> None:
+    def __init__(self, entry: figures_file.Statistics, source: figures_file.Source) -> None:
         self.entry = entry
         self._source = source
         self._wager = source.progressive()
