@@ -85,6 +85,13 @@ class Award(Part):
         return next((each for each in self.prints if each.original), None)
 
 
+_AS_FIXED: Final = (
+    *("table", "round", "meter", "amount", "whole_meter", "payer", "who", "card", "confirmed_by", "side"),
+    *("player", "banker"),
+)
+"""The fields that an award of a report has from the award as it was locked."""
+
+
 class NobodyWon(Part):
     """A confirmation of NOBODY WON, or the reopening (`again`) of a game that ended so, which has only who and why.
 
@@ -222,36 +229,22 @@ def _award(
     if put_back is not None and put_back.entry.who is not None:
         by = put_back.entry
     state = AwardState.BACKED_OUT if put_back else AwardState.BOOKED if booked else AwardState.LOCKED
+    backed_out = None
+    if put_back is not None:
+        person = {each: by and getattr(by, each) for each in ("who", "approved_by", "reason")}
+        backed_out = AwardsBackOut(ts=put_back.ts, **person)
     return Award(
         progressive=name,
         number=fixed.id,
         tier=fixed.rule,
-        table=fixed.table,
-        round=fixed.round,
-        meter=fixed.meter,
-        amount=fixed.amount,
         shares=tuple(Share(seat=share.seat, amount=share.amount) for share in fixed.shares),
-        whole_meter=fixed.whole_meter,
-        payer=fixed.payer,
-        who=fixed.who,
         by="card" if fixed.card else fixed.by,
-        card=fixed.card,
         level=fixed.level or fixed.card,
-        confirmed_by=fixed.confirmed_by,
-        side=fixed.side,
-        player=fixed.player,
-        banker=fixed.banker,
         state=state,
         locked=locked.ts,
         booked=booked and booked.ts,
-        backed_out=None
-        if put_back is None
-        else AwardsBackOut(
-            ts=put_back.ts,
-            who=by and by.who,
-            approved_by=by and by.approved_by,
-            reason=by and by.reason,
-        ),
+        backed_out=backed_out,
         prints=tuple(prints[name, fixed.id]),
         input=locked.input,
+        **{each: getattr(fixed, each) for each in _AS_FIXED},
     )

@@ -14,12 +14,11 @@ from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.money import amount, share
 from punto.baccarat.progressive.settings import Settings
 from punto.controller.gaming_days import Calendar
-from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Part, Timestamp
 from punto.game_manager.amounts import Cents, Exact, cents, exact
 from punto.game_manager.awards import from_tray
 from punto.game_manager.record import EVERYTHING, Accounts, Posting, Record, Span, settings_at
-from punto.game_manager.reports import DayState, state_of
+from punto.game_manager.reports import DayState, period
 
 
 class Check(Part):
@@ -44,10 +43,10 @@ class Coins(Part):
     """
 
     taken: Cents | None
-    counted: Cents | None
-    who: str | None
-    ts: Timestamp | None
-    difference: Cents | None
+    counted: Cents | None = None
+    who: str | None = None
+    ts: Timestamp | None = None
+    difference: Cents | None = None
     todo: str
 
 
@@ -79,23 +78,15 @@ class Reconciliation(Part):
 
 def reconcile(record: Record, day: date, calendar: Calendar, now: datetime) -> Reconciliation:
     """Compare a gaming day's books."""
-    begins, ends = calendar.begins(day), calendar.begins(day + timedelta(days=1))
-    span = Span(record.first_at(begins), record.first_at(ends))
+    span, about = period(record, calendar.begins(day), calendar.begins(day + timedelta(days=1)), now)
     found = tuple(_reconciled(record, name, span, day) for name in record.progressives(span.until))
-    return Reconciliation(
-        day=day,
-        begins=timestamp(begins),
-        ends=timestamp(ends),
-        state=state_of(begins, ends, now),
-        elsewhere=record.elsewhere(begins, ends, span),
-        agrees=all(
-            each.balanced
-            and not each.differences
-            and all(check.ledger == check.expected for check in each.checks)
-            for each in found
-        ),
-        progressives=found,
+    agrees = all(
+        each.balanced
+        and not each.differences
+        and all(check.ledger == check.expected for check in each.checks)
+        for each in found
     )
+    return Reconciliation(day=day, **about, agrees=agrees, progressives=found)
 
 
 def _reconciled(record: Record, name: str, span: Span, day: date) -> Reconciled:
@@ -209,22 +200,14 @@ def _sum(moved: Accounts) -> int:
 
 def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tuple[int, Settings]]) -> Coins:
     if timeline[-1][1].wager_stays:
-        return Coins(
-            taken=None,
-            counted=None,
-            who=None,
-            ts=None,
-            difference=None,
-            todo="The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count.",
-        )
+        todo = "The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count."
+        return Coins(taken=None, todo=todo)
     _, _, taken = record.wagers(name, span)
-    counts = [
-        each for each in record.log(("coins_counted",), name, EVERYTHING) if each.entry.day == day.isoformat()
-    ]
-    if not counts:
+    counts = record.log(("coins_counted",), name, EVERYTHING)
+    last = next((each for each in reversed(counts) if each.entry.day == day.isoformat()), None)
+    if last is None:
         todo = "Count the wagers that were taken on this day, and enter their total."
-        return Coins(taken=taken, counted=None, who=None, ts=None, difference=None, todo=todo)
-    last = counts[-1]
+        return Coins(taken=taken, todo=todo)
     difference = last.entry.amount - taken
     return Coins(
         taken=taken,

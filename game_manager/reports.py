@@ -133,23 +133,21 @@ class Day(Part):
 
 def day_report(record: Record, day: date, calendar: Calendar, now: datetime) -> Day:
     """The intake and payments of each progressive on a gaming day; so far, if the day has not ended."""
-    begins, ends = calendar.begins(day), calendar.begins(day + timedelta(days=1))
+    span, about = period(record, calendar.begins(day), calendar.begins(day + timedelta(days=1)), now)
+    found = tuple(_accrual(record, name, span) for name in record.progressives(span.until))
+    return Day(day=day, **about, progressives=found)
+
+
+def period(record: Record, begins: datetime, ends: datetime, now: datetime) -> tuple[Span, dict[str, Any]]:
+    """The span of a period on the record, and what its report says of it; so far, if it has not ended."""
     span = Span(record.first_at(begins), record.first_at(ends))
-    return Day(
-        day=day,
-        begins=timestamp(begins),
-        ends=timestamp(ends),
-        state=state_of(begins, ends, now),
-        elsewhere=record.elsewhere(begins, ends, span),
-        progressives=tuple(_accrual(record, name, span) for name in record.progressives(span.until)),
-    )
-
-
-def state_of(begins: datetime, ends: datetime, now: datetime) -> DayState:
-    """Whether such a period has ended, is in progress or has not begun."""
-    if now < begins:
-        return "not_begun"
-    return "open" if now < ends else "ended"
+    state: DayState = "not_begun" if now < begins else "open" if now < ends else "ended"
+    return span, {
+        "begins": timestamp(begins),
+        "ends": timestamp(ends),
+        "state": state,
+        "elsewhere": record.elsewhere(begins, ends, span),
+    }
 
 
 def _accrual(record: Record, name: str, span: Span) -> Accrual:
@@ -192,16 +190,8 @@ def _changes(record: Record, name: str, span: Span) -> Iterator[Change]:
     for posting in record.postings(name, span):
         if posting.cause != Cause.CONTRIBUTION:
             yield Change(
-                cause=Cause(posting.cause),
-                ts=posting.ts,
                 moved=posting.moved,
-                tier=posting.tier,
-                table=posting.table,
-                round=posting.round,
-                award=posting.award,
-                who=posting.who,
-                reason=posting.reason,
-                approved_by=posting.approved_by,
+                **{name: getattr(posting, name) for name in Change.model_fields if name != "moved"},
             )
 
 
@@ -255,17 +245,9 @@ class Week(Part):
 def week_report(record: Record, day: date, calendar: Calendar, now: datetime) -> Week:
     """The deposit for the gaming week that contains a day; so far, if the week has not ended."""
     first = calendar.week_of(day)
-    begins, ends = calendar.begins(first), calendar.begins(first + timedelta(days=7))
-    span = Span(record.first_at(begins), record.first_at(ends))
-    return Week(
-        first=first,
-        last=first + timedelta(days=6),
-        begins=timestamp(begins),
-        ends=timestamp(ends),
-        state=state_of(begins, ends, now),
-        elsewhere=record.elsewhere(begins, ends, span),
-        progressives=tuple(_deposit(record, name, span) for name in record.progressives(span.until)),
-    )
+    span, about = period(record, calendar.begins(first), calendar.begins(first + timedelta(days=7)), now)
+    found = tuple(_deposit(record, name, span) for name in record.progressives(span.until))
+    return Week(first=first, last=first + timedelta(days=6), **about, progressives=found)
 
 
 def _deposit(record: Record, name: str, span: Span) -> Deposit:

@@ -7,19 +7,22 @@ person's text may begin like a formula, which a spreadsheet would execute, so it
 import csv
 import io
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
-from typing import Final
+from functools import wraps
+from typing import Final, ParamSpec
 
 from punto.controller.gaming_days import by_the_clock
 from punto.game_manager.amounts import cents, exact
-from punto.game_manager.awards import Award
+from punto.game_manager.awards import Award, FromTray, NobodyWon
 from punto.game_manager.reconciliation import Reconciliation
 from punto.game_manager.record import ACCOUNTS, Accounts, Posting
 from punto.game_manager.reports import Change, Day, Meter, Week
 
 Cell = str | int | None
 Rows = Iterator[Sequence[Cell]]
+_Row = dict[str, Cell]
+_Of = ParamSpec("_Of")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -40,208 +43,177 @@ def said(text: str | None) -> str | None:
     return f"'{text}" if plain.lstrip().startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
-def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Rows:
+_ACCOUNTS: Final = " ".join(ACCOUNTS)
+
+
+def _sheet(columns: str) -> Callable[[Callable[_Of, Iterator[_Row]]], Callable[_Of, Rows]]:
+    """Make a sheet with these columns of a function that yields rows; a cell that a row lacks is empty."""
+    names = columns.split()
+
+    def sheet(rows: Callable[_Of, Iterator[_Row]]) -> Callable[_Of, Rows]:
+        @wraps(rows)
+        def made(*args: _Of.args, **options: _Of.kwargs) -> Rows:
+            yield names
+            for row in rows(*args, **options):
+                yield [row.get(name) for name in names]
+
+        return made
+
+    return sheet
+
+
+@_sheet(f"progressive retired since until {_ACCOUNTS} promised awards from_tray balanced tier")
+def meters_sheet(meters: Iterable[Meter], zone: tzinfo) -> Iterator[_Row]:
     """One row per progressive, and one for the payments of each tier."""
-    yield (
-        "progressive",
-        "retired",
-        "since",
-        "until",
-        *ACCOUNTS,
-        "promised",
-        "awards",
-        "from_tray",
-        "balanced",
-        "tier",
-    )
     for each in meters:
-        lasted = (_ts(each.since, zone), _ts(each.until, zone))
-        about = (each.progressive, _yes(each.retired), *lasted)
+        about: _Row = {
+            "progressive": each.progressive,
+            "retired": _yes(each.retired),
+            "since": _ts(each.since, zone),
+            "until": _ts(each.until, zone),
+        }
         yield (
-            *about,
-            *_accounts(each.accounts),
-            cents(each.promised),
-            each.awards,
-            cents(each.from_tray),
-            _yes(each.balanced),
-            None,
+            about
+            | _accounts(each.accounts)
+            | {
+                "promised": cents(each.promised),
+                "awards": each.awards,
+                "from_tray": cents(each.from_tray),
+                "balanced": _yes(each.balanced),
+            }
         )
         for tier, paid in each.paid_by_tier.items():
-            yield (*about, *(None,) * (len(ACCOUNTS) - 1), exact(paid), *(None,) * 4, said(tier))
+            yield {**about, "paid": exact(paid), "tier": said(tier)}
 
 
-def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Rows:
+@_sheet(
+    "input progressive award tier table round meter amount seat share who card "
+    "state locked booked backed_out backed_out_by approved_by reason "
+    "original_printed original_by copies payer by confirmed_by player banker"
+)
+def awards_sheet(awards: Iterable[Award], zone: tzinfo) -> Iterator[_Row]:
     """One row per share of an award, in the order of paying."""
-    yield (
-        *(
-            "input",
-            "progressive",
-            "award",
-            "tier",
-            "table",
-            "round",
-            "meter",
-            "amount",
-            "seat",
-            "share",
-            "who",
-            "card",
-        ),
-        *("state", "locked", "booked", "backed_out", "backed_out_by", "approved_by", "reason"),
-        *("original_printed", "original_by", "copies", "payer", "by", "confirmed_by", "player", "banker"),
-    )
     for each in awards:
-        back, original = each.backed_out, each.original
+        about: _Row = {
+            name: getattr(each, name)
+            for name in ("input", "progressive", "round", "card", "state", "payer", "by")
+        }
+        about |= {name: said(getattr(each, name)) for name in ("tier", "table", "who", "confirmed_by")}
+        about |= {
+            "award": each.number,
+            "meter": cents(each.meter),
+            "amount": cents(each.amount),
+            "locked": _ts(each.locked, zone),
+            "booked": _ts(each.booked, zone),
+            "copies": sum(not printed.original for printed in each.prints),
+            "player": " ".join(each.player),
+            "banker": " ".join(each.banker),
+        }
+        if (back := each.backed_out) is not None:
+            about |= {"backed_out": _ts(back.ts, zone), "backed_out_by": said(back.who)}
+            about |= {"approved_by": said(back.approved_by), "reason": said(back.reason)}
+        if (original := each.original) is not None:
+            about |= {"original_printed": _ts(original.ts, zone), "original_by": said(original.who)}
         for share in each.shares:
-            yield (
-                *(each.input, each.progressive, each.number, said(each.tier), said(each.table), each.round),
-                *(cents(each.meter), cents(each.amount), share.seat, cents(share.amount), said(each.who)),
-                *(each.card, each.state, _ts(each.locked, zone), _ts(each.booked, zone)),
-                *(
-                    (None,) * 4
-                    if back is None
-                    else (_ts(back.ts, zone), *map(said, (back.who, back.approved_by, back.reason)))
-                ),
-                *((None, None) if original is None else (_ts(original.ts, zone), said(original.who))),
-                sum(not printed.original for printed in each.prints),
-                *(each.payer, each.by, said(each.confirmed_by), " ".join(each.player), " ".join(each.banker)),
-            )
+            yield {**about, "seat": share.seat, "share": cents(share.amount)}
 
 
-def day_sheet(day: Day, zone: tzinfo) -> Rows:
+@_sheet(
+    f"progressive day line ts rounds wagers staked {_ACCOUNTS} tier table round award who reason approved_by from_tray"
+)
+def day_sheet(day: Day, zone: tzinfo) -> Iterator[_Row]:
     """The day's start, each change and its end: the rows between add up to the difference of the first and the last."""
-    yield (
-        *(
-            "progressive",
-            "day",
-            "line",
-            "ts",
-            "rounds",
-            "wagers",
-            "staked",
-            *ACCOUNTS,
-            "tier",
-            "table",
-            "round",
-        ),
-        *("award", "who", "reason", "approved_by", "from_tray"),
-    )
     for each in day.progressives:
-        about = (each.progressive, day.day.isoformat())
-        nobody = (None,) * 8
-        nothing = (None,) * (3 + len(ACCOUNTS))
-        yield (*about, "start", _ts(day.begins, zone), None, None, None, *_accounts(each.start), *nobody)
+
+        def line(name: str, ts: str | None, *cells: _Row, progressive: str = each.progressive) -> _Row:
+            row: _Row = {
+                "progressive": progressive,
+                "day": day.day.isoformat(),
+                "line": name,
+                "ts": _ts(ts, zone),
+            }
+            for more in cells:
+                row |= more
+            return row
+
+        yield line("start", day.begins, _accounts(each.start))
         for change in each.changes:
-            counted = change.ts is None  # all contributions of the day
-            wagers = (each.rounds, each.wagers, cents(each.staked)) if counted else (None,) * 3
-            yield (
-                *about,
-                change.cause,
-                _ts(change.ts, zone),
-                *wagers,
-                *_accounts(change.moved),
-                *_about(change),
-                None,
-            )
+            wagers: _Row = {}
+            if change.ts is None:  # all contributions of the day
+                wagers = {"rounds": each.rounds, "wagers": each.wagers, "staked": cents(each.staked)}
+            yield line(change.cause, change.ts, wagers, _accounts(change.moved), _about(change))
         for paid in each.from_tray:
-            line = "tray_back_out" if paid.amount < 0 else "tray_award"
-            where = (said(paid.tier), said(paid.table), paid.round, paid.award)
-            why = map(said, (paid.who, paid.reason, paid.approved_by))
-            yield (*about, line, _ts(paid.ts, zone), *nothing, *where, *why, cents(paid.amount))
+            name = "tray_back_out" if paid.amount < 0 else "tray_award"
+            yield line(name, paid.ts, _about(paid), {"from_tray": cents(paid.amount)})
         for told in each.nobody_won:
-            line = "game_reopened" if told.again else "nobody_won"
-            about_it = (said(told.tier), said(told.table), told.round, None)
-            why = map(said, (told.who, told.reason, told.approved_by))
-            yield (*about, line, _ts(told.ts, zone), *nothing, *about_it, *why, None)
+            yield line("game_reopened" if told.again else "nobody_won", told.ts, _about(told))
         for other in each.settings:
             words = "; ".join(
                 f"{name}: {before} to {after}" for name, (before, after) in other.changed.items()
             )
-            whole = (None,) * (3 + len(ACCOUNTS) + 4)
-            yield (
-                *about,
-                "settings",
-                _ts(other.ts, zone),
-                *whole,
-                said(other.who),
-                said(f"{other.reason} ({words})"),
-                None,
-                None,
-            )
-        yield (*about, "end", _ts(day.ends, zone), None, None, None, *_accounts(each.end), *nobody)
+            why: _Row = {"who": said(other.who), "reason": said(f"{other.reason} ({words})")}
+            yield line("settings", other.ts, why)
+        yield line("end", day.ends, _accounts(each.end))
 
 
-def week_sheet(week: Week) -> Rows:
+@_sheet("progressive week line meter reserve held")
+def week_sheet(week: Week) -> Iterator[_Row]:
     """The held money at the week's start, each cause's part, the held money at its end, and the deposit."""
-    yield ("progressive", "week", "line", "meter", "reserve", "held")
     for each in week.progressives:
-        about = (each.progressive, week.first.isoformat())
-        yield (*about, "start", None, None, exact(each.start))
+        about: _Row = {"progressive": each.progressive, "week": week.first.isoformat()}
+        yield {**about, "line": "start", "held": exact(each.start)}
         for part in each.components:
-            both = (part.to_meter, part.to_reserve)
-            yield (*about, part.cause, *map(exact, both), exact(sum(both)))
-        yield (*about, "end", None, None, exact(each.end))
-        yield (*about, "carried_in", None, None, exact(each.carried_in))
-        yield (*about, "carried_out", None, None, exact(each.carried_out))
-        yield (*about, "deposit", None, None, cents(each.deposit))
+            meter, reserve = part.to_meter, part.to_reserve
+            moved: _Row = {"meter": exact(meter), "reserve": exact(reserve), "held": exact(meter + reserve)}
+            yield {**about, "line": part.cause, **moved}
+        for name in ("end", "carried_in", "carried_out"):
+            yield {**about, "line": name, "held": exact(getattr(each, name))}
+        yield {**about, "line": "deposit", "held": cents(each.deposit)}
 
 
-def reconciliation_sheet(found: Reconciliation) -> Rows:
+@_sheet("progressive day what ledger expected difference input text")
+def reconciliation_sheet(found: Reconciliation) -> Iterator[_Row]:
     """One row per comparison, then each difference."""
-    yield ("progressive", "day", "what", "ledger", "expected", "difference", "input", "text")
     for each in found.progressives:
-        about = (each.progressive, found.day.isoformat())
+        about: _Row = {"progressive": each.progressive, "day": found.day.isoformat()}
         for check in each.checks:
-            difference = exact(check.ledger - check.expected)
-            yield (*about, check.what, exact(check.ledger), exact(check.expected), difference, None, None)
+            both: _Row = {"ledger": exact(check.ledger), "expected": exact(check.expected)}
+            yield {**about, "what": check.what, **both, "difference": exact(check.ledger - check.expected)}
         coins = each.coins
-        both = (_cents(coins.counted), _cents(coins.taken), _cents(coins.difference))
-        yield (*about, "coins", *both, None, said(coins.todo))
+        both = {"ledger": _cents(coins.counted), "expected": _cents(coins.taken)}
+        yield {
+            **about,
+            "what": "coins",
+            **both,
+            "difference": _cents(coins.difference),
+            "text": said(coins.todo),
+        }
         for other in each.differences:
-            yield (*about, "posting", None, None, None, other.input, said(other.text))
-        yield (*about, "from_tray", None, cents(each.from_tray), None, None, None)
+            yield {**about, "what": "posting", "input": other.input, "text": said(other.text)}
+        yield {**about, "what": "from_tray", "expected": cents(each.from_tray)}
 
 
-def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Rows:
+@_sheet(f"input place ts progressive number cause {_ACCOUNTS} tier table round award who reason approved_by")
+def postings_sheet(postings: Iterable[Posting], zone: tzinfo) -> Iterator[_Row]:
     """The ledger: one row per posting, with the amount that each account received."""
-    yield (
-        *(
-            "input",
-            "place",
-            "ts",
-            "progressive",
-            "number",
-            "cause",
-            *ACCOUNTS,
-            "tier",
-            "table",
-            "round",
-            "award",
-        ),
-        *("who", "reason", "approved_by"),
-    )
     for each in postings:
-        got = (
-            *(each.seed_money, each.contributions, each.adjustments),
-            *(each.primary_meter, each.reserve, each.overflow, each.paid),
-        )
-        ts = _ts(each.ts, zone)
-        place: tuple[Cell, ...] = (each.input, each.place, ts, each.progressive, each.number, each.cause)
-        yield (
-            *place,
-            *map(exact, got),
-            *(said(each.tier), said(each.table), each.round, each.award),
-            *map(said, (each.who, each.reason, each.approved_by)),
-        )
+        received = {name: exact(getattr(each, name)) for name in ACCOUNTS if name != "primary"}
+        yield {
+            **{name: getattr(each, name) for name in ("input", "place", "progressive", "number", "cause")},
+            "ts": _ts(each.ts, zone),
+            **received,
+            "primary": exact(each.primary_meter),
+            **_about(each),
+        }
 
 
-def _accounts(accounts: Accounts) -> tuple[str, ...]:
-    return tuple(exact(getattr(accounts, name)) for name in ACCOUNTS)
+def _accounts(accounts: Accounts) -> _Row:
+    return {name: exact(getattr(accounts, name)) for name in ACCOUNTS}
 
 
-def _about(change: Change) -> tuple[Cell, ...]:
-    where = (said(change.tier), said(change.table), change.round, change.award)
-    return (*where, *map(said, (change.who, change.reason, change.approved_by)))
+def _about(entry: Change | FromTray | NobodyWon | Posting) -> _Row:
+    texts = {name: said(getattr(entry, name)) for name in ("tier", "table", "who", "reason", "approved_by")}
+    return {**texts, "round": entry.round, "award": getattr(entry, "award", None)}
 
 
 def _cents(minor_units: int | None) -> str | None:

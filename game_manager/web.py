@@ -19,7 +19,7 @@ from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from punto.baccarat.progressive.events import PrintWinPage
-from punto.baccarat.progressive.settings import Advice, Settings, advice
+from punto.baccarat.progressive.settings import Advice, advice
 from punto.baccarat.progressive.state import AwardState, State
 from punto.baccarat.table.state import TableState
 from punto.controller.gaming_days import Calendar, read_day, read_weekday
@@ -71,15 +71,6 @@ class InForce(Part):
     seat_one: str
 
 
-class AdviceGiven(Part):
-    """The sheet's advice against some settings, with its own words; `loud` for the most important ones."""
-
-    code: str
-    text: str
-    sheet: str
-    loud: bool
-
-
 class Own(Part):
     """The table's own progressive in its current state; amounts in minor units."""
 
@@ -89,7 +80,7 @@ class Own(Part):
     procedure: str
     settings: InForce
     shown: int
-    advice: tuple[AdviceGiven, ...]
+    advice: tuple[Advice, ...]
 
 
 class Overview(Part):
@@ -166,7 +157,7 @@ def _add_reports(reads: APIRouter, house: House) -> None:
         if progressive is None:
             raise HTTPException(404, "this table has no progressive")
         try:
-            given = _advice(replace(progressive.books.settings, **changes))
+            given = advice(replace(progressive.books.settings, **changes))
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
         return _json(_Advised(advice=given))
@@ -229,7 +220,7 @@ def _own(books: State) -> Own:
         procedure=settings.procedure,
         settings=InForce(**{name: getattr(settings, name) for name in InForce.model_fields}),
         shown=books.shown,
-        advice=_advice(settings),
+        advice=advice(settings),
     )
 
 
@@ -237,14 +228,7 @@ def _own(books: State) -> Own:
 
 
 class _Advised(Part):
-    advice: tuple[AdviceGiven, ...]
-
-
-def _advice(settings: Settings) -> tuple[AdviceGiven, ...]:
-    def told(each: Advice) -> AdviceGiven:
-        return AdviceGiven(code=each.code, text=each.text, sheet=each.sheet, loud=each.loud)
-
-    return tuple(told(each) for each in advice(settings))
+    advice: tuple[Advice, ...]
 
 
 async def _changes(
@@ -277,33 +261,29 @@ def _csv(name: str, rows: Iterable[Sequence[sheets.Cell]]) -> Response:
 
 
 def _add_downloads(reads: APIRouter, house: House) -> None:
+    zone = house.calendar.zone
+
     async def download(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
         return await _read(house, lambda record: _csv(f"{house.now().settings.table}-{name}", rows(record)))
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
-        return await download(
-            "meters", lambda record: sheets.meters_sheet(meters(record), house.calendar.zone)
-        )
+        return await download("meters", lambda record: sheets.meters_sheet(meters(record), zone))
 
     @reads.get("/csv/awards")
     async def awards_file() -> Response:
         return await download(
             "awards",
-            lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards, house.calendar.zone),
+            lambda record: sheets.awards_sheet(awards(record, limit=_NUMBER).awards, zone),
         )
 
     @reads.get("/csv/postings")
     async def postings_file() -> Response:
-        return await download(
-            "postings", lambda record: sheets.postings_sheet(record.postings(), house.calendar.zone)
-        )
+        return await download("postings", lambda record: sheets.postings_sheet(record.postings(), zone))
 
     @reads.get("/csv/days/{day}")
     async def day_file(day: _Day) -> Response:
-        return await download(
-            f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), house.calendar.zone)
-        )
+        return await download(f"day-{day}", lambda record: sheets.day_sheet(_day(record, house, day), zone))
 
     @reads.get("/csv/weeks/{day}")
     async def week_file(day: _Day, week_starts: _WeekStarts = None) -> Response:
