@@ -11,7 +11,7 @@ import threading
 import time
 import tty
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,21 @@ from punto.drivers.ishoe import frames
 from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
+
+
+@dataclass(frozen=True)
+class Line:
+    """A figure, and whether it is within its bound."""
+
+    what: str
+    figure: str
+    bound: str
+    holds: bool
+
+
+def say(text: str) -> None:
+    """Print at once: a run takes minutes."""
+    print(text, flush=True)
 
 
 def free_port() -> int:
@@ -198,20 +213,43 @@ def _changed(beat: frames.Heartbeat, **fields: Any) -> frames.Heartbeat:
     return replace(beat, **fields)
 
 
-class Subscriber:
-    """A separate process that notes when each message arrives; times are of the monotonic clock that all share."""
+class Helper:
+    """A module of this package in a process of its own, which said that it is ready."""
 
-    def __init__(self, port: int, topic: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.subscriber", str(port), topic],
+    def __init__(self, module: str, *arguments: object) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", f"benchmarks.{module}", *map(str, arguments)],
             stdout=subprocess.PIPE,
             stdin=subprocess.PIPE,
             text=True,
         )
-        if self._process.stdout is None or self._process.stdout.readline().strip() != "ready":
-            raise RuntimeError("the subscriber did not start")
+        if self.process.stdout is None or self.process.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"the {module} did not start")
 
-    def finish(self) -> list[tuple[float, dict[str, Any]]]:
-        """End it and return (arrival, payload) of every message."""
-        output, _ = self._process.communicate("\n")
-        return [(at, payload) for at, payload in json.loads(output)]
+    def finish(self) -> Any:
+        """End it and return what it found."""
+        output, _ = self.process.communicate("\n")
+        return json.loads(output)
+
+
+class Floor:
+    """The floor at work, and a subscriber to what it publishes."""
+
+    def __init__(self, folder: Path, broker: int) -> None:
+        self._master, slave = os.openpty()
+        tty.setraw(slave)
+        self._floor = Helper("floor", os.ttyname(slave), broker, folder / "floor.db")
+        self._arrived = Helper("subscriber", broker, "floor/event")
+        self._sent: list[float] = []
+
+    def write(self) -> None:
+        """Give it a line."""
+        payload = json.dumps({"padding": "x" * 200}).encode() + b"\n"
+        self._sent.append(time.monotonic())
+        os.write(self._master, payload)
+
+    def finish(self) -> list[float]:
+        """End it and return the seconds that each line took."""
+        arrived = [at for at, _ in self._arrived.finish()]
+        self._floor.process.kill()
+        return [there - here for here, there in zip(self._sent, arrived, strict=True)]

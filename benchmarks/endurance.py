@@ -1,81 +1,64 @@
 """One long run at full speed: cards a second, memory, a start after a kill, and what the service costs when idle."""
 
 import contextlib
-import json
 import sqlite3
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench import Service, wait_until
+from benchmarks.bench import Helper, Line, Service, mosquitto, say, wait_until
 
 ROUNDS = 100_000
 FEW_ROUNDS = 1_000
 IDLE_SECONDS = 15
+MEBI = 1 << 20
 
 
-@dataclass(frozen=True)
-class Endurance:
-    """What the long run showed; memory in bytes, `idle` as a share of one processor.
-
-    `cards` went to hands and `published` of them were seen by a subscriber, who missed `gaps` events.
-    """
-
-    cards: int
-    seconds: float
-    published: int
-    gaps: int
-    memory_few: int
-    memory_many: int
-    start_seconds: float
-    idle: float
-
-
-def measure(folder: Path, broker: int, rounds: int = ROUNDS) -> Endurance:
+def measure(folder: Path, rounds: int = ROUNDS) -> list[Line]:
     """Deal so many rounds from a virtual shoe as fast as acknowledged, and look at the service meanwhile."""
+    say(
+        f"\n{rounds:,} rounds from a virtual shoe as fast as acknowledged, everything recorded and published.\n"
+    )
+    with mosquitto(folder) as broker:
+        return _measure(folder, broker, rounds)
+
+
+def _measure(folder: Path, broker: int, rounds: int) -> list[Line]:
     link = folder / "shoe"
     shoe = subprocess.Popen(
         [sys.executable, "-m", "punto.simulators.shoe", "--link", str(link), "--window", "64", "--quiet"]
     )
     service = Service(folder, broker, str(link))
-    counter = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.counter", str(broker), "punto/bench/event"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    counter = Helper("counter", broker, "punto/bench/event")
     try:
-        if counter.stdout is None or counter.stdout.readline().strip() != "ready":
-            raise RuntimeError("the counter did not start")
         service.start()
         service.order(order="sign_on")
         wait_until(lambda: service.order(order="status")["state"]["shoe"]["online"])
         began = time.perf_counter()
         few = _deal(service, FEW_ROUNDS)
-        many = _deal(service, rounds)
+        growth = (_deal(service, rounds) - few) / MEBI
         seconds = time.perf_counter() - began
         time.sleep(2)
-        published = json.loads(counter.communicate("\n")[0])
+        counts = counter.finish()
         shoe.kill()
         idle = _idle(service)
         service.kill()
         start_seconds = service.start()
-        return Endurance(
-            cards=_cards(service.record),
-            seconds=seconds,
-            published=published["card_dealt"],
-            gaps=published["gaps"],
-            memory_few=few,
-            memory_many=many,
-            start_seconds=start_seconds,
-            idle=idle,
-        )
+        cards = _cards(service.record)
     finally:
         service.kill()
-        for process in (shoe, counter):
-            process.kill()
+        shoe.kill()
+        counter.process.kill()
+    rate, published, gaps = cards / seconds, counts["card_dealt"], counts["gaps"]
+    all_seen = published == cards and gaps == 0
+    return [
+        Line("cards a second", f"{rate:,.0f} ({cards:,} cards)", "at least 1,500", rate >= 1500),
+        Line("cards published", f"{published:,}, {gaps} gaps", "all, none", all_seen),
+        Line("start after a kill", f"{start_seconds:.2f} s", "under 1 s", start_seconds < 1),
+        Line("memory growth", f"{growth:.1f} MiB, from {few / MEBI:.0f} MiB", "at most 10", growth <= 10),
+        Line("idle processor", f"{100 * idle:.2f}%", "under 1%", idle < 0.01),
+    ]
 
 
 def _deal(service: Service, rounds: int) -> int:

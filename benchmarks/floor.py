@@ -4,7 +4,7 @@ import os
 import sqlite3
 import sys
 
-from benchmarks.client import connected
+from benchmarks.client import connected, ready
 
 
 def main() -> None:
@@ -17,8 +17,7 @@ def main() -> None:
     record.execute("CREATE TABLE inputs (seq INTEGER PRIMARY KEY, payload BLOB)")
     client = connected(port)
     client.loop_start()
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
+    ready()
     rest = b""
     while data := os.read(line, 4096):
         *payloads, rest = (rest + data).split(b"\n")

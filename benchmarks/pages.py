@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import time
@@ -10,6 +9,7 @@ from typing import Any
 
 from playwright.async_api import Browser, Page, async_playwright
 
+from benchmarks.bench import Line, say
 from punto.controller import log
 from tests.displays.page.watching import expect_live
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, Broker, display, publisher
@@ -46,31 +46,44 @@ selector => {
 CHANGE = "text => { document.querySelector('p').textContent = text; }"
 
 
-@dataclass(frozen=True)
-class Pages:
-    """Seconds: from the request to the painted page, and from what happened to its paint, at the median.
+def measure(folder: Path) -> list[Line]:
+    """The i-Score and the dealer's page: until a page is painted, and from what happened to its paint, at the median.
 
-    `empty` and `change` are the browser's own: a page of the same server with nothing on it, and a word that a page is
-    told to change.
+    Beside them what the browser itself takes, for a page of the same server with nothing on it, and for a word that a
+    page is told to change.
     """
+    say(
+        "\nThe i-Score and the dealer's page in Chromium, from this machine; beside the browser's own time for an empty"
+    )
+    say("page of the same server, and for a word that changes.\n")
+    empty, change, board, message, dealers, card = asyncio.run(_seconds(folder))
+    loads = (("i-Score painted", board), ("dealer's page painted", dealers))
+    updates = (("a message on the i-Score", message), ("a card on the dealer's", card))
+    return [
+        *(
+            Line(what, f"{taken:.2f} s, {taken / empty:.1f} times an empty page", "under 1 s", taken < 1)
+            for what, taken in loads
+        ),
+        *(
+            Line(
+                what,
+                f"{1000 * taken:.0f} ms, {taken / change:.1f} times a change",
+                "under 100 ms",
+                taken < 0.1,
+            )
+            for what, taken in updates
+        ),
+    ]
 
-    empty: float
-    change: float
-    board: float
-    message: float
-    dealers: float
-    card: float
 
-
-async def measure(folder: Path) -> Pages:
-    """Measure the i-Score and the dealer's page."""
+async def _seconds(folder: Path) -> tuple[float, ...]:
     log.set_up(human=True, level="warning")
     broker = Broker(folder)
     await broker.start()
     try:
         async with async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGS)
-            found = Pages(*await _display(browser, broker), *await _dealers(browser, folder))
+            found = (*await _display(browser, broker), *await _dealers(browser, folder))
             await browser.close()
     finally:
         broker.kill()

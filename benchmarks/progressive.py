@@ -14,20 +14,15 @@ where the processor has been kept busy in between; and the floor's line takes a 
 
 import asyncio
 import gc
-import json
-import os
 import random
 import statistics
-import subprocess
 import sys
 import time
-import tty
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.bench import Subscriber
+from benchmarks.bench import Floor, Line, mosquitto, say
 from punto.baccarat.progressive.game_events import StartGame, WagerPlaced
 from punto.baccarat.table.events import Event
 from punto.controller.engine import Engine
@@ -47,38 +42,42 @@ YEAR = 365
 ROUNDS_A_DAY = 822
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Microseconds at the median: the floor's, what a contribution adds to a START, and a START to an input that moves no meter."""
-
-    floor: float
-    contribution: float
-    start: float
-
-
-@dataclass(frozen=True)
-class Starts:
-    """Seconds to recover the table, from so many rounds on the record."""
-
-    rounds: int
-    seconds: float
-    few_rounds: int
-    few_seconds: float
-
-
-def contribution(folder: Path, broker: int) -> Costs:
-    """The floor's time for a line, and what a contribution adds to the path of a START, in alternating blocks of one run."""
-    master, slave = os.openpty()
-    tty.setraw(slave)
-    floor = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.floor", os.ttyname(slave), str(broker), str(folder / "floor.db")],
-        stdout=subprocess.PIPE,
+def measure(folder: Path) -> list[Line]:
+    """What a contribution adds to a START, and what a year's record to a start of the service."""
+    say(
+        "\nWhat four wagers add to the path of a game's START in the service's engine, beside the floor of the latency's part;"
     )
-    if floor.stdout is None or floor.stdout.readline().strip() != b"ready":
-        raise RuntimeError("the floor did not start")
-    floors = Subscriber(broker, "floor/event")
+    say(
+        "and the table recovered from a year's record, beside one of fifteen days (the year is dealt first, for some minutes).\n"
+    )
+    with mosquitto(folder) as broker:
+        floor, contribution, start = _costs(folder, broker)
+    share = contribution / floor
+    say(f"  A START without wagers takes {start:.0f} µs more than an input that asks nothing of the meter.\n")
+    few, few_seconds = _recovered(folder / "days.db", DAYS)
+    rounds, seconds = _recovered(folder / "year.db", YEAR)
+    return [
+        Line(
+            "a contribution",
+            f"{contribution:.0f} µs, {100 * share:.1f}% of the floor's {floor:.0f} µs",
+            "under 5%",
+            share < 0.05,
+        ),
+        Line(
+            "recovery of a year",
+            f"{seconds:.2f} s of {rounds:,} rounds, {seconds / few_seconds:.1f} times of {few:,}",
+            "under 1 s",
+            seconds < 1,
+        ),
+    ]
+
+
+def _costs(folder: Path, broker: int) -> tuple[float, float, float]:
+    """Microseconds at the median: the floor's for a line, what a contribution adds to a START, and a START to an input
+    that moves no meter; in alternating blocks of one run.
+    """
+    floor = Floor(folder, broker)
     time.sleep(1)
-    sent: list[float] = []
     draw = random.Random(1)
 
     def gap() -> None:
@@ -86,16 +85,12 @@ def contribution(folder: Path, broker: int) -> Costs:
 
     def block() -> None:
         for _ in range(BLOCK):
-            sent.append(time.monotonic())
-            os.write(master, json.dumps({"padding": "x" * 200}).encode() + b"\n")
+            floor.write()
             gap()
 
     path = asyncio.run(_path(folder / "table.db", block, gap, draw))
-    arrived = [at for at, _ in floors.finish()]
-    floor.kill()
-    taken = [there - here for here, there in zip(sent, arrived, strict=True)]
-    return Costs(
-        1e6 * statistics.median(taken),
+    return (
+        1e6 * statistics.median(floor.finish()),
         1e6 * _more(path["wagers"], path["no wagers"]),
         1e6 * _more(path["no wagers"], path["sensed"]),
     )
@@ -141,13 +136,6 @@ async def _path(
                 await engine.written()
     await journal.close()
     return taken
-
-
-def starts(folder: Path) -> Starts:
-    """Recover from the record of a year, and from one of some days."""
-    few, few_seconds = _recovered(folder / "days.db", DAYS)
-    rounds, seconds = _recovered(folder / "year.db", YEAR)
-    return Starts(rounds, seconds, few, few_seconds)
 
 
 def _recovered(path: Path, days: int) -> tuple[int, float]:

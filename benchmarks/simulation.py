@@ -6,21 +6,24 @@ wall. The best of several runs counts, since whatever else the machine does can 
 settles no wager: it says who won, and whether there was a pair or a natural.
 """
 
+import math
 import random
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
 
 import numpy as np
 
+from benchmarks import rivals
+from benchmarks.bench import Line, say
 from benchmarks.rivals import Dealt
 from punto.baccarat.cards import STANDARD_DECK
 from punto.baccarat.coup import Coup
 from punto.configs.game_files import load_game, shipped_games
-from punto.odds.exact import Position, positions
+from punto.odds.composition import Composition
+from punto.odds.exact import GameOdds, Position, positions
 from punto.odds.simulation.outcomes import NUMBERS, Outcomes
 from punto.odds.simulation.simulator import ShoeRules, Simulation
 
@@ -30,19 +33,13 @@ RUNS = 15
 ROUNDS = 6_000_000
 RUNS_ON_THE_WALL = 12
 ROUNDS_ON_THE_WALL = 24_000_000
+ENGINE_ROUNDS = 500_000
 
 
-class Measured(NamedTuple):
-    """A figure, its bound, and whether it holds."""
-
-    what: str
-    figure: str
-    bound: str
-    holds: bool
-
-
-def measure(engine: Dealt | None = None) -> list[Measured]:
-    """Rounds a second, of whole shoes; beside what npm's program dealt, if it did."""
+def measure(folder: Path) -> list[Line]:
+    """Rounds a second, of whole shoes; beside what npm's program deals, if it can be had."""
+    say("\nRounds of whole shoes, dealt and settled by one job, after import and compilation.\n")
+    engine = rivals.deal_with_engine(folder, ENGINE_ROUNDS)
     one_game = positions(load_game(GAME))
     every_game = [
         Position(f"{name} {each.name}", each.wager)
@@ -67,31 +64,42 @@ def measure(engine: Dealt | None = None) -> list[Measured]:
     ratio = on_the_wall["2"] / on_the_wall["1"]
     wagers = f"{len(one_game)} wagers"
     return [
-        Measured(f"rounds/s, {wagers}", f"{ours / 1e6:.1f} million", "at least 30", ours >= 30e6),
-        Measured(
+        Line(f"rounds/s, {wagers}", f"{ours / 1e6:.1f} million", "at least 30", ours >= 30e6),
+        Line(
             "… beside numpy",
             f"{ours / numpy:.0f} times {numpy / 1e6:.2f} million",
             "at least 3",
             ours >= 3 * numpy,
         ),
-        Measured(
+        Line(
             "… beside Python",
             f"{ours / plain:,.0f} times {plain:,.0f}",
             "at least 1,000",
             ours >= 1000 * plain,
         ),
-        *([_beside(engine, ours)] if engine else []),
-        Measured(
+        *_beside(engine, ours),
+        Line(
             f"rounds/s, {len(every_game)} wagers", f"{every / 1e6:.1f} million", "at least 12", every >= 12e6
         ),
-        Measured("two jobs", f"{ratio:.2f} times one", "at least 1.8", ratio >= 1.8),
+        Line("two jobs", f"{ratio:.2f} times one", "at least 1.8", ratio >= 1.8),
     ]
 
 
-def _beside(engine: Dealt, ours: float) -> Measured:
-    theirs = engine.rounds_a_second
+def _beside(engine: Dealt | None, ours: float) -> Iterator[Line]:
+    """npm's program: its speed, and whether its hands win as often."""
+    if engine is None:
+        say(f"  {rivals.ENGINE} cannot be had from npm and run here: nothing to compare with there")
+        return
+    theirs, rounds = engine.rounds_a_second, engine.rounds
     figure = f"{ours / theirs:.0f} times {theirs / 1e6:.2f} million"
-    return Measured("… beside npm's", figure, "at least 5", ours >= 5 * theirs)
+    yield Line("… beside npm's", figure, "at least 5", ours >= 5 * theirs)
+    exact = GameOdds(load_game("mini-baccarat")).odds(Composition.of_decks(DECKS))
+    errors = 0.0
+    for name in ("player", "banker", "tie"):
+        chance = float(exact[name].hit)
+        error = abs(getattr(engine, name) - chance * rounds) / math.sqrt(chance * (1 - chance) * rounds)
+        errors = max(errors, error)
+    yield Line("… the same winners", f"to {errors:.1f} standard errors", "at most 5", errors <= 5)
 
 
 def _best_rates(
@@ -152,11 +160,3 @@ def _side_by_side(outcomes: Outcomes, shoes: int) -> int:
     settled = np.zeros(len(outcomes.rules), np.int64)
     settled += counts @ outcomes.deciding  # every position's rules are counted, as the others count them
     return int(counts.sum())
-
-
-if __name__ == "__main__":
-    for each in measure():
-        print(
-            f"  {each.what:<24} {each.figure:<30} {each.bound:<16} {'holds' if each.holds else 'DOES NOT HOLD'}"
-        )
-    sys.exit()
