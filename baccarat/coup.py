@@ -65,7 +65,6 @@ class Coup:
     cards: tuple[Card, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse cards that the tableau does not call for."""
         for dealt in range(4, len(self.cards)):
             if self._hand_after(dealt) is None:
                 raise SurplusCardError(
@@ -89,11 +88,7 @@ class Coup:
         return coup
 
     def with_card(self, card: Card) -> "Coup":
-        """This coup with one more card.
-
-        Raises:
-            SurplusCardError: the coup is over.
-        """
+        """This coup with one more card; raises SurplusCardError if the coup is over."""
         return Coup((*self.cards, card))
 
     @cached_property

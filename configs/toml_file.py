@@ -99,11 +99,7 @@ class TomlFile:
 
 
 def read(path: Path, parse_float: Callable[[str], Any] = float) -> TomlFile:
-    """Read a TOML file, as `TomlFile.parse` does.
-
-    Raises:
-        ConfigError: it cannot be read or is not TOML.
-    """
+    """Read a TOML file, as `TomlFile.parse` does; raises ConfigError if it cannot be read or is not TOML."""
     try:
         data = path.read_bytes()
     except OSError as error:

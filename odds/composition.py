@@ -30,7 +30,6 @@ class Composition:
     counts: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        """Reject cards that a shoe cannot have left."""
         if len(self.counts) != len(STANDARD_DECK):
             raise CompositionError(f"a composition has {len(STANDARD_DECK)} counts, not {len(self.counts)}")
         for card, count in zip(STANDARD_DECK, self.counts, strict=True):
@@ -45,11 +44,7 @@ class Composition:
 
     @classmethod
     def of_decks(cls, decks: int) -> "Composition":
-        """A full shoe.
-
-        Raises:
-            CompositionError: decks are not 1 to 12.
-        """
+        """A full shoe; raises CompositionError if decks are not 1 to 12."""
         if not 1 <= decks <= MOST_DECKS:
             raise CompositionError(f"decks must be from 1 to {MOST_DECKS}, not {decks}")
         return cls((decks,) * len(STANDARD_DECK))

@@ -7,15 +7,15 @@ import random
 import signal
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from punto.configs.problems import meant
-from punto.simulators.shoe.terminal import Terminal
+from punto.simulators.shoe.terminal import Terminal, TerminalError
 
 TURN_SECONDS: Final = 0.02
 
@@ -90,11 +90,7 @@ class DeviceOnALine(ABC):
         self._changed.set()
 
     async def run(self) -> None:
-        """Run the device until cancelled.
-
-        Raises:
-            TerminalError: the link cannot be made.
-        """
+        """Run the device until cancelled; raises TerminalError if the link cannot be made."""
         try:
             self.plug()
             while True:
@@ -133,6 +129,50 @@ class DeviceOnALine(ABC):
     @staticmethod
     def _now() -> float:
         return asyncio.get_running_loop().time()
+
+
+class _Device(Protocol):
+    def connected(self, now: float) -> bool: ...
+    def receive(self, data: bytes, now: float) -> None: ...
+    def data_to_send(self, now: float) -> list[bytes]: ...
+
+
+DeviceT = TypeVar("DeviceT", bound=_Device)
+
+
+class VirtualDevice(DeviceOnALine, Generic[DeviceT]):
+    """A `device` on a line; it is a new one after each loss of power."""
+
+    device: DeviceT
+
+    @abstractmethod
+    def lose_power(self) -> None:
+        """Switch the device off and on."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether the device is connected to a host."""
+        return self.device.connected(self._now())
+
+    def handle(self, word: str) -> bool:
+        """Do what a word of the command's input says about cable and power; False if it says something else."""
+        match word:
+            case "unplug":
+                self.unplug()
+            case "plug":
+                self.unplug()
+                self.plug()
+            case "power":
+                self.lose_power()
+            case _:
+                return False
+        return True
+
+    def _receive(self, data: bytes, now: float) -> None:
+        self.device.receive(data, now)
+
+    def _data_to_send(self, now: float) -> list[bytes]:
+        return self.device.data_to_send(now)
 
 
 # --- the command
@@ -178,19 +218,37 @@ def faults_of(written: list[str]) -> Faults:
     return Faults(**values)
 
 
-async def run_until_stopped(device: DeviceOnALine, act: Act) -> None:
-    """Run a device until the standard input ends, SIGINT or SIGTERM.
+def run_command(name: str, running: Coroutine[Any, Any, None]) -> int:
+    """Run a device's command; return its exit code, after a message if it cannot be run."""
+    try:
+        asyncio.run(running)
+    except (ValueError, TerminalError) as error:
+        sys.stderr.write(f"punto {name}: {error}\n")
+        return 1
+    return 0
+
+
+def say(line: str) -> None:
+    """Print a line of a command's output at once."""
+    print(line, flush=True)
+
+
+async def run_until_stopped(
+    device: DeviceOnALine, act: Act, watch: Coroutine[Any, Any, None] | None = None
+) -> None:
+    """Run a device until the standard input ends, SIGINT or SIGTERM; `watch` prints what the host does meanwhile.
 
     Raises:
         TerminalError: the device's link cannot be made.
     """
     running = asyncio.ensure_future(device.run())
     typing = asyncio.ensure_future(_type(act))
+    watching = [] if watch is None else [asyncio.ensure_future(watch)]
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, typing.cancel)
     await asyncio.wait([running, typing], return_when=asyncio.FIRST_COMPLETED)
-    for task in (typing, running):
+    for task in (*watching, typing, running):
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task

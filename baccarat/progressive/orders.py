@@ -223,11 +223,7 @@ def retire(turn: Turn, event: events.Retire) -> None:
 
 
 def table_round(turn: Turn, table: str, number: int) -> TableRound:
-    """The last round of a table, if it has this number.
-
-    Raises:
-        RefusedError: it does not.
-    """
+    """The last round of a table, if it has this number; raises RefusedError if it does not."""
     last = turn.state.round_at(table)
     if last is None:
         raise RefusedError("no_round", f"{table} has had no round of this progressive")

@@ -92,7 +92,6 @@ class Settings:
         return cls(progressive=progressive, tables=tables, wager=wager, **{**own, **others})
 
     def __post_init__(self) -> None:
-        """Reject settings that are not possible."""
         _own(self.wager)
         limits = self.wager.limits
         if limits.minimum != limits.maximum:

@@ -79,11 +79,7 @@ def play(turn: Turn, event: GameOrder | Sensed) -> None:
 
 
 def keep_books(turn: Turn, event: BooksEvent) -> None:
-    """Handle an order for the meter.
-
-    Raises:
-        RefusedError: the order is not allowed now.
-    """
+    """Handle an order for the meter; raises RefusedError if the order is not allowed now."""
     if isinstance(event, CountCoins) and event.progressive is not None:
         _refuse_unknown(turn.state, event.progressive)
         if event.progressive in turn.state.retired_progressives:

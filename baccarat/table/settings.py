@@ -61,7 +61,6 @@ class Settings:
     progressive: ProgressiveSettings | None = None
 
     def __post_init__(self) -> None:
-        """Reject settings that cannot be played."""
         if self.cards == "shoe" and self.game.variation and self.game.dealt == "face_down":
             raise ValueError(
                 f"{self.game.title} is a variation dealt face down, so its cards must be keyed (cards = "

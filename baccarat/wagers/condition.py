@@ -56,7 +56,6 @@ class Condition:
     coup_suit: tuple[Suit, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Reject values that no coup can have."""
         for name, (lowest, highest) in _NUMBERS.items():
             _within(name, getattr(self, name), lowest, highest)
         for name, known in (

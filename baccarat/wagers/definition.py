@@ -40,7 +40,6 @@ class Rule:
     when: Condition = field(default_factory=Condition)
 
     def __post_init__(self) -> None:
-        """Reject a pay that cannot be parsed, and a name that contradicts the pay."""
         try:
             Pay.parse(self.pays)
         except ValueError as error:
@@ -75,7 +74,6 @@ class Limits:
     step: int = 1
 
     def __post_init__(self) -> None:
-        """Reject limits that no amount can meet."""
         if self.minimum < 1 or self.step < 1:
             raise ValueError(
                 f"minimum and step must be at least 1 minor unit, not {self.minimum} and {self.step}"
@@ -109,7 +107,6 @@ class Progressive:
     contribution: str
 
     def __post_init__(self) -> None:
-        """Reject values that no meter can have."""
         if self.seed < 0:
             raise ValueError(f"seed must be 0 minor units or more, not {self.seed}")
         if not 0 <= self.rate <= 1:
@@ -144,7 +141,6 @@ class Wager:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Reject a wager that could never be made or settled."""
         if not self.rules:
             raise ValueError(f"{self.name} has no rules: it would always lose")
         _unique(f"rules of {self.name}", "rules", self.rules)
@@ -231,7 +227,6 @@ class Game:
     rounding: Rounding = field(default_factory=Rounding)
 
     def __post_init__(self) -> None:
-        """Reject a game that cannot be played as written."""
         if not 1 <= self.decks <= 12:
             raise ValueError(f"decks must be from 1 to 12, not {self.decks}")
         if self.maximum_wagers is not None and self.maximum_wagers < 1:
@@ -247,11 +242,7 @@ class Game:
                 )
 
     def wager(self, name: str) -> Wager:
-        """The wager of this name.
-
-        Raises:
-            KeyError: this game does not have it.
-        """
+        """The wager of this name; raises KeyError if this game does not have it."""
         return self._wagers_by_name[name]
 
     @cached_property

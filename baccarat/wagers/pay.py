@@ -108,7 +108,6 @@ class Rounding:
     mode: Literal["down", "up", "nearest"] = "down"
 
     def __post_init__(self) -> None:
-        """Reject a unit to which no amount can be rounded."""
         if self.unit < 1:
             raise ValueError(f"the rounding unit must be at least 1 minor unit, not {self.unit}")
 

@@ -69,11 +69,7 @@ class WagerRefusedError(ValueError):
 
 
 def find_wager(game: Game, name: str) -> Wager:
-    """The game's wager of this name.
-
-    Raises:
-        WagerRefusedError: unknown_wager.
-    """
+    """The game's wager of this name; raises WagerRefusedError (unknown_wager)."""
     try:
         return game.wager(name)
     except KeyError:

@@ -61,7 +61,6 @@ class HouseEdges:
     game: str = ""
 
     def __post_init__(self) -> None:
-        """Reject values that cannot be counted, and a table without a game file."""
         _check_decks(self.decks)
         if not self.game and self.table not in {1, 2, 3}:
             raise ValueError(f'table must be 1, 2 or 3, not {self.table}; or name a game file: game = "..."')
@@ -100,7 +99,6 @@ class Statistics:
     game: str = ""
 
     def __post_init__(self) -> None:
-        """Reject statistics that cannot be compared with a game file."""
         _check_decks(self.decks)
         if Fraction(self.one_in) < 1:
             raise ValueError(f"one_in must be at least 1, not {self.one_in}")
@@ -154,7 +152,6 @@ class PrintedFigures:
     signature: tuple[dict[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject a file without figures, which would always agree."""
         if not any((self.dragon_bonus, self.progressive, self.dragon_bonus_limits, self.dai_bacc)):
             raise ValueError("the file has no figures: add a [[dragon_bonus]] or a [[progressive]]")
 
@@ -177,11 +174,7 @@ class Source:
         return ConfigError([self.file.problem((*self.at, "game"), f"{self.game.title} {message}")])
 
     def dragon_bonus(self, side: Side) -> Wager:
-        """The game's Dragon Bonus wager on this side.
-
-        Raises:
-            ConfigError: the game does not have one.
-        """
+        """The game's Dragon Bonus wager on this side; raises ConfigError if the game does not have one."""
         name = f"dragon_bonus_{side.value}"
         try:
             return self.game.wager(name)
@@ -189,11 +182,7 @@ class Source:
             raise self.error(f"has no wager {name}") from None
 
     def progressive(self) -> Wager:
-        """The game's wager that pays from a meter.
-
-        Raises:
-            ConfigError: the game has none, or several.
-        """
+        """The game's wager that pays from a meter; raises ConfigError if the game has none, or several."""
         found = [wager for wager in self.game.wagers if wager.progressive is not None]
         if len(found) != 1:
             raise self.error(f"must have one wager that pays from a meter, but has {len(found)}")
@@ -204,11 +193,7 @@ class FiguresFile:
     """A file of figures, by default the one that ships with the program."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read the file.
-
-        Raises:
-            ConfigError: it cannot be read, or a key or value is wrong.
-        """
+        """Read the file; raises ConfigError if it cannot be read, or a key or value is wrong."""
         if path is None:
             shipped = files("punto.odds.published") / FILE
             self._file = TomlFile.parse(str(shipped), shipped.read_bytes(), parse_float=str)

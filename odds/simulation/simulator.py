@@ -57,7 +57,6 @@ class ShoeRules:
     coups_after_cut_card: int = 1
 
     def __post_init__(self) -> None:
-        """Reject rules that cannot be played."""
         if isinstance(self.burn, int) and not 0 <= self.burn <= MOST_BURNED:
             raise ValueError(f"0 to {MOST_BURNED} cards can be burned, not {self.burn}")
         if not 0 <= self.coups_after_cut_card <= MOST_COUPS_AFTER:

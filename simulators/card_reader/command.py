@@ -2,15 +2,20 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Awaitable, Iterator
 from typing import Final
 
 from punto.drivers.card_reader.frames import Answer
 from punto.simulators.card_reader.device import NotTakenError
 from punto.simulators.card_reader.virtual_card_reader import VirtualCardReader
-from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
-from punto.simulators.shoe.terminal import TerminalError
+from punto.simulators.line import (
+    TURN_SECONDS,
+    add_line_arguments,
+    faults_of,
+    run_command,
+    run_until_stopped,
+    say,
+)
 
 HELP: Final = (
     "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is "
@@ -26,32 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run a virtual card reader until its input ends, SIGINT or SIGTERM; return the exit code."""
-    try:
-        asyncio.run(_run(args))
-    except (ValueError, TerminalError) as error:
-        sys.stderr.write(f"punto card-reader: {error}\n")
-        return 1
-    return 0
+    return run_command("card-reader", _run(args))
 
 
 async def _run(args: argparse.Namespace) -> None:
     reader = VirtualCardReader(args.link, args.serial, faults_of(args.fault), args.seed)
-    watching = asyncio.ensure_future(_tell_ready(reader))
-    try:
-        await run_until_stopped(reader, lambda line: _act(reader, line))
-    finally:
-        watching.cancel()
+    await run_until_stopped(reader, lambda line: _act(reader, line), _tell_ready(reader))
 
 
 def _act(reader: VirtualCardReader, line: str) -> Iterator[Awaitable[None]]:
     match line.split():
-        case ["unplug"]:
-            reader.unplug()
-        case ["plug"]:
-            reader.unplug()
-            reader.plug()
-        case ["power"]:
-            reader.lose_power()
+        case [word] if reader.handle(word):
+            pass
         case ["swipe", number]:
             yield from _swipe(reader, number)
         case ["garble"]:
@@ -59,14 +50,14 @@ def _act(reader: VirtualCardReader, line: str) -> Iterator[Awaitable[None]]:
         case []:
             pass
         case _:  # not repeated in the message: it may contain a card's number
-            _say("write swipe with a card's number, garble, unplug, plug or power")
+            say("write swipe with a card's number, garble, unplug, plug or power")
 
 
 def _swipe(reader: VirtualCardReader, track: str) -> Iterator[Awaitable[None]]:
     try:
         swiped = reader.swipe(track)
     except (NotTakenError, ValueError) as error:
-        _say(f"swipe not taken: {error}")
+        say(f"swipe not taken: {error}")
     else:
         yield _tell(swiped)
 
@@ -74,10 +65,10 @@ def _swipe(reader: VirtualCardReader, track: str) -> Iterator[Awaitable[None]]:
 async def _tell(swiped: asyncio.Future[Answer]) -> None:
     await asyncio.wait([swiped])
     if swiped.cancelled():
-        _say("swipe forgotten: the power was off")
+        say("swipe forgotten: the power was off")
         return
     answer = swiped.result()
-    _say(f"{answer.result.replace('_', ' ')}: {answer.text}")
+    say(f"{answer.result.replace('_', ' ')}: {answer.text}")
 
 
 async def _tell_ready(reader: VirtualCardReader) -> None:
@@ -86,9 +77,5 @@ async def _tell_ready(reader: VirtualCardReader) -> None:
     while True:
         if reader.ready != ready:
             ready = reader.ready
-            _say("a swipe is awaited" if ready else "no swipe is awaited")
+            say("a swipe is awaited" if ready else "no swipe is awaited")
         await asyncio.sleep(TURN_SECONDS)
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)

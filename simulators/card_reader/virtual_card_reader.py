@@ -7,10 +7,10 @@ from pathlib import Path
 from punto.drivers.card_reader.frames import Answer
 from punto.drivers.frame import HIGHEST
 from punto.simulators.card_reader.device import CardReaderDevice
-from punto.simulators.line import DeviceOnALine, Faults
+from punto.simulators.line import Faults, VirtualDevice
 
 
-class VirtualCardReader(DeviceOnALine):
+class VirtualCardReader(VirtualDevice[CardReaderDevice]):
     """One reader, from power-on until `run` is cancelled; `link` is a symlink to its line's current place."""
 
     def __init__(
@@ -24,11 +24,6 @@ class VirtualCardReader(DeviceOnALine):
         self._serial = serial
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
-
-    @property
-    def connected(self) -> bool:
-        """Whether the reader is connected to a host."""
-        return self.device.connected(self._now())
 
     @property
     def ready(self) -> bool:
@@ -56,16 +51,6 @@ class VirtualCardReader(DeviceOnALine):
         self._answers[number] = asyncio.get_running_loop().create_future()
         self._changed.set()
         return self._answers[number]
-
-    def garble(self) -> asyncio.Future[Answer]:
-        """Swipe an unreadable card; otherwise as `swipe`."""
-        return self.swipe("")
-
-    def _receive(self, data: bytes, now: float) -> None:
-        self.device.receive(data, now)
-
-    def _data_to_send(self, now: float) -> list[bytes]:
-        return self.device.data_to_send(now)
 
     def _answered(self, answer: Answer) -> None:
         waiting = self._answers.pop(answer.number)

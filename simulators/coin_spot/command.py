@@ -2,14 +2,19 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Awaitable, Iterable
 from typing import Final
 
 from punto.simulators.coin_spot.device import BREAKS
 from punto.simulators.coin_spot.virtual_coin_spot import AT_A_TABLE, VirtualCoinSpot
-from punto.simulators.line import TURN_SECONDS, add_line_arguments, faults_of, run_until_stopped
-from punto.simulators.shoe.terminal import TerminalError
+from punto.simulators.line import (
+    TURN_SECONDS,
+    add_line_arguments,
+    faults_of,
+    run_command,
+    run_until_stopped,
+    say,
+)
 
 HELP: Final = (
     "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck "
@@ -32,41 +37,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run virtual wager sensors until the input ends, SIGINT or SIGTERM; return the exit code."""
-    try:
-        asyncio.run(_run(args))
-    except (ValueError, TerminalError) as error:
-        sys.stderr.write(f"punto coin-spot: {error}\n")
-        return 1
-    return 0
+    return run_command("coin-spot", _run(args))
 
 
 async def _run(args: argparse.Namespace) -> None:
     chain = VirtualCoinSpot(
         args.link, args.serial, faults_of(args.fault), args.seed, positions=args.positions
     )
-    watching = asyncio.ensure_future(_tell(chain))
-    try:
-        await run_until_stopped(chain, lambda line: _act(chain, line))
-    finally:
-        watching.cancel()
+    await run_until_stopped(chain, lambda line: _act(chain, line), _tell(chain))
 
 
 def _act(chain: VirtualCoinSpot, line: str) -> Iterable[Awaitable[None]]:
     match line.split():
-        case ["unplug"]:
-            chain.unplug()
-        case ["plug"]:
-            chain.unplug()
-            chain.plug()
-        case ["power"]:
-            chain.lose_power()
+        case [word] if chain.handle(word):
+            pass
         case [word, *positions] if positions and (word in {"put", "take", "mend"} or word in BREAKS):
             for position in positions:
                 _act_at(chain, word, position)
         case []:
             pass
         case _:
-            _say(
+            say(
                 f"{line.strip()}: write put, take, {', '.join(BREAKS)} or mend with positions, or unplug, plug or power"
             )
     return ()
@@ -85,7 +76,7 @@ def _act_at(chain: VirtualCoinSpot, word: str, written: str) -> None:
             case "stuck" | "missing" | "doubled":
                 chain.break_(position, word)
     except ValueError:
-        _say(f"there is no position {written}: write 1 to {len(chain.sensors)}")
+        say(f"there is no position {written}: write 1 to {len(chain.sensors)}")
 
 
 async def _tell(chain: VirtualCoinSpot) -> None:
@@ -94,16 +85,12 @@ async def _tell(chain: VirtualCoinSpot) -> None:
     while True:
         if chain.device.round != round_:
             round_ = chain.device.round
-            _say(f"round {round_}: {_words(chain.device.latched)}" if round_ else "open")
+            say(f"round {round_}: {_words(chain.device.latched)}" if round_ else "open")
         if chain.lit != lit:
             lit = chain.lit
-            _say(f"lit: {_words(lit)}")
+            say(f"lit: {_words(lit)}")
         await asyncio.sleep(TURN_SECONDS)
 
 
 def _words(positions: frozenset[int]) -> str:
     return " ".join(map(str, sorted(positions))) or "none"
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)

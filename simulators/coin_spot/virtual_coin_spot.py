@@ -6,13 +6,13 @@ from typing import Final
 
 from punto.drivers.coin_spot.frames import POSITIONS
 from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
-from punto.simulators.line import DeviceOnALine, Faults
+from punto.simulators.line import Faults, VirtualDevice
 
 AT_A_TABLE: Final = 7
 """Default number of sensors in a chain."""
 
 
-class VirtualCoinSpot(DeviceOnALine):
+class VirtualCoinSpot(VirtualDevice[Concentrator]):
     """A chain of sensors with their concentrator, from power-on until `run` is cancelled.
 
     Raises:
@@ -37,11 +37,6 @@ class VirtualCoinSpot(DeviceOnALine):
         self.lose_power()
 
     @property
-    def connected(self) -> bool:
-        """Whether the concentrator is connected to a host."""
-        return self.device.connected(self._now())
-
-    @property
     def lit(self) -> frozenset[int]:
         """The lit positions."""
         return self.device.lit(self._now())
@@ -53,38 +48,22 @@ class VirtualCoinSpot(DeviceOnALine):
         self._changed.set()
 
     def put(self, position: int) -> None:
-        """Put a coin on a sensor.
-
-        Raises:
-            ValueError: the chain has no such position.
-        """
+        """Put a coin on a sensor; raises ValueError if the chain has no such position."""
         self._sensor(position).put()
         self._look()
 
     def take(self, position: int) -> None:
-        """Take a coin from a sensor.
-
-        Raises:
-            ValueError: the chain has no such position.
-        """
+        """Take a coin from a sensor; raises ValueError if the chain has no such position."""
         self._sensor(position).take()
         self._look()
 
     def break_(self, position: int, how: Break) -> None:
-        """Break a sensor.
-
-        Raises:
-            ValueError: the chain has no such position.
-        """
+        """Break a sensor; raises ValueError if the chain has no such position."""
         self._sensor(position).break_(how)
         self._look()
 
     def mend(self, position: int) -> None:
-        """Repair a sensor.
-
-        Raises:
-            ValueError: the chain has no such position.
-        """
+        """Repair a sensor; raises ValueError if the chain has no such position."""
         self._sensor(position).mend()
         self._look()
 
@@ -96,9 +75,3 @@ class VirtualCoinSpot(DeviceOnALine):
     def _look(self) -> None:
         self.device.look()
         self._changed.set()
-
-    def _receive(self, data: bytes, now: float) -> None:
-        self.device.receive(data, now)
-
-    def _data_to_send(self, now: float) -> list[bytes]:
-        return self.device.data_to_send(now)

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Awaitable, Iterator
 from typing import Final
 
@@ -10,8 +9,7 @@ from punto.drivers.base import KeyPosition
 from punto.drivers.keypad.frames import Answer
 from punto.drivers.keypad.keys import is_key_name
 from punto.simulators.keypad.virtual_keypad import VirtualKeypad
-from punto.simulators.line import add_line_arguments, faults_of, run_until_stopped
-from punto.simulators.shoe.terminal import TerminalError
+from punto.simulators.line import add_line_arguments, faults_of, run_command, run_until_stopped, say
 
 HELP: Final = (
     "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces "
@@ -28,12 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run a virtual keypad until its input ends, SIGINT or SIGTERM; return the exit code."""
-    try:
-        asyncio.run(_run(args))
-    except (ValueError, TerminalError) as error:
-        sys.stderr.write(f"punto keypad: {error}\n")
-        return 1
-    return 0
+    return run_command("keypad", _run(args))
 
 
 async def _run(args: argparse.Namespace) -> None:
@@ -45,37 +38,28 @@ async def _run(args: argparse.Namespace) -> None:
 def _act(keypad: VirtualKeypad, line: str) -> Iterator[Awaitable[None]]:
     for word in line.split():
         match word:
-            case "unplug":
-                keypad.unplug()
-            case "plug":
-                keypad.unplug()
-                keypad.plug()
-            case "power":
-                keypad.lose_power()
+            case _ if keypad.handle(word):
+                pass
             case "run" | "jph":
                 try:
                     keypad.turn(word)
                 except ValueError as error:
-                    _say(f"{word}: {error}")
+                    say(f"{word}: {error}")
             case key if is_key_name(key):
                 try:
                     pressed = keypad.press(key)
                 except ValueError as error:
-                    _say(f"{key} not sent: {error}")
+                    say(f"{key} not sent: {error}")
                 else:
                     yield _tell(key, pressed)
             case _:
-                _say(f"{word} is not a key's name: write capitals, digits and _, or unplug, plug or power")
+                say(f"{word} is not a key's name: write capitals, digits and _, or unplug, plug or power")
 
 
 async def _tell(key: str, pressed: asyncio.Future[Answer]) -> None:
     await asyncio.wait([pressed])
     if pressed.cancelled():
-        _say(f"{key} forgotten: the power was off")
+        say(f"{key} forgotten: the power was off")
         return
     answer = pressed.result()
-    _say(f"{key} {answer.result}: {answer.text}")
-
-
-def _say(line: str) -> None:
-    print(line, flush=True)
+    say(f"{key} {answer.result}: {answer.text}")

@@ -8,10 +8,10 @@ from punto.drivers.base import KeyPosition
 from punto.drivers.frame import HIGHEST
 from punto.drivers.keypad.frames import Answer
 from punto.simulators.keypad.device import KeypadDevice
-from punto.simulators.line import DeviceOnALine, Faults
+from punto.simulators.line import Faults, VirtualDevice
 
 
-class VirtualKeypad(DeviceOnALine):
+class VirtualKeypad(VirtualDevice[KeypadDevice]):
     """One keypad, from power-on until `run` is cancelled; `link` is a symlink to its line's current place.
 
     `key` is the position of its key switch, None for a keypad without one.
@@ -31,11 +31,6 @@ class VirtualKeypad(DeviceOnALine):
         self._key = key
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
-
-    @property
-    def connected(self) -> bool:
-        """Whether the keypad is connected to a host."""
-        return self.device.connected(self._now())
 
     def lose_power(self) -> None:
         """Switch the keypad off and on: it forgets unsent presses and renumbers. The key keeps its position."""
@@ -61,20 +56,10 @@ class VirtualKeypad(DeviceOnALine):
         return self._answers[number]
 
     def turn(self, key: KeyPosition) -> None:
-        """Turn the key.
-
-        Raises:
-            ValueError: the keypad has no key switch.
-        """
+        """Turn the key; raises ValueError if the keypad has no key switch."""
         self.device.turn(key)
         self._key = key
         self._changed.set()
-
-    def _receive(self, data: bytes, now: float) -> None:
-        self.device.receive(data, now)
-
-    def _data_to_send(self, now: float) -> list[bytes]:
-        return self.device.data_to_send(now)
 
     def _answered(self, answer: Answer) -> None:
         waiting = self._answers.pop(answer.number)

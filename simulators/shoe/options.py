@@ -50,7 +50,6 @@ class ShoeOptions:
     steps: tuple[Step, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject options that are not possible."""
         for name, value, low, high in (
             ("decks", self.decks, 1, 8),
             ("window", self.window, 1, WINDOW),

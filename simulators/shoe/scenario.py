@@ -100,11 +100,7 @@ def read_scenario(name_or_path: str) -> Scenario:
 
 
 def parse_scenario(text: str, name: str) -> Scenario:
-    """Read a scenario's text; `name` is for the messages.
-
-    Raises:
-        ScenarioError: it cannot be used.
-    """
+    """Read a scenario's text; `name` is for the messages. Raises ScenarioError if it cannot be used."""
     try:
         scenario = _scenario(_Table(tomllib.loads(text), ""))
     except tomllib.TOMLDecodeError as error:

@@ -177,6 +177,6 @@ async def test_a_swipe_that_the_reader_does_not_take_is_told_to_whoever_swiped(a
     async with at.running():
         waiting = at.far.swipe(CARD)
         with pytest.raises(NotTakenError, match="the previous swipe has no answer yet"):
-            at.far.garble()
+            at.far.swipe("")
         async with asyncio.timeout(60):
             await waiting
