@@ -11,7 +11,7 @@ from typing import Final
 from punto.baccarat.wagers.completeness import Fault, faults
 from punto.baccarat.wagers.definition import Game, Rule
 from punto.configs.problems import ConfigError, Problem, cut, nearest
-from punto.configs.toml_file import TomlFile, read, typed
+from punto.configs.toml_file import Path_, TomlFile, read, typed
 
 SUFFIX: Final = ".toml"
 _NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
@@ -76,56 +76,42 @@ def game_of(file: TomlFile) -> Game:
         message = f"this is a table's configuration, not a game file: check it with `punto check-config {file.name}`"
         raise ConfigError([Problem(message, file.name)])
     game = typed(file, Game, such_as=_SUCH_AS)
-    titles = [wager.title for wager in game.wagers]
-    problems = [
-        file.problem(
-            ("wagers", number, "title"), f"two wagers have the title {title!r}: give each its own title"
-        )
-        for number, title in enumerate(titles)
-        if title in titles[:number]
-    ]
-    problems += [
-        file.problem(place, f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}")
-        for place, text in _texts(game)
-        if not (text.strip() and len(text) <= _LONGEST and text.isprintable())
-    ]
-    problems += [
-        file.problem(
-            (*place, "name"), f"{name!r} cannot be a name: write small letters, digits and _, such as big_six"
-        )
-        for place, name in _names(game)
-        if not _NAME.fullmatch(name)
-    ]
-    problems += [
-        file.problem(("wagers", number, "limits"), wager.limits.off_step)
-        for number, wager in enumerate(game.wagers)
-        if wager.limits.off_step
-    ]
-    problems += [
-        file.problem(place_of(number, fault), fault.message)
-        for number, wager in enumerate(game.wagers)
-        for fault in faults(wager)
-    ]
-    problems += [
-        file.problem(("wagers", number, "rules", place, "pays"), no_win)
-        for number, wager in enumerate(game.wagers)
-        for place, rule in enumerate(wager.rules)
-        if (no_win := _no_win(rule)) is not None
-    ]
+    problems = [*_problems(file, game)]
     if problems:
         raise ConfigError(sorted(problems, key=lambda problem: problem.line or 0))
     return game
 
 
-def _names(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """The names of wagers and rules, with their places; topics' payloads, options and columns use them."""
+def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
+    for place, text in _texts(game):
+        if not (text.strip() and len(text) <= _LONGEST and text.isprintable()):
+            message = f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}"
+            yield file.problem(place, message)
+    titles = [wager.title for wager in game.wagers]
     for number, wager in enumerate(game.wagers):
-        yield ("wagers", number), wager.name
-        for place, rule in enumerate(wager.rules):
-            yield ("wagers", number, "rules", place), rule.name
+        at = ("wagers", number)
+        if wager.title in titles[:number]:
+            message = f"two wagers have the title {wager.title!r}: give each its own title"
+            yield file.problem((*at, "title"), message)
+        yield from _misnamed(file, at, wager.name)
+        if wager.limits.off_step:
+            yield file.problem((*at, "limits"), wager.limits.off_step)
+        for fault in faults(wager):
+            yield file.problem(place_of(number, fault), fault.message)
+        for nth, rule in enumerate(wager.rules):
+            yield from _misnamed(file, (*at, "rules", nth), rule.name)
+            if (no_win := _no_win(rule)) is not None:
+                yield file.problem((*at, "rules", nth, "pays"), no_win)
 
 
-def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def _misnamed(file: TomlFile, place: Path_, name: str) -> Iterator[Problem]:
+    """The problem of a wager's or a rule's name; topics' payloads, options and columns use these names."""
+    if not _NAME.fullmatch(name):
+        message = f"{name!r} cannot be a name: write small letters, digits and _, such as big_six"
+        yield file.problem((*place, "name"), message)
+
+
+def _texts(game: Game) -> Iterator[tuple[Path_, str]]:
     """The texts that people read on displays, in tables and in records, with their places."""
     yield ("name",), game.name
     yield ("title",), game.title
@@ -134,7 +120,7 @@ def _texts(game: Game) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield ("wagers", number, "title"), wager.title
 
 
-def place_of(wager: int, fault: Fault) -> tuple[str | int, ...]:
+def place_of(wager: int, fault: Fault) -> Path_:
     """The place in a game file of a fault in the rules of its wager with this number."""
     if fault.rule is None:
         return "wagers", wager

@@ -49,6 +49,7 @@ class Pages:
 
     def application(self) -> Starlette:
         """All addresses; a browser's input is only looked up, never made into a path."""
+        origins = self._options.origins
         application = Starlette(
             routes=[
                 Route("/", self.first_page),
@@ -68,15 +69,11 @@ class Pages:
                 Mount("/static", StaticFiles(directory=STATIC)),
                 Mount("/shared", StaticFiles(directory=SHARED)),
             ],
-            middleware=self._cross_origin(),
+            middleware=[Middleware(CORSMiddleware, allow_origins=origins)] if origins else [],
         )
         # These answers would redirect to the host that the request names.
         application.router.redirect_slashes = False
         return application
-
-    def _cross_origin(self) -> list[Middleware]:
-        origins = self._options.origins
-        return [Middleware(CORSMiddleware, allow_origins=origins)] if origins else []
 
     # --- the pages
 

@@ -195,9 +195,6 @@ def _sum(moved: Accounts) -> int:
     return abs(moved.given or moved.paid or moved.primary)
 
 
-# --- the coins
-
-
 def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tuple[int, Settings]]) -> Coins:
     if timeline[-1][1].wager_stays:
         todo = "The wagers stay on the sensors until they are settled: no coins are dropped, so there is no count."

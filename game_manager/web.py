@@ -224,9 +224,6 @@ def _own(books: State) -> Own:
     )
 
 
-# --- the sheet's advice
-
-
 class _Advised(Part):
     advice: tuple[Advice, ...]
 

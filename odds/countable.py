@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -308,33 +308,24 @@ class _Found:
         all_, others = _figures(total), _figures({name: total[name] - each for name, each in blocks.items()})
         full = self._odds.edges(np.array([Composition.of_decks(self._odds.game.decks).counts]))[0]
         for number, position in enumerate(self._odds.positions):
-            figures = {
+            figures: dict[str, Any] = {
                 name: _figure(all_[name][number], others[name][:, number])
                 for name in all_
                 if name != "by_cut_card"
             }
-            ever = bool(self._earliest[number])
+            if not self._earliest[number]:
+                figures |= dict.fromkeys(("advantage", "late", "desirability"))
+            units, other_units = all_["by_cut_card"][number], others["by_cut_card"][:, number]
             yield Counted(
                 position=position.name,
                 edge=float(full[number]),
-                mean_edge=figures["mean_edge"],
-                favourable=figures["favourable"],
-                per_shoe=figures["per_shoe"],
-                advantage=figures["advantage"] if ever else None,
                 best=self._best[number],
-                earliest=int(self._earliest[number]) if ever else None,
-                late=figures["late"] if ever else None,
-                units_per_shoe=figures["units_per_shoe"],
-                units_per_100=figures["units_per_100"],
-                deviation=figures["deviation"],
-                desirability=figures["desirability"] if ever else None,
+                earliest=int(self._earliest[number]) or None,
                 by_cut_card=tuple(
-                    (
-                        cut,
-                        _figure(all_["by_cut_card"][number, place], others["by_cut_card"][:, number, place]),
-                    )
+                    (cut, _figure(units[place], other_units[:, place]))
                     for place, cut in enumerate(self._cuts)
                 ),
+                **figures,
             )
 
 
@@ -368,9 +359,6 @@ def _figure(value: float, others: Numbers) -> Figure:
         return Figure(float(value), None)
     blocks = len(others)
     return Figure(float(value), float(np.sqrt((blocks - 1) / blocks * ((others - others.mean()) ** 2).sum())))
-
-
-# --- one card removed
 
 
 def removals(odds: GameOdds) -> Iterator[Removal]:

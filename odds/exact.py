@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 from weakref import WeakKeyDictionary
 
@@ -93,6 +94,8 @@ class GameOdds:
         self.game = game
         self.positions = positions(game)
         self._rules = [_complete(position.wager) for position in self.positions]
+        ends = accumulate(map(len, self._rules))
+        self._own = [slice(end - len(rules), end) for rules, end in zip(self._rules, ends, strict=True)]
         if game not in _TABLES:
             _TABLES[game] = _tables(self._rules)
         self._tables = _TABLES[game]
@@ -100,18 +103,15 @@ class GameOdds:
 
     def counts(self, composition: Composition) -> dict[str, dict[str, int]]:
         """For each position and rule, the orders of six cards in which it decides, of `composition.total`."""
-        columns = self._count(np.array([composition.counts]))[:, 0]
-        found: dict[str, dict[str, int]] = {}
-        at = 0
-        for position, rules in zip(self.positions, self._rules, strict=True):
-            counts = [int(count) for count in columns[at : at + len(rules)]]
-            at += len(rules)
-            found[position.name] = {
-                rule.name: count
-                for rule, count in zip(rules, counts, strict=True)
+        counts = self._count(np.array([composition.counts]))[:, 0]
+        return {
+            position.name: {
+                rule.name: int(count)
+                for rule, count in zip(rules, counts[own], strict=True)
                 if count or rule in position.wager.rules
             }
-        return found
+            for position, rules, own in zip(self.positions, self._rules, self._own, strict=True)
+        }
 
     def odds(
         self, composition: Composition, meters: Mapping[str, Fraction] | None = None
@@ -195,10 +195,8 @@ class GameOdds:
         """The net pay of each rule: a row for each position, a column for each of its rules."""
         meters = self.average_top_awards()
         nets = np.zeros((len(self.positions), sum(map(len, self._rules))))
-        at = 0
         for row, (position, rules) in enumerate(zip(self.positions, self._rules, strict=True)):
-            nets[row, at : at + len(rules)] = [_net(rule, position, meters) for rule in rules]
-            at += len(rules)
+            nets[row, self._own[row]] = [_net(rule, position, meters) for rule in rules]
         return nets
 
     def _count(self, compositions: NDArray[np.int64]) -> Numbers:

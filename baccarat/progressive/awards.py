@@ -164,11 +164,7 @@ def forget(turn: Turn) -> None:
 
 
 def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
-    """The award as a lock would fix it now.
-
-    Raises:
-        RefusedError: the round is not open, the tier wins no award, or a seat has no wager.
-    """
+    """The award as a lock would fix it now."""
     played = table_round(turn, event.table, event.round)
     if played.over:
         raise RefusedError(

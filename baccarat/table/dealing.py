@@ -388,9 +388,6 @@ def go_on_after_award(turn: Turn) -> None:
             pass
 
 
-# --- the overdraw
-
-
 def _overdraw(turn: Turn, draw: Draw) -> None:
     turn.stop(
         Stop(

@@ -99,8 +99,6 @@ FIELDS: Final[dict[str, Field]] = {
 _NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})
 """Fields that are not in requests: the interface sets who gives and who approves an order."""
 
-# --- the definition of an order
-
 Group = Literal["play", "shoe", "mistakes", "games", "help", "alarms", "game", "award", "meter"]
 """The place of an order on consoles."""
 

@@ -325,9 +325,6 @@ def on_configuration_keypad(turn: Turn, event: events.ConfigurationKeypad) -> No
     turn.watch_keypad(before)
 
 
-# --- seats
-
-
 def on_wager(turn: Turn, request: events.SetWager) -> None:
     """Set a seat's amount on a wager; the seat's wagers must then be allowed together.
 
@@ -361,9 +358,6 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
     except WagerRefusedError as error:
         raise RefusedError(error.code, str(error)) from error
     turn.change(wagers=tuple(wagers.values()))
-
-
-# --- the service
 
 
 def on_started(turn: Turn, event: events.ServiceStarted) -> None:

@@ -55,9 +55,6 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
     return first or RefusedError("not_now", f"{definition.label}: there is nothing here to use it on")
 
 
-# --- possible field values
-
-
 @cache
 def _combinations(kind: str) -> Callable[[TableState], Iterator[Any]]:
     """An order of this kind for each combination of possible values of its required fields at a table."""

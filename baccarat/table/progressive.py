@@ -425,9 +425,6 @@ def _take_back(turn: Turn, number: int) -> None:
         _tell(turn, game_events.AwardTakenBack())
 
 
-# --- small functions
-
-
 def _of(turn: Turn) -> TablesProgressive:
     if turn.state.progressive is None:
         raise RefusedError("no_progressive", "this table has no progressive: configure one first")

@@ -226,11 +226,7 @@ class FiguresFile:
             yield maximum, self._source(("dai_bacc",), maximum.game)
 
     def _source(self, at: Path_, game: str) -> Source:
-        """The game file to compare the table at this place with.
-
-        Raises:
-            ConfigError: there is none, or it cannot be used.
-        """
+        """The game file to compare the table at this place with; raises ConfigError if it cannot be used."""
         try:
             return Source(self._file, at, load_game(game, self._folder))
         except ConfigError as error:

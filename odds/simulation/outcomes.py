@@ -106,9 +106,6 @@ def _third_cards(coup: Coup) -> tuple[int, int]:
     return (4 if coup.player_cards == 3 else NO_CARD), banker
 
 
-# --- variants
-
-
 class _Features(SimpleNamespace):
     """A variant with the features of `Coup`, as conditions need it."""
 

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run a virtual shoe until SIGINT or SIGTERM; return the exit code."""
-    say = _silent if args.quiet else _say
+    say = (lambda _: None) if args.quiet else _say
     try:
         with _store(args) as store:
             asyncio.run(_run(_options(args, store), say))
@@ -126,7 +126,3 @@ def _say(line: str) -> None:
     except BrokenPipeError:
         # The reader of the output has gone: that is not a reason to stop the shoe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _silent(_: str) -> None:
-    pass

@@ -33,15 +33,11 @@ class Dealer:
         self.wake_at = inf
         self._look_at_result(now)
         while (steps := self._act(now)) is not None:
-            outside = [step for step in steps if not self._carry_out(step, now)]
+            outside = [step for step in steps if not self.do(step, now)]
             if outside:
                 self.wake_at = now
                 return outside
         return []
-
-    def do(self, step: Step, now: float) -> bool:
-        """Do a step that is due; False if it concerns cable or power, which are not the dealer's."""
-        return self._carry_out(step, now)
 
     # --- one act after another; None if there is nothing to do now
 
@@ -122,7 +118,8 @@ class Dealer:
     def _steps(self, shoe: int, number: int) -> list[Step]:
         return [step for step in self._options.steps if (step.shoe, step.at) == (shoe, number)]
 
-    def _carry_out(self, step: Step, now: float) -> bool:
+    def do(self, step: Step, now: float) -> bool:
+        """Do a step that is due; False if it concerns cable or power, which are not the dealer's."""
         match step.do:
             case "reverse":
                 self._device.push_back()

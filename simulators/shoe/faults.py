@@ -122,9 +122,6 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
 }
 
 
-# --- chance
-
-
 @dataclass(frozen=True, slots=True)
 class CardChances:
     """The random faults of one card."""

@@ -10,8 +10,10 @@ import sqlite3
 from collections import deque
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from random import SystemRandom
+from typing import Final
 
 from punto.baccarat.cards import Card
 from punto.drivers.frame import HIGHEST
@@ -66,6 +68,11 @@ class Inside:
     def decks_told(self) -> int:
         """The decks in hello and heartbeat: 0 when the last card is out."""
         return self.decks if self.left else 0
+
+
+_NUMBERS: Final = attrgetter(
+    "shoe_number", "decks", "cut", "out", "cut_card_seen", "loaded_for_burn", "lid_open"
+)
 
 
 class Store:
@@ -164,17 +171,8 @@ class Store:
             "SELECT shoe_number, decks, cut, out, cut_card_seen, loaded_for_burn, lid_open FROM inside"
         ).fetchone()
         (codes,) = self._database.execute("SELECT codes FROM cards").fetchone()
-        shoe_number, decks, cut, out, cut_card_seen, loaded_for_burn, lid_open = row
-        return Inside(
-            shoe_number,
-            decks,
-            tuple(Card(code) for code in codes.split()),
-            cut,
-            out,
-            bool(cut_card_seen),
-            bool(loaded_for_burn),
-            bool(lid_open),
-        )
+        shoe_number, decks, cut, out, *flags = row
+        return Inside(shoe_number, decks, tuple(map(Card, codes.split())), cut, out, *map(bool, flags))
 
     def _write_inside(self) -> None:
         now = self._inside
@@ -183,15 +181,7 @@ class Store:
         self._database.execute(
             "UPDATE inside SET shoe_number = ?, decks = ?, cut = ?, out = ?, cut_card_seen = ?,"
             " loaded_for_burn = ?, lid_open = ?",
-            (
-                now.shoe_number,
-                now.decks,
-                now.cut,
-                now.out,
-                now.cut_card_seen,
-                now.loaded_for_burn,
-                now.lid_open,
-            ),
+            _NUMBERS(now),
         )
         self._stored = now
 

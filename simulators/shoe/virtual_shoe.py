@@ -180,8 +180,9 @@ class VirtualShoe:
 
     def _terminal_there(self) -> None:
         self._terminal.plug()
-        asyncio.get_running_loop().add_reader(self._terminal.fileno(), self._readable)
-        self._say(f"shoe {self._options.serial} is at {self._where()}")
+        asyncio.get_running_loop().add_reader(self._terminal.fileno(), self._changed.set)
+        link, path = self._options.link, self._terminal.path
+        self._say(f"shoe {self._options.serial} is at {path if link is None else f'{link} ({path})'}")
 
     def _terminal_gone(self) -> None:
         if not self._terminal.plugged_in:
@@ -189,13 +190,6 @@ class VirtualShoe:
         asyncio.get_running_loop().remove_reader(self._terminal.fileno())
         self._terminal.unplug()
         self._say("the cable is out")
-
-    def _where(self) -> str:
-        link = self._options.link
-        return self._terminal.path if link is None else f"{link} ({self._terminal.path})"
-
-    def _readable(self) -> None:
-        self._changed.set()
 
     @staticmethod
     def _now() -> float:
