@@ -130,16 +130,5 @@ class WinPagePrinted:
     kind: Literal["win_page_printed"] = "win_page_printed"
 
 
-Effect = (
-    Posted
-    | WagersCounted
-    | AwardLocked
-    | AwardBooked
-    | AwardBackedOut
-    | NobodyWonLogged
-    | GameReopened
-    | SettingsChanged
-    | Retired
-    | CoinsCounted
-    | WinPagePrinted
-)
+_OfAwards = AwardLocked | AwardBooked | AwardBackedOut | NobodyWonLogged | GameReopened
+Effect = Posted | WagersCounted | _OfAwards | SettingsChanged | Retired | CoinsCounted | WinPagePrinted

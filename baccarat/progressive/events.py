@@ -216,17 +216,6 @@ class PrintWinPage:
     kind: Literal["print_win_page"] = "print_win_page"
 
 
-Event = (
-    OpenMeter
-    | Contribute
-    | EndRound
-    | ReopenRound
-    | LockAward
-    | DenyAward
-    | BookAward
-    | BackOut
-    | Adjust
-    | ChangeSettings
-    | Retire
-    | CountCoins
-)
+_OfRounds = Contribute | EndRound | ReopenRound | LockAward | DenyAward | BookAward
+_OfTheMeter = BackOut | Adjust | ChangeSettings | Retire | CountCoins
+Event = OpenMeter | _OfRounds | _OfTheMeter

@@ -5,14 +5,7 @@ from typing import Literal
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side
-from punto.baccarat.progressive.events import (
-    BookAward,
-    Contribute,
-    DenyAward,
-    EndRound,
-    LockAward,
-    ReopenRound,
-)
+from punto.baccarat.progressive import events
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +108,17 @@ class ReopenGame:
     kind: Literal["reopen_game"] = "reopen_game"
 
 
-Event = (
-    WagerPlaced
-    | WagerLifted
-    | WagerVoided
-    | StartGame
-    | HandDecided
-    | AwardTakenBack
-    | HandButton
-    | NobodyWon
-    | ReopenGame
-)
+_Sensed = WagerPlaced | WagerLifted | WagerVoided
+Event = _Sensed | StartGame | HandDecided | AwardTakenBack | HandButton | NobodyWon | ReopenGame
 """The events of either procedure."""
 
 
-Order = Contribute | ReopenRound | LockAward | DenyAward | BookAward | EndRound
+Order = (
+    events.Contribute
+    | events.ReopenRound
+    | events.LockAward
+    | events.DenyAward
+    | events.BookAward
+    | events.EndRound
+)
 """The events that a procedure sends to the progressive."""

@@ -191,22 +191,16 @@ class AwardChanged:
     kind: Literal["award_changed"] = "award_changed"
 
 
+_OfCards = BurnCardTurned | CardDealt | CardAwaited | CardCorrected | CardsRevealed | CutCardReached
+_OfCoups = CoupEnded | CoupVoided | RoundCorrected
+_OfAlarms = AlarmRaised | AlarmAcknowledged | PlayResumed
 Happening = (
     PhaseEntered
-    | BurnCardTurned
-    | CardDealt
-    | CardAwaited
-    | CardCorrected
-    | CardsRevealed
-    | CutCardReached
-    | CoupEnded
-    | CoupVoided
-    | RoundCorrected
+    | _OfCards
+    | _OfCoups
     | GameChanged
     | WagersReturned
-    | AlarmRaised
-    | AlarmAcknowledged
-    | PlayResumed
+    | _OfAlarms
     | ShoeLinkChanged
     | AwardChanged
 )

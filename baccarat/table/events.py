@@ -9,7 +9,7 @@ from typing import Literal
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive import aquarius, game_events, nexus
-from punto.baccarat.progressive import events as progressive_events
+from punto.baccarat.progressive import events as books
 from punto.baccarat.table.order_kinds import Order
 from punto.baccarat.table.settings import Settings
 
@@ -266,41 +266,18 @@ class SensorFault:
 
 Sensed = game_events.WagerPlaced | game_events.WagerLifted | game_events.WagerVoided | aquarius.TurnKey
 """A report of a wager sensor or the key switch."""
-GameOrder = (
-    game_events.StartGame
-    | game_events.HandButton
-    | game_events.NobodyWon
-    | game_events.ReopenGame
-    | aquarius.Jpot
-    | aquarius.GameOver
-    | nexus.Confirm
-    | nexus.SwipeCard
-    | nexus.SignAward
-    | nexus.EndGame
-)
+_OfBoth = game_events.StartGame | game_events.HandButton | game_events.NobodyWon | game_events.ReopenGame
+_OfAquarius = aquarius.Jpot | aquarius.GameOver
+_OfNexus = nexus.Confirm | nexus.SwipeCard | nexus.SignAward | nexus.EndGame
+GameOrder = _OfBoth | _OfAquarius | _OfNexus
 """An action of a dealer or a supervisor at the table in a game of the progressive."""
 BooksOrder = (
-    progressive_events.OpenMeter
-    | progressive_events.Adjust
-    | progressive_events.BackOut
-    | progressive_events.ChangeSettings
-    | progressive_events.Retire
-    | progressive_events.CountCoins
+    books.OpenMeter | books.Adjust | books.BackOut | books.ChangeSettings | books.Retire | books.CountCoins
 )
 """An order for the meter, from the Game Manager."""
 
+_OfOtherDevices = ConfigurationKeypad | SensorsLink | SensorFault
+_OfTheProgressive = Sensed | GameOrder | BooksOrder | books.PrintWinPage
 Event = (
-    ServiceStarted
-    | ShoeEvent
-    | Order
-    | SetWager
-    | Access
-    | OfTheRecord
-    | ConfigurationKeypad
-    | SensorsLink
-    | SensorFault
-    | Sensed
-    | GameOrder
-    | BooksOrder
-    | progressive_events.PrintWinPage
+    ServiceStarted | ShoeEvent | Order | SetWager | Access | OfTheRecord | _OfOtherDevices | _OfTheProgressive
 )

@@ -344,23 +344,7 @@ class AcknowledgeAlarm:
     kind: Literal["acknowledge_alarm"] = "acknowledge_alarm"
 
 
-Order = (
-    SignOn
-    | SignOff
-    | ChangeShoe
-    | OpenBetting
-    | CloseBetting
-    | CloseTable
-    | Reveal
-    | VoidCoup
-    | CorrectCard
-    | CorrectRound
-    | VoidRound
-    | KeyCard
-    | ResumePlay
-    | AcceptShoe
-    | ChangeGame
-    | CallSupervisor
-    | HoldPlay
-    | AcknowledgeAlarm
-)
+_OfPlay = SignOn | SignOff | ChangeShoe | OpenBetting | CloseBetting | CloseTable | Reveal
+_OfCards = VoidCoup | CorrectCard | CorrectRound | VoidRound | KeyCard
+_OfTheTable = ResumePlay | AcceptShoe | ChangeGame | CallSupervisor | HoldPlay | AcknowledgeAlarm
+Order = _OfPlay | _OfCards | _OfTheTable

@@ -12,7 +12,7 @@ from textual.containers import Horizontal
 from textual.geometry import Size
 from textual.widget import Widget
 
-from punto.controller.messages.models import Progressive, Scoreboard, State
+from punto.controller.messages.models import Scoreboard, State
 from punto.displays.board import Board, follow
 from punto.displays.feed import Feed
 from punto.displays.options import DisplayOptions
@@ -79,7 +79,7 @@ class TextDisplay(App[None]):
             ),
         )
         yield Part("hands", self._of_state(draw.hands))
-        yield Part("meter", self._of_progressive(draw.meter))
+        yield Part("meter", self._meter)
         with Horizontal():
             yield self._road("bead_plate", draw.bead_plate)
             yield self._road("big_road", draw.big_road)
@@ -145,5 +145,7 @@ class TextDisplay(App[None]):
     def _of_scoreboard(self, draw: Callable[[Scoreboard, int], Text]) -> Callable[[int], Text]:
         return lambda width: Text() if self.board.scoreboard is None else draw(self.board.scoreboard, width)
 
-    def _of_progressive(self, draw: Callable[[Progressive, int], Text]) -> Callable[[int], Text]:
-        return lambda width: Text() if self.board.progressive is None else draw(self.board.progressive, width)
+    def _meter(self, width: int) -> Text:
+        return (
+            Text() if self.board.progressive is None else self._drawing.meter(self.board.progressive, width)
+        )

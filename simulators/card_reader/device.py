@@ -8,24 +8,16 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
-from punto.drivers.card_reader.frames import (
-    REPEAT_SECONDS,
-    STALE_SECONDS,
-    Answer,
-    FromHost,
-    Here,
-    Status,
-    Swipe,
-)
+from punto.drivers.card_reader import frames
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.link import SILENCE_SECONDS
 
 SHOWN_SECONDS: Final = 10.0
 """The time for which an answer is shown."""
 
-_TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
-    Status.TYPE: Status.parse,
-    Answer.TYPE: Answer.parse,
+_TYPES: Final[Mapping[int, Callable[[int, bytes], frames.FromHost]]] = {
+    frames.Status.TYPE: frames.Status.parse,
+    frames.Answer.TYPE: frames.Answer.parse,
 }
 
 
@@ -35,25 +27,25 @@ class NotTakenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    swipe: Swipe
+    swipe: frames.Swipe
     at: float
 
-    def as_of(self, now: float) -> Swipe:
+    def as_of(self, now: float) -> frames.Swipe:
         """The swipe as reported now: without its card if it is too old to be taken."""
         swipe = self.swipe
-        if now - self.at <= STALE_SECONDS:
+        if now - self.at <= frames.STALE_SECONDS:
             return swipe
-        return Swipe(swipe.number, swipe.session, swipe.token, b"")
+        return frames.Swipe(swipe.number, swipe.session, swipe.token, b"")
 
 
 class CardReaderDevice:
     """A reader that has just been switched on; `answered` is called with each answer."""
 
-    def __init__(self, serial: str, session: int, answered: Callable[[Answer], None]) -> None:
+    def __init__(self, serial: str, session: int, answered: Callable[[frames.Answer], None]) -> None:
         self._serial = serial
         self._session = session
         self._answered = answered
-        self._decoder = Decoder[FromHost](_TYPES)
+        self._decoder = Decoder[frames.FromHost](_TYPES)
         self._number = 0
         self._waiting: _Waiting | None = None
         self._sent_at = -inf
@@ -61,7 +53,7 @@ class CardReaderDevice:
         self._token = 0
         self._heard_at = -inf
         self._tokens: list[int] = []  # still to be answered
-        self._answer: Answer | None = None
+        self._answer: frames.Answer | None = None
         self._answered_at = -inf
 
     def connected(self, now: float) -> bool:
@@ -72,7 +64,7 @@ class CardReaderDevice:
         """Whether the lamp is lit that means that a swipe is awaited."""
         return self._awaited and self.connected(now)
 
-    def shown(self, now: float) -> Answer | None:
+    def shown(self, now: float) -> frames.Answer | None:
         """The shown answer, with its lamp and its words."""
         return self._answer if now - self._answered_at < SHOWN_SECONDS else None
 
@@ -87,7 +79,7 @@ class CardReaderDevice:
         if self._waiting is not None:
             raise NotTakenError("the previous swipe has no answer yet: wait for it")
         self._number += 1
-        self._waiting = _Waiting(Swipe(self._number, self._session, self._token, track), now)
+        self._waiting = _Waiting(frames.Swipe(self._number, self._session, self._token, track), now)
         self._sent_at = -inf
         self._answer = None
         return self._number
@@ -95,7 +87,7 @@ class CardReaderDevice:
     def receive(self, data: bytes, now: float) -> None:
         """Take bytes from the host."""
         for frame in self._decoder.feed(data):
-            if isinstance(frame, Status):
+            if isinstance(frame, frames.Status):
                 self._heard_at = now
                 self._awaited = frame.awaited
                 self._token = frame.token
@@ -105,7 +97,7 @@ class CardReaderDevice:
                 self._answer, self._answered_at = frame, now
                 self._answered(frame)
 
-    def _is_awaited(self, answer: Answer) -> bool:
+    def _is_awaited(self, answer: frames.Answer) -> bool:
         """Whether it answers the pending swipe: an answer to another is a repeat, or meant for another device."""
         waiting = self._waiting
         return waiting is not None and (answer.session, answer.number) == (
@@ -115,9 +107,9 @@ class CardReaderDevice:
 
     def data_to_send(self, now: float) -> list[bytes]:
         """Return the frames for the line: identity, status answers, and the swipe until it is answered."""
-        frames = [encode(Here(token, self._session, self._serial)) for token in self._tokens]
+        sent = [encode(frames.Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
-        if self._waiting is not None and now - self._sent_at >= REPEAT_SECONDS:
+        if self._waiting is not None and now - self._sent_at >= frames.REPEAT_SECONDS:
             self._sent_at = now
-            frames.append(encode(self._waiting.as_of(now)))
-        return frames
+            sent.append(encode(self._waiting.as_of(now)))
+        return sent

@@ -11,26 +11,16 @@ from typing import Final
 
 from punto.drivers.base import KeypadLamps, KeyPosition
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.keypad.frames import (
-    OLDEST_MILLISECONDS,
-    REPEAT_SECONDS,
-    Answer,
-    FromHost,
-    Here,
-    Noted,
-    Press,
-    Status,
-    Switch,
-)
+from punto.drivers.keypad import frames
 from punto.drivers.link import SILENCE_SECONDS
 
 ROOM: Final = 8
 """Maximum number of presses that wait for an answer; after that a person sees that nothing happens."""
 
-_TYPES: Final[Mapping[int, Callable[[int, bytes], FromHost]]] = {
-    Status.TYPE: Status.parse,
-    Answer.TYPE: Answer.parse,
-    Noted.TYPE: Noted.parse,
+_TYPES: Final[Mapping[int, Callable[[int, bytes], frames.FromHost]]] = {
+    frames.Status.TYPE: frames.Status.parse,
+    frames.Answer.TYPE: frames.Answer.parse,
+    frames.Noted.TYPE: frames.Noted.parse,
 }
 
 
@@ -51,20 +41,20 @@ class KeypadDevice:
         self,
         serial: str,
         session: int,
-        answered: Callable[[Answer], None],
+        answered: Callable[[frames.Answer], None],
         key: KeyPosition | None = None,
     ) -> None:
         self.lamps = KeypadLamps()
         self._serial = serial
         self._session = session
         self._answered = answered
-        self._decoder = Decoder[FromHost](_TYPES)
+        self._decoder = Decoder[frames.FromHost](_TYPES)
         self._number = 0
         self._waiting: deque[_Waiting] = deque()
         self._sent_at = -inf
         self._heard_at = -inf
         self._tokens: list[int] = []
-        self._switch = None if key is None else Switch(1, session, key)
+        self._switch = None if key is None else frames.Switch(1, session, key)
         self._token = 0  # of the connected host
         self._noted = 0  # the position that this host has
         self._switch_sent_at = -inf
@@ -90,13 +80,13 @@ class KeypadDevice:
         if self._switch is None:
             raise ValueError("this keypad has no key switch")
         if key != self._switch.position:
-            self._switch = Switch(self._switch.number + 1, self._session, key)
+            self._switch = frames.Switch(self._switch.number + 1, self._session, key)
             self._switch_sent_at = -inf
 
     def receive(self, data: bytes, now: float) -> None:
         """Take bytes from the host."""
         for frame in self._decoder.feed(data):
-            if isinstance(frame, Status):
+            if isinstance(frame, frames.Status):
                 self._heard_at = now
                 self.lamps = frame.lamps
                 self._tokens.append(frame.token)
@@ -104,7 +94,7 @@ class KeypadDevice:
                     frame.token != self._token
                 ):  # another host, or another connection: it may not know the position
                     self._token, self._noted = frame.token, 0
-            elif isinstance(frame, Noted):
+            elif isinstance(frame, frames.Noted):
                 if frame.session == self._session:
                     self._noted = frame.number
             elif self._is_awaited(frame):
@@ -112,7 +102,7 @@ class KeypadDevice:
                 self._sent_at = -inf
                 self._answered(frame)
 
-    def _is_awaited(self, answer: Answer) -> bool:
+    def _is_awaited(self, answer: frames.Answer) -> bool:
         """Whether it answers the oldest press: an answer to another is a repeat, or meant for another device."""
         return bool(self._waiting) and (answer.session, answer.number) == (
             self._session,
@@ -121,17 +111,17 @@ class KeypadDevice:
 
     def data_to_send(self, now: float) -> list[bytes]:
         """Return the frames for the line: identity, status answers, and the oldest press until answered."""
-        frames = [encode(Here(token, self._session, self._serial)) for token in self._tokens]
+        sent = [encode(frames.Here(token, self._session, self._serial)) for token in self._tokens]
         self._tokens.clear()
-        if self._waiting and now - self._sent_at >= REPEAT_SECONDS:
+        if self._waiting and now - self._sent_at >= frames.REPEAT_SECONDS:
             self._sent_at = now
             first = self._waiting[0]
-            age = min(round((now - first.at) * 1000), OLDEST_MILLISECONDS)
-            frames.append(encode(Press(first.number, self._session, age, first.key)))
+            age = min(round((now - first.at) * 1000), frames.OLDEST_MILLISECONDS)
+            sent.append(encode(frames.Press(first.number, self._session, age, first.key)))
         if self._is_to_be_said(now) and self._switch is not None:
             self._switch_sent_at = now
-            frames.append(encode(self._switch))
-        return frames
+            sent.append(encode(self._switch))
+        return sent
 
     def _is_to_be_said(self, now: float) -> bool:
         """Whether the connected host does not have the key's position."""
@@ -139,5 +129,5 @@ class KeypadDevice:
             self._switch is not None
             and self._token != 0
             and self._noted != self._switch.number
-            and now - self._switch_sent_at >= REPEAT_SECONDS
+            and now - self._switch_sent_at >= frames.REPEAT_SECONDS
         )
