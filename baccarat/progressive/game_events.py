@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from punto.baccarat.cards import Card
-from punto.baccarat.coup import Side
 from punto.baccarat.progressive import events
 
 
@@ -51,21 +49,12 @@ class StartGame:
 
 @dataclass(frozen=True, slots=True)
 class HandDecided:
-    """The round's cards are known, or were corrected: `winners` have won an award of the tier `rule`.
+    """The round's cards are known, or were corrected, and won this award; None if they win none, as in a misdeal.
 
-    `winners` may include any seats whose base wager won; those without a progressive wager win nothing.
-    `rule` is None if the hand wins no award, as in a misdeal. If the base wagers were not recorded, it is not
-    `certain` which of the `winners` has a winning one on the hand `side`: the dealer sees it. The other
-    fields are as in `Won`.
+    Its `seats` may include any whose base wager won; those without a progressive wager win nothing.
     """
 
-    rule: str | None = None
-    winners: tuple[int, ...] = ()
-    certain: bool = True
-    side: Side | None = None
-    dealer_up_to: int = 0
-    player: tuple[Card, ...] = ()
-    banker: tuple[Card, ...] = ()
+    won: events.Won | None = None
     kind: Literal["hand_decided"] = "hand_decided"
 
 

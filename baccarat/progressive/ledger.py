@@ -150,23 +150,9 @@ class Ledger(Value):
     paid: tuple[Paid, ...] = ()
 
     @property
-    def paid_in_all(self) -> int:
-        """The total that the meter has paid, for all tiers."""
-        return sum(paid.amount for paid in self.paid)
-
-    @property
     def given(self) -> int:
         """The total that the sources have given."""
         return self.seed_money + self.contributions + self.adjustments
-
-    @property
-    def accounted(self) -> int:
-        """The sum of the meter's accounts and all it has paid; always equal to `given`."""
-        return self.primary + self.reserve + self.overflow + self.paid_in_all
-
-    def paid_for(self, tier: str) -> int:
-        """The total that the meter has paid for a tier."""
-        return next((paid.amount for paid in self.paid if paid.tier == tier), 0)
 
     def post(self, cause: Cause, lines: Iterable[Line], reference: Reference) -> tuple["Ledger", Posting]:
         """Return the ledger after this posting, and the posting. Lines of zero are left out.

@@ -310,12 +310,9 @@ def start(hand: Hand, event: game_events.StartGame) -> tuple[Hand, events.Contri
 
 def decide(hand: Hand, event: game_events.HandDecided) -> Hand:
     """Apply the winners by the cards; a hand button stays on if its hand still wins."""
-    seats = tuple(seat for seat in hand.wagers if event.rule is not None and seat in event.winners)
-    won = None
-    if event.rule is not None and seats:
-        cards = event.player, event.banker
-        won = events.Won(event.rule, seats, event.certain, event.side, event.dealer_up_to, *cards)
-    if not event.certain and hand.won is not None and won is not None:
+    seats = tuple(seat for seat in hand.wagers if event.won is not None and seat in event.won.seats)
+    won = replace(event.won, seats=seats) if event.won is not None and seats else None
+    if won is not None and not won.certain and hand.won is not None:
         confirmed_otherwise = hand.awarded is not None and won.rule != hand.awarded.rule
         if confirmed_otherwise or won.side is not hand.won.side:
             seats = ()  # the dealer must select the winning hands again

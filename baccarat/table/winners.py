@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from punto.baccarat.coup import Coup, Side, Winner
+from punto.baccarat.progressive.events import Won
 from punto.baccarat.progressive.game_events import HandDecided
 from punto.baccarat.progressive.settings import Settings
 from punto.baccarat.table.state import TablesProgressive
@@ -26,7 +27,7 @@ def decision(
         return HandDecided()
     side = None if coup.winner is Winner.TIE else Side(coup.winner.value)
     alone = settings.dealer_up_to(tier)
-    return HandDecided(tier.name, seats, certain, side, alone, coup.player, coup.banker)
+    return HandDecided(Won(tier.name, seats, certain, side, alone, coup.player, coup.banker))
 
 
 def _won_by(

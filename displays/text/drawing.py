@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeVar
 from rich.cells import cell_len
 from rich.text import Text
 
+from punto.baccarat.progressive.money import written
 from punto.baccarat.roads.drawing import ROWS, shown_columns
 from punto.controller.messages import models
 from punto.displays.words import Words
@@ -118,9 +119,9 @@ class Drawing:
 
     def meter(self, progressive: models.Progressive, width: int) -> Text:
         """A progressive's title and meter, and its last award."""
-        shown = Text.assemble(printable(progressive.title), GAP, (_money(progressive.meter), "bold"))
+        shown = Text.assemble(printable(progressive.title), GAP, (written(progressive.meter), "bold"))
         award = progressive.award
-        last = f"{self._words('award.last')} {_money(award.amount)}" if award else ""
+        last = f"{self._words('award.last')} {written(award.amount)}" if award else ""
         return _both_ends(shown, Text(last), width)
 
     # --- roads
@@ -227,10 +228,4 @@ def _range(minimum: int, maximum: int | None) -> str:
 
 def _amount(minor: int) -> str:
     """Two-decimal money, whole amounts without their decimals."""
-    return _money(minor).removesuffix(".00")
-
-
-def _money(minor: int) -> str:
-    """Two-decimal money."""
-    whole, cents = divmod(minor, 100)
-    return f"{whole:,}.{cents:02}"
+    return written(minor).removesuffix(".00")

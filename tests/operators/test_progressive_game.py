@@ -24,6 +24,7 @@ from punto.drivers.base import CardAnswer
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.operators.software_key import SoftwareKey
+from tests.progressive.floor import accounted
 from tests.service.table_in_this_process import rows
 from tests.table.croupier import settings as table_settings
 
@@ -464,7 +465,7 @@ async def test_a_swipe_and_an_adjustment_of_the_meter_are_one_after_the_other_an
         assert (award.meter, award.amount) == (meter, meter // 4)
         assert at.books.shown == before + 40_000 - award.amount
         ledger = at.books.ledger
-        assert ledger.given == ledger.accounted
+        assert ledger.given == accounted(ledger)
 
 
 async def test_an_executives_card_waits_for_its_owners_password_where_the_house_asks_for_both(tmp_path):

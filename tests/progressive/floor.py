@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
 from punto.baccarat.progressive.effects import AwardBooked, Effect, Posted
-from punto.baccarat.progressive.events import Event, OpenMeter
+from punto.baccarat.progressive.events import Event, OpenMeter, Won
 from punto.baccarat.progressive.game_events import (
     AwardTakenBack,
     HandButton,
@@ -18,7 +18,7 @@ from punto.baccarat.progressive.game_events import (
     WagerPlaced,
     WagerVoided,
 )
-from punto.baccarat.progressive.ledger import Cause, Posting
+from punto.baccarat.progressive.ledger import Cause, Ledger, Posting
 from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SignAward, SwipeCard
 from punto.baccarat.progressive.progressive import Progressive
 from punto.baccarat.progressive.refusal import RefusedError
@@ -71,9 +71,10 @@ class Floor:
     def tell(self, table: str, event: Any) -> None:
         """Something happens at a table."""
         machine = self.tables[table]
-        if isinstance(event, HandDecided):
-            rule = self.state.settings.tier(event.rule or "lose")
-            event = replace(event, dealer_up_to=0 if rule is None else self.state.settings.dealer_up_to(rule))
+        if isinstance(event, HandDecided) and event.won is not None:
+            rule = self.state.settings.tier(event.won.rule)
+            alone = 0 if rule is None else self.state.settings.dealer_up_to(rule)
+            event = HandDecided(replace(event.won, dealer_up_to=alone))
         before = machine.state, self.progressive.state, len(self.effects)
         try:
             for order in machine.handle(event):
@@ -136,9 +137,9 @@ COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
     "latched": lambda state, words: StartGame(
         state.hand.round + 1, "ann", tuple(int(word) for word in words)
     ),
-    "won": lambda _, words: HandDecided(TIERS[words[0]], tuple(int(word) for word in words[1:])),
+    "won": lambda _, words: HandDecided(Won(TIERS[words[0]], tuple(int(word) for word in words[1:]))),
     "may": lambda _, words: HandDecided(
-        TIERS[words[0]], tuple(int(word) for word in words[1:]), certain=False
+        Won(TIERS[words[0]], tuple(int(word) for word in words[1:]), certain=False)
     ),
     "lost": lambda _, __: HandDecided(),
     "back": lambda _, __: AwardTakenBack(),
@@ -155,3 +156,18 @@ COMMANDS: Final[dict[str, Callable[[Any, list[str]], Any]]] = {
     "sign": lambda _, words: SignAward(OWNERS[words[0]], words[0]),  # type: ignore[arg-type]
     "end": lambda _, __: EndGame("ann"),
 }
+
+
+def paid_in_all(ledger: Ledger) -> int:
+    """The total that the meter has paid, for all tiers."""
+    return sum(paid.amount for paid in ledger.paid)
+
+
+def paid_for(ledger: Ledger, tier: str) -> int:
+    """The total that the meter has paid for a tier."""
+    return next((paid.amount for paid in ledger.paid if paid.tier == tier), 0)
+
+
+def accounted(ledger: Ledger) -> int:
+    """The sum of the meter's accounts and all it has paid; always equal to `given`."""
+    return ledger.primary + ledger.reserve + ledger.overflow + paid_in_all(ledger)

@@ -29,7 +29,7 @@ from punto.baccarat.progressive.money import amount, whole
 from punto.baccarat.progressive.nexus import State as NexusState
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.state import Award, AwardState, State, TableRound
-from tests.progressive.floor import TIERS, Floor
+from tests.progressive.floor import TIERS, Floor, accounted, paid_in_all
 from tests.share import share
 
 pytestmark = pytest.mark.by_chance
@@ -223,12 +223,12 @@ class House:
     def check_books(self) -> None:
         state = self.floor.state
         ledger = state.ledger
-        assert ledger.given == ledger.accounted
+        assert ledger.given == accounted(ledger)
         assert min(ledger.primary, ledger.reserve, ledger.overflow, ledger.seed_money, state.available) >= 0
         for account in (Account.PRIMARY, Account.RESERVE, Account.OVERFLOW, *SOURCES):
             balance = -self.balances[account] if account in SOURCES else self.balances[account]
             assert getattr(ledger, account.value) == balance
-        assert ledger.paid_in_all == self.balances[Account.PAID] == amount(self.paid)
+        assert paid_in_all(ledger) == self.balances[Account.PAID] == amount(self.paid)
         limit = state.settings.display_limit
         assert limit is None or max(state.shown, whole(state.available)) <= limit
         assert [award.id for award in state.locked] == sorted(self.locked)

@@ -482,9 +482,9 @@ def test_where_the_base_wagers_are_unseen_a_correction_to_another_tier_opens_the
 
 def test_where_the_base_wagers_are_unseen_a_correction_to_the_other_hand_asks_whose_anew():
     floor = Floor().do(*PLAY)
-    floor.tell("t1", HandDecided(TIERS["quarter"], (1, 3), certain=False, side=Side.PLAYER))
+    floor.tell("t1", HandDecided(Won(TIERS["quarter"], (1, 3), certain=False, side=Side.PLAYER)))
     floor.do("press 3")
-    floor.tell("t1", HandDecided(TIERS["quarter"], (1, 3), certain=False, side=Side.BANKER))
+    floor.tell("t1", HandDecided(Won(TIERS["quarter"], (1, 3), certain=False, side=Side.BANKER)))
 
     assert floor.tables["t1"].state.hand.selected == ()
 

@@ -23,7 +23,7 @@ from punto.baccarat.progressive.money import amount
 from punto.baccarat.progressive.shares import Share
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.wagers.pay import Rounding
-from tests.progressive.floor import PAY_TABLES, TIERS, Floor, refusal
+from tests.progressive.floor import PAY_TABLES, TIERS, Floor, accounted, paid_for, paid_in_all, refusal
 
 SEED = 1_000_000  # of pay table #2
 
@@ -44,7 +44,7 @@ def lock(tier: str, *seats: int, table: str = "t1", number: int = 1) -> LockAwar
 
 
 def balanced(floor: Floor) -> bool:
-    return floor.state.ledger.given == floor.state.ledger.accounted
+    return floor.state.ledger.given == accounted(floor.state.ledger)
 
 
 # --- percentages
@@ -65,7 +65,7 @@ def test_all_of_the_meter_is_its_whole_cents_and_what_is_less_than_one_begins_th
 
     ledger = floor.state.ledger
     assert floor.awards[0].amount == SEED + 12
-    assert ledger.paid_for(TIERS["all"]) == amount(SEED + 12)
+    assert paid_for(ledger, TIERS["all"]) == amount(SEED + 12)
     # The seed, all of the reserve, and 0.3456 of a cent.
     assert ledger.primary == amount(SEED) + amount(5) + 345_600
     assert (ledger.reserve, ledger.seed_money) == (0, amount(2 * SEED))
@@ -95,7 +95,7 @@ def test_a_fixed_award_that_the_display_limit_kept_off_the_meter_is_paid_of_the_
     floor.order(BookAward("t1"))
 
     assert (floor.state.shown, floor.state.ledger.overflow) == (0, 0)
-    assert floor.state.ledger.given == floor.state.ledger.accounted
+    assert floor.state.ledger.given == accounted(floor.state.ledger)
 
 
 def test_an_award_is_on_the_record_when_it_is_locked_and_when_it_is_booked():
@@ -252,7 +252,7 @@ def test_fixed_awards_from_the_meter_are_each_players_own():
 
     assert floor.awards[0].shares == (Share(2, 12_000), Share(4, 4000))
     assert floor.state.ledger.primary == amount(SEED + 100 - 16_000)
-    assert floor.state.ledger.paid_for(TIERS["forty"]) == amount(16_000)
+    assert paid_for(floor.state.ledger, TIERS["forty"]) == amount(16_000)
     assert not floor.awards[0].whole_meter
 
 
@@ -447,7 +447,7 @@ def test_an_award_that_is_backed_out_goes_back_on_the_meter():
     floor.order(BackOut(1, "misread", "eve", "ann"))
 
     assert floor.state.ledger.primary == amount(SEED + 20)
-    assert floor.state.ledger.paid_in_all == 0
+    assert paid_in_all(floor.state.ledger) == 0
     assert floor.state.awards[0].state is AwardState.BACKED_OUT
     assert floor.postings[-1].cause is Cause.BACK_OUT
     assert floor.postings[-1].reference == Reference(

@@ -18,6 +18,7 @@ from punto.baccarat.progressive.ledger import (
     PostingError,
     Reference,
 )
+from tests.progressive.floor import accounted, paid_for, paid_in_all
 
 NOTHING_TO_SAY = Reference()
 TIER = "two_three_four_diamonds"
@@ -60,8 +61,8 @@ def test_the_balances_are_what_was_posted():
         )
         == RICH
     )
-    assert (RICH.given, RICH.accounted, RICH.paid_in_all) == (240, 240, 60)
-    assert (RICH.paid_for(TIER), RICH.paid_for("natural_winner")) == (60, 0)
+    assert (RICH.given, accounted(RICH), paid_in_all(RICH)) == (240, 240, 60)
+    assert (paid_for(RICH, TIER), paid_for(RICH, "natural_winner")) == (60, 0)
 
 
 def test_a_posting_has_its_number_its_cause_its_lines_and_what_it_is_about():
@@ -84,7 +85,7 @@ def test_a_cause_moves_what_its_lines_list_and_nothing_else(cause, account, way)
     if listed.get(account) == way:
         after, _ = RICH.post(cause, lines, NOTHING_TO_SAY)
 
-        assert after.given == after.accounted
+        assert after.given == accounted(after)
     else:
         with pytest.raises(PostingError, match=f"{cause} may not move money (into|out of) {account}"):
             RICH.post(cause, lines, NOTHING_TO_SAY)
@@ -177,7 +178,7 @@ def test_whatever_is_posted_the_sources_have_given_what_the_accounts_hold_and_ha
         else:
             assert posting.number == before.last + 1
 
-        assert ledger.given == ledger.accounted
+        assert ledger.given == accounted(ledger)
         assert min(ledger.primary, ledger.reserve, ledger.overflow, ledger.seed_money) >= 0
         assert all(paid.amount >= 0 for paid in ledger.paid)
 

@@ -28,7 +28,7 @@ from punto.baccarat.progressive.progressive import TRANSITIONS, Progressive
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.progressive.settings import LinkedTable
 from punto.baccarat.progressive.state import Phase, TableRound
-from tests.progressive.floor import TIERS, Floor, refusal, settings
+from tests.progressive.floor import TIERS, Floor, accounted, refusal, settings
 
 SEED = 1_000_000  # of pay table #2
 ONE = (SeatWager(1, 100),)
@@ -100,7 +100,7 @@ def test_a_retired_progressive_has_given_back_all_that_it_held_and_does_nothing_
     )
     assert floor.effects[-1] == Retired("the game is taken off the floor", "eve", "ann")
     assert (floor.state.phase, floor.state.shown) == (Phase.RETIRED, 0)
-    assert floor.state.ledger.given == floor.state.ledger.accounted == 0
+    assert floor.state.ledger.given == accounted(floor.state.ledger) == 0
     for event in (OpenMeter("eve"), Contribute("t1", 2, ONE), adjusted(Cause.INCREASE, 1)):
         assert refusal(floor, lambda event=event: floor.order(event)) == (  # type: ignore[misc]
             "retired",
@@ -273,7 +273,7 @@ def test_an_adjustment_moves_what_its_cause_says_with_who_and_why(cause, shown, 
     assert floor.postings[-1].cause is cause
     assert floor.postings[-1].lines == lines
     assert floor.postings[-1].reference == Reference(who="eve", reason="test", approved_by="ann")
-    assert floor.state.ledger.given == floor.state.ledger.accounted
+    assert floor.state.ledger.given == accounted(floor.state.ledger)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from punto.baccarat.progressive import aquarius, nexus
 from punto.baccarat.progressive.aquarius import Aquarius, GameOver, Jpot, Key, TurnKey
+from punto.baccarat.progressive.events import Won
 from punto.baccarat.progressive.game_events import HandButton, HandDecided, StartGame
 from punto.baccarat.progressive.nexus import Confirm, EndGame, Nexus, SwipeCard
 from punto.baccarat.progressive.refusal import RefusedError
@@ -51,7 +52,7 @@ class OneTable:
             self.phase = "betting"
         elif act.do == "close_betting":
             self.phase = "settled"
-            self._handle(HandDecided("nine_over_zero" if self.winners else None, self.winners))
+            self._handle(HandDecided(Won("nine_over_zero", self.winners) if self.winners else None))
         elif act.do == "hand_button":
             self._handle(HandButton(act.seat, "Mei"))
         elif act.do == "game_over":

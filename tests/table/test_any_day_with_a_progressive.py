@@ -18,6 +18,7 @@ from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from tests.progressive.floor import accounted, paid_in_all
 from tests.table.croupier import COMMANDS, Croupier
 
 pytestmark = pytest.mark.by_chance
@@ -173,8 +174,8 @@ class Day:
     def check(self) -> None:
         progressive, state = self.progressive, self.croupier.state
         ledger, hand = progressive.books.ledger, progressive.procedure.hand
-        assert ledger.given == ledger.accounted
-        assert ledger.paid_in_all == amount(self.paid)
+        assert ledger.given == accounted(ledger)
+        assert paid_in_all(ledger) == amount(self.paid)
         assert self.announced == {
             number: state for number, state in self.awards.items() if number not in self.of_tray
         }
