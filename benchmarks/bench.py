@@ -175,24 +175,19 @@ class HandHeldShoe:
                 self._write(frames.Hello("BENCH-1", LOG, self.acknowledged + 1, self.record + 1, 8, parts))
             case frames.Acknowledge(record=record, locked=locked, lamps=lamps):
                 self.acknowledged = record
-                self._state = _changed(state, locked=locked, lamps=lamps)
+                self._state = replace(state, locked=locked, lamps=lamps)
             case frames.Lock() | frames.Unlock():
-                self._state = _changed(state, locked=isinstance(frame, frames.Lock))
+                self._state = replace(state, locked=isinstance(frame, frames.Lock))
             case frames.SetLamps(lamps=lamps):
-                self._state = _changed(state, lamps=lamps)
+                self._state = replace(state, lamps=lamps)
             case frames.Resend():
-                self._state = _changed(state, sending=True)
+                self._state = replace(state, sending=True)
 
     def _beat(self) -> None:
         while True:
             time.sleep(0.25)
-            now = _changed(
-                self._state,
-                first_kept=self.acknowledged + 1,
-                next_to_send=self.record + 1,
-                next_record=self.record + 1,
-            )
-            self._write(now)
+            first, following = self.acknowledged + 1, self.record + 1
+            self._write(replace(self._state, first_kept=first, next_to_send=following, next_record=following))
 
     def _write(self, frame: Any) -> None:
         with self._lock:
@@ -207,10 +202,6 @@ class HandHeldShoe:
         """Put a frame's bytes on the line."""
         with self._lock:
             os.write(self.master, data)
-
-
-def _changed(beat: frames.Heartbeat, **fields: Any) -> frames.Heartbeat:
-    return replace(beat, **fields)
 
 
 class Helper:

@@ -30,11 +30,7 @@ def shipped_games() -> list[str]:
 
 
 def load_game(name_or_path: str, folder: Path | None = None) -> Game:
-    """Load the shipped game of this name, or else the one in this file.
-
-    Raises:
-        ConfigError: as in `game_file` and `game_of`.
-    """
+    """Load the shipped game of this name, or else the one in this file; raises ConfigError as `game_file` and `game_of` do."""
     if name_or_path in _shipped():
         return _shipped_game(name_or_path)
     return game_of(game_file(name_or_path, folder))

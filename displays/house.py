@@ -103,11 +103,7 @@ class House:
 
 
 def read_house(path: Path) -> House:
-    """The theme in the file `path`, with its logo.
-
-    Raises:
-        ConfigError: the file or its logo cannot be read or used.
-    """
+    """The theme in the file `path`, with its logo; raises ConfigError if the file or its logo cannot be read or used."""
     file = read(path)
     written = typed(file, HouseFile)
     return House(written, None if written.logo is None else _read_logo(file, path.parent / written.logo))

@@ -80,11 +80,7 @@ class PageOptions(BaseModel):
         return lang
 
     def house_theme(self) -> House:
-        """The house's theme; if none is named, one that changes nothing.
-
-        Raises:
-            ConfigError: its file cannot be used.
-        """
+        """The house's theme; if none is named, one that changes nothing. Raises ConfigError if its file cannot be used."""
         return House() if self.house is None else read_house(self.house)
 
 

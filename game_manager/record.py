@@ -298,11 +298,7 @@ def settings_at(timeline: Sequence[tuple[int, Settings]], place: int) -> Setting
 
 @contextmanager
 def opened(path: Path) -> Iterator[Record]:
-    """Open a record for reading.
-
-    Raises:
-        RecordError: it cannot be read, or its version is from before progressives.
-    """
+    """Open a record for reading; raises RecordError if it cannot be read, or its version is from before progressives."""
     with schema.reading(path) as connection:
         try:
             if not schema.is_complete(connection):

@@ -13,7 +13,10 @@ class ConsoleRefusedError(Exception):
 
 
 class ConsoleUser:
-    """An account's owner at a console on this machine; signs on again if the session has ended."""
+    """An account's owner at a console on this machine; signs on again if the session has ended.
+
+    Each method raises ConsoleRefusedError if the console refuses the request, and OSError if it does not answer.
+    """
 
     def __init__(self, port: int, name: str, password: str) -> None:
         self.name = name
@@ -23,32 +26,17 @@ class ConsoleUser:
         self._csrf: dict[str, str] = {}
 
     async def order(self, kind: str, **fields: Any) -> None:
-        """Give an order; one that needs a second person then waits for them to `approve` it.
-
-        Raises:
-            ConsoleRefusedError: it was refused.
-            OSError: the console does not answer.
-        """
+        """Give an order; one that needs a second person then waits for them to `approve` it."""
         await self._signed_on("POST", "/api/orders", {"order": kind, **fields})
 
     async def approve(self) -> None:
-        """Approve the orders of others that wait for a second person.
-
-        Raises:
-            ConsoleRefusedError: one was refused.
-            OSError: the console does not answer.
-        """
+        """Approve the orders of others that wait for a second person."""
         for waits in (await self.table())["waiting"]:
             if waits["may"]:
                 await self._signed_on("POST", f"/api/approvals/{waits['number']}", {})
 
     async def table(self) -> dict[str, Any]:
-        """The console's view of the table.
-
-        Raises:
-            ConsoleRefusedError: this account may not see it.
-            OSError: the console does not answer.
-        """
+        """The console's view of the table."""
         return await self._signed_on("GET", "/api/table")
 
     async def sign_off(self) -> None:

@@ -80,11 +80,7 @@ class DeviceOnALine(ABC):
         self._terminal.unplug()
 
     def plug(self) -> None:
-        """Plug the cable in: another pseudo-terminal under the same link.
-
-        Raises:
-            TerminalError: the link cannot be made.
-        """
+        """Plug the cable in: another pseudo-terminal under the same link; raises TerminalError if it cannot be made."""
         self._terminal.plug()
         asyncio.get_running_loop().add_reader(self._terminal.fileno(), self._changed.set)
         self._changed.set()
@@ -200,11 +196,7 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
 
 
 def faults_of(written: list[str]) -> Faults:
-    """Parse faults as written on the command line.
-
-    Raises:
-        ValueError: one is unknown or has no such value.
-    """
+    """Parse faults as written on the command line; raises ValueError if one is unknown or has no such value."""
     names = [field.name for field in dataclasses.fields(Faults)]
     values = {}
     for each in written:

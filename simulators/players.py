@@ -122,10 +122,7 @@ class Players:
             return
         sensors = self._options.progressive.sensors
         for move in moves:
-            if move.do == "put":
-                sensors.put(move.seat)
-            else:
-                sensors.take(move.seat)
+            (sensors.put if move.do == "put" else sensors.take)(move.seat)
 
     def _choose(self, seat: int) -> list[PlacedWager]:
         """A seat's wagers: mostly one side, at times with other wagers beside it, now and then none."""

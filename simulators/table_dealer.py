@@ -11,30 +11,19 @@ import random
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, get_args
 
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.messages.topics import ROUND, STATE, Topics, progressive
 from punto.controller.mqtt_link import Connection, Link
 from punto.drivers.backoff import Backoff
 
-Do = Literal[
-    "open_betting",
-    "start_game",
-    "close_betting",
-    "hand_button",
-    "key_to_jph",
-    "jpot",
-    "key_to_run",
-    "confirm",
-    "swipe_card",
-    "game_over",
-    "change_shoe",
-]
-
+_OfTheDealer = Literal["open_betting", "start_game", "close_betting", "hand_button", "game_over"]
+_OfTheSupervisor = Literal["key_to_jph", "jpot", "key_to_run", "confirm", "swipe_card", "change_shoe"]
+Do = _OfTheDealer | _OfTheSupervisor
 Procedure = Literal["aquarius", "nexus"]
 
-SUPERVISORS: Final = frozenset({"key_to_jph", "jpot", "key_to_run", "confirm", "swipe_card", "change_shoe"})
+SUPERVISORS: Final = frozenset(get_args(_OfTheSupervisor))
 """The supervisor's acts."""
 
 _SEEN_SECONDS: Final = 3.0  # how long a person waits for the effect of a press

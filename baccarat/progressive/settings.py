@@ -78,11 +78,7 @@ class Settings:
     def by_pay_table(
         cls, progressive: str, tables: tuple[LinkedTable, ...], wager: Wager, **others: Any
     ) -> "Settings":
-        """Settings with the pay table's own values as defaults.
-
-        Raises:
-            ValueError: the wager does not pay from a meter, or as above.
-        """
+        """Settings with the pay table's own values as defaults; raises ValueError as above, or if the wager has no meter."""
         own: dict[str, Any] = {
             "seed": _own(wager).seed,
             "contribution": _own(wager).contribution,

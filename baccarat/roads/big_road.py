@@ -49,7 +49,7 @@ class BigRoad:
 
 
 def big_road(rounds: Sequence[RoadRound], tail: Tail = "turn") -> BigRoad:
-    """The big road of the shoe so far; raises ValueError if `tail` is neither "turn" nor "fall"."""
+    """The big road of the shoe so far; raises ValueError as `places` does."""
     decided = _decided(rounds)
     columns = tuple(tuple(column) for _, column in groupby(decided, key=lambda each: each.winner))
     drawn = zip(places([len(column) for column in columns], tail), decided, strict=True)

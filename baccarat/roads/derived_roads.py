@@ -60,11 +60,7 @@ class Ask:
 
 
 def derived_road(depths: Sequence[int], k: int, tail: Tail = "turn") -> DerivedRoad:
-    """A derived road, from the depths of the big road's logical columns.
-
-    Raises:
-        ValueError: `tail` is neither "turn" nor "fall".
-    """
+    """A derived road, from the depths of the big road's logical columns; raises ValueError as `places` does."""
     colors = [
         color
         for n, depth in enumerate(depths, start=1)

@@ -42,11 +42,7 @@ def second_person_needed(state: TableState, event: Event) -> str | None:
 
 
 def refuse_unapproved(state: TableState, event: Event) -> None:
-    """Refuse an order that needs a second person's approval and does not have it.
-
-    Raises:
-        RefusedError: needs_approval.
-    """
+    """Refuse an order that needs a second person's approval and does not have it; raises RefusedError (needs_approval)."""
     if getattr(event, "approved_by", event) not in {None, getattr(event, "who", None)}:
         return
     why = second_person_needed(state, event)

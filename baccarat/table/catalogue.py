@@ -30,17 +30,8 @@ from punto.baccarat.table.state import TableState
 __all__ = ["CATALOGUE", "CHANGEABLE", "event_of", "orders_of"]
 
 CHANGEABLE: Final = (
-    "seed",
-    "contribution",
-    "reserve",
-    "display_limit",
-    "split",
-    "fixed_awards",
-    "executive_from",
-    "approval_above",
-    "seat_one",
-    "one_side_only",
-    "supervisor_from",
+    *("seed", "contribution", "reserve", "display_limit", "split", "fixed_awards", "executive_from"),
+    *("approval_above", "seat_one", "one_side_only", "supervisor_from"),
 )
 """The settings of a progressive that can change while it is in service."""
 

@@ -15,11 +15,7 @@ from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, che
 
 
 def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - flat: one case an order
-    """Carry out an order that the table's phase allows.
-
-    Raises:
-        RefusedError: the order is not allowed for another reason.
-    """
+    """Carry out an order that the table's phase allows; raises RefusedError if it is not allowed for another reason."""
     match order:
         case kinds.SignOn(who=who):
             turn.change(operator=who)

@@ -63,11 +63,7 @@ def new(settings: TableSettings) -> TablesProgressive | None:
 
 
 def play(turn: Turn, event: GameOrder | Sensed) -> None:
-    """Handle an event at the table: of a sensor, a key or a card reader.
-
-    Raises:
-        RefusedError: the event is not allowed now.
-    """
+    """Handle an event of a sensor, a key or a card reader; raises RefusedError if it is not allowed now."""
     progressive = _of(turn)
     _refuse_seats(turn.state, event)
     if not isinstance(event, game_events.StartGame):
@@ -140,11 +136,7 @@ def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | N
 
 
 def refuse_wager(state: TableState, wager: str) -> None:
-    """Refuse a progressive wager that does not come from a sensor.
-
-    Raises:
-        RefusedError: the wager is the progressive's.
-    """
+    """Refuse a progressive wager that does not come from a sensor; raises RefusedError."""
     if state.progressive is not None and state.progressive.books.settings.wager.name == wager:
         raise RefusedError("on_the_sensor", f"{wager} is made on the sensor before the seat, not here")
 
@@ -169,11 +161,7 @@ def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWa
 
 
 def refuse_before_award(state: TableState) -> None:
-    """Refuse an order for the next hand while the award of the last game is not complete.
-
-    Raises:
-        RefusedError: award_open.
-    """
+    """Refuse an order for the next hand (award_open) while the award of the last game is not complete."""
     if state.award_waits:
         raise RefusedError("award_open", what_waits(state))
 

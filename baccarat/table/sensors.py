@@ -54,11 +54,7 @@ def fault_text(*faults: SensorFault) -> str:
 
 
 def refuse_unlatched(state: TableState, event: StartGame) -> None:
-    """Refuse a start at a table with sensors unless they have reported which wagers are in it.
-
-    Raises:
-        RefusedError: they have not.
-    """
+    """Refuse a start at a table with sensors unless they have reported which wagers are in it; raises RefusedError."""
     if state.sensors is None or event.seats is not None:
         return
     if not state.sensors.online:

@@ -170,11 +170,7 @@ class Table:
         return self._handle(event, refuse_unapproved)
 
     def try_out(self, event: events.Event) -> list[Effect]:
-        """Handle an event on a temporary table as if it had the needed approval, to see its effect.
-
-        Raises:
-            RefusedError: as in `handle`.
-        """
+        """Handle an event on a temporary table as if it had the needed approval; raises RefusedError as `handle` does."""
         return self._handle(event, lambda _, __: None)
 
     def _handle(

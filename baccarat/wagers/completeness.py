@@ -68,6 +68,10 @@ def _by_points(condition: Condition, coup: Coup) -> bool:
 
 def faults(wager: Wager) -> list[Fault]:
     """The faults in the rules, in the order of the rules; empty if there are none."""
+
+    def possible(condition: Condition) -> bool:
+        return any(_by_points(condition, coup) for coup in coups_by_points())
+
     found = []
     decided: dict[Coup, str] = {}  # each coup's rule, by name
     for place, rule in enumerate(wager.rules):
@@ -75,17 +79,17 @@ def faults(wager: Wager) -> list[Fault]:
         if all(coup in decided for coup in mine):
             instead = {decided[coup] for coup in mine}
             names = [each.name for each in wager.rules if each.name in instead]
-            found.append(Fault(place, taken(rule, names) if names else impossible(rule, _any_by_points)))
+            found.append(Fault(place, taken(rule, names) if names else impossible(rule, possible)))
         if rule.when.asked.keys() <= BY_POINTS:
             decided = dict.fromkeys(mine, rule.name) | decided
     undecided = next((coup for coup in coups_by_points() if coup not in decided), None)
     if undecided is not None:
-        found.append(Fault(None, _undecided(undecided)))
+        hands = f"Player {' '.join(undecided.player)}, Banker {' '.join(undecided.banker)}"
+        message = (
+            f"no rule decides a coup such as {hands}: end the rules with one that has no `when`: {LAST_RULE}"
+        )
+        found.append(Fault(None, message))
     return found
-
-
-def _any_by_points(condition: Condition) -> bool:
-    return any(_by_points(condition, coup) for coup in coups_by_points())
 
 
 def taken(rule: Rule, earlier: Sequence[str]) -> str:
@@ -107,10 +111,3 @@ def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
             least = less
     asked = [f"{name} = {json.dumps(getattr(least, name))}" for name in least.asked]
     return f"no coup can meet {rule.name}: none has {' and '.join(asked)}"
-
-
-def _undecided(coup: Coup) -> str:
-    return (
-        f"no rule decides a coup such as Player {' '.join(coup.player)}, Banker {' '.join(coup.banker)}: "
-        f"end the rules with one that has no `when`: {LAST_RULE}"
-    )

@@ -24,11 +24,7 @@ LOSE: Final = "lose"
 
 
 def percentage(text: str) -> Fraction:
-    """Read a percentage such as "26%" as a fraction.
-
-    Raises:
-        ValueError: the text does not have this form.
-    """
+    """Read a percentage such as "26%" as a fraction; raises ValueError if the text does not have this form."""
     if _PERCENTAGE.fullmatch(text) is None:
         raise ValueError(f'{text!r} is not a percentage: write it as "26%"')
     return Fraction(text[:-1]) / 100

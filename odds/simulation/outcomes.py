@@ -106,18 +106,15 @@ def _third_cards(coup: Coup) -> tuple[int, int]:
     return (4 if coup.player_cards == 3 else NO_CARD), banker
 
 
-class _Features(SimpleNamespace):
+def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> SimpleNamespace:
     """A variant with the features of `Coup`, as conditions need it."""
-
-
-def _features(coup: Coup, pair: int, detail: int, hands: Sequence[str]) -> _Features:
     features = {name: getattr(coup, name) for name in BY_POINTS}
     for side, state in zip(("player", "banker"), divmod(pair, PAIR_STATES), strict=True):
         features |= {f"{side}_pair": state >= 1, f"{side}_perfect_pair": state == 2}
     hand, suited = divmod(detail, SUIT_STATES)
     suit = SUITS[(suited - 1) % len(SUITS)] if suited else None
     decided = coup.winner is not Winner.TIE
-    return _Features(
+    return SimpleNamespace(
         **features,
         winning_ranks=hands[hand - 1] if hand and decided else None,
         winning_suit=suit if decided else None,

@@ -67,12 +67,8 @@ def _act_at(chain: VirtualCoinSpot, word: str, written: str) -> None:
     try:
         position = int(written)
         match word:
-            case "put":
-                chain.put(position)
-            case "take":
-                chain.take(position)
-            case "mend":
-                chain.mend(position)
+            case "put" | "take" | "mend":
+                getattr(chain, word)(position)
             case "stuck" | "missing" | "doubled":
                 chain.break_(position, word)
     except ValueError:
