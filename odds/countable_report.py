@@ -51,16 +51,9 @@ def lines(study: Study) -> Iterator[str]:
         f"{study.shoes:,} shoes of {game.decks * 52} cards, {study.coups / study.shoes:.2f} coups a shoe; seed {study.seed}; "
         f"cut card {study.cut_card} from the end; {_burned(study.burn)}"
     )
-    yield ""
-    yield from _how_often(study)
-    yield ""
-    yield from _how_much(study)
-    yield ""
-    yield from _by_cut_card(study)
-    yield ""
-    yield from _one_card_less(study)
-    yield ""
-    yield from _notes(study)
+    for part in (_how_often, _how_much, _by_cut_card, _one_card_less, _notes):
+        yield ""
+        yield from part(study)
 
 
 def _how_often(study: Study) -> Iterator[str]:

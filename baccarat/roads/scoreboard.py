@@ -1,7 +1,7 @@
 """The complete score display of one shoe."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from punto.baccarat.roads import derived_roads
@@ -88,13 +88,9 @@ def _bead(each: RoadRound) -> dict[str, Any]:
 def _derived(road: derived_roads.DerivedRoad) -> dict[str, Any]:
     return {
         "columns": [[color.value for color in column] for column in road.columns],
-        "cells": [{"row": cell.row, "col": cell.col, "color": cell.color.value} for cell in road.cells],
+        "cells": [asdict(cell) | {"color": cell.color.value} for cell in road.cells],
     }
 
 
 def _next_colors(colors: derived_roads.NextColors) -> dict[str, str | None]:
-    return {
-        "big_eye_boy": colors.big_eye_boy and colors.big_eye_boy.value,
-        "small_road": colors.small_road and colors.small_road.value,
-        "cockroach_pig": colors.cockroach_pig and colors.cockroach_pig.value,
-    }
+    return {name: color and color.value for name, color in asdict(colors).items()}

@@ -163,29 +163,12 @@ def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Se
     # The stake is returned whole; only the win above it, or a "for" pay as a whole, may need rounding.
     own = 0 if pay.stake_taken else placed.amount
     returned = own + game.rounding(exact - own)
-    return Settlement(
-        seat=placed.seat,
-        wager=placed.wager,
-        outcome=_OUTCOMES.get(rule.pays, Outcome.WIN),
-        stake=placed.amount,
-        returned=returned,
-        net=returned - placed.amount,
-        rule=rule.name,
-        remainder=str(exact - returned),
-    )
+    return _settled(placed, _OUTCOMES.get(rule.pays, Outcome.WIN), returned, rule.name, str(exact - returned))
 
 
 def _award(game: Game, placed: PlacedWager, rule: str) -> Settlement:
     returned = placed.amount if game.wager(placed.wager).stake_stays else 0
-    return Settlement(
-        seat=placed.seat,
-        wager=placed.wager,
-        outcome=Outcome.AWARD,
-        stake=placed.amount,
-        returned=returned,
-        net=returned - placed.amount,
-        rule=rule,
-    )
+    return _settled(placed, Outcome.AWARD, returned, rule)
 
 
 def as_award(game: Game, won: Settlement) -> Settlement:
@@ -195,15 +178,19 @@ def as_award(game: Game, won: Settlement) -> Settlement:
 
 def give_back(wagers: Iterable[PlacedWager]) -> tuple[Settlement, ...]:
     """Return every wager whole, as for a misdeal."""
-    return tuple(
-        Settlement(
-            seat=placed.seat,
-            wager=placed.wager,
-            outcome=Outcome.VOID,
-            stake=placed.amount,
-            returned=placed.amount,
-            net=0,
-            rule=VOIDED,
-        )
-        for placed in wagers
+    return tuple(_settled(placed, Outcome.VOID, placed.amount, VOIDED) for placed in wagers)
+
+
+def _settled(
+    placed: PlacedWager, outcome: Outcome, returned: int, rule: str, remainder: str = "0"
+) -> Settlement:
+    return Settlement(
+        seat=placed.seat,
+        wager=placed.wager,
+        outcome=outcome,
+        stake=placed.amount,
+        returned=returned,
+        net=returned - placed.amount,
+        rule=rule,
+        remainder=remainder,
     )

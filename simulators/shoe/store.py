@@ -92,7 +92,7 @@ class Store:
         self._frames: deque[bytes] = deque(
             frame for (frame,) in self._database.execute("SELECT frame FROM records ORDER BY number")
         )
-        self._stored = self._inside = self._read_inside()
+        self._stored = self.inside = self._read_inside()  # the contents of the shoe
         self._added = 0  # number of frames at the end that are not in the file yet
         self._forgotten = self.first_kept - 1  # the last record that the file no longer holds
         self._numbers_changed = False
@@ -130,17 +130,6 @@ class Store:
         self._added = self._forgotten = 0
         self._numbers_changed = True
 
-    # --- the cards
-
-    @property
-    def inside(self) -> Inside:
-        """The contents of the shoe."""
-        return self._inside
-
-    @inside.setter
-    def inside(self, inside: Inside) -> None:
-        self._inside = inside
-
     # --- the file
 
     def commit(self) -> None:
@@ -157,7 +146,7 @@ class Store:
         if self.first_kept - 1 > self._forgotten:
             self._forgotten = self.first_kept - 1
             database.execute("DELETE FROM records WHERE number <= ?", (self._forgotten,))
-        if self._inside != self._stored:
+        if self.inside != self._stored:
             self._write_inside()
         database.commit()
 
@@ -175,7 +164,7 @@ class Store:
         return Inside(shoe_number, decks, tuple(map(Card, codes.split())), cut, out, *map(bool, flags))
 
     def _write_inside(self) -> None:
-        now = self._inside
+        now = self.inside
         if now.cards is not self._stored.cards:
             self._database.execute("UPDATE cards SET codes = ?", (" ".join(now.cards),))
         self._database.execute(
