@@ -13,7 +13,7 @@ import { dayReport, metersTable, reconciliation, weekReport } from "./reports.js
 import { tellTimesBy } from "./times.js";
 
 /** @import { View } from "#sent/consoles" */
-/** @import { AdviceGiven, Award, Awards, Day, InForce, Overview, Own, Reconciliation, Week } from "#sent/game-manager" */
+/** @import { Advice, Award, Awards, Day, InForce, Overview, Own, Reconciliation, Week } from "#sent/game-manager" */
 /** @import { Answer } from "/static/service.js" */
 /** @typedef {"days" | "weeks" | "reconciliations"} Period */
 
@@ -120,7 +120,7 @@ function retire(mine) {
 
 // --- the sheet's advice
 
-/** @param {AdviceGiven} advice */
+/** @param {Advice} advice */
 const advised = ({ text, sheet, loud }) =>
   element(
     "div",
@@ -231,7 +231,7 @@ submitted(byId("settings-form", HTMLFormElement), async (form) => {
   const asked = new URLSearchParams();
   for (const name of ADVISED_ON)
     if (found[name] !== undefined && found[name] !== null) asked.set(name, String(found[name]));
-  /** @type {Answer<{ advice: AdviceGiven[] }>} */
+  /** @type {Answer<{ advice: Advice[] }>} */
   const answer = await ask("GET", `/api/progressive/advice?${asked}`);
   if (!answer.ok) throw new Error(reasonOf(answer));
   /** @type {Settings} */
