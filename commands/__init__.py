@@ -1,1 +1,1 @@
-"""The subcommands of `punto`, one module each."""
+"""The subcommands of `punto`, with one module for each."""

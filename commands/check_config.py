@@ -1,4 +1,4 @@
-"""`punto check-config`: what is wrong with a configuration or a game file, or else what it says."""
+"""`punto check-config`: report the errors of a configuration or a game file, or summarise it."""
 
 import argparse
 import sys
@@ -18,11 +18,11 @@ from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 
 _WITH_ODDS: Final = find_spec("numpy") is not None
-"""Whether the extra `odds` is installed, which a table does without."""
+"""Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Say what is wrong with a table's or a display's configuration, each problem with its line and key, and exit with 1; "
-    "or sum up what it sets."
+    "Report each error of a table's or a display's configuration with its line and key, and exit with 1. If there are no "
+    "errors, summarise the configuration."
 )
 
 
@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _summary(path: Path) -> Iterator[str]:
-    """What a file sets: a table's configuration, a display's, or a house's theme, told apart by their sections."""
+    """Summarise a table's configuration, a display's, or a house's theme. Their sections distinguish them."""
     keys = read(path).document.keys()
     if "table" in keys or "wagers" in keys:
         config = load_config(path)
@@ -65,7 +65,7 @@ def _summary(path: Path) -> Iterator[str]:
         yield f"house     {path}: a theme for a display's [display] house"
     else:
         message = (
-            "this is neither a table's configuration, which has [table], nor a display's, which has [display]"
+            "this is not a table's configuration, which has [table], nor a display's, which has [display]"
         )
         raise ConfigError([Problem(message, str(path))])
 
@@ -75,7 +75,7 @@ def _of_game(game: Game) -> Iterator[str]:
 
 
 def _checked(name: str, folder: Path | None) -> Game:
-    """The game, its rules on ranks and suits counted too where the odds are installed: a service does not load them."""
+    """The game. If the odds are installed, its rules on ranks and suits are checked too; a service does not do that."""
     file = game_file(name, folder)
     game = game_of(file)
     if not _WITH_ODDS:
@@ -93,13 +93,14 @@ def _checked(name: str, folder: Path | None) -> Game:
 def _config(config: ServiceConfig) -> Iterator[str]:
     table, shoe, mqtt = config.table, config.shoe, config.mqtt
     yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
-    yield "cards     keyed by the dealer" if shoe is None else f"cards     read by the shoe at {shoe.port}"
+    yield f"cards     {'keyed by the dealer' if shoe is None else f'read by the shoe at {shoe.port}'}"
     yield f"record    {config.record.path}"
-    yield (
-        "mqtt      none: nothing is published"
+    topics = (
+        "none: nothing is published"
         if mqtt is None
-        else f"mqtt      {mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
+        else f"{mqtt.host}:{mqtt.port}, topics {mqtt.base}/{table.id}/..."
     )
+    yield f"mqtt      {topics}"
     if config.accounts is not None:
         yield f"accounts  {config.accounts.path}"
     if config.operator is not None:
@@ -111,18 +112,18 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     if config.progressive is not None:
         yield from _progressive(config)
     if config.edge is not None:
-        yield f"edge      told to surveillance, alarm above {config.edge.alarm}"
+        yield f"edge      published to surveillance, alarm above {config.edge.alarm}"
     yield f"digest    {config.digest()}"
 
 
 def _display(path: Path) -> Iterator[str]:
-    from punto.displays.options import read_options  # noqa: PLC0415  a table's configuration needs nothing of it
+    from punto.displays.options import read_options  # noqa: PLC0415 - a table's configuration does not need it
 
     options = read_options(path, {})
     page, mqtt = options.display, options.mqtt
     yield f"tables    {', '.join(page.tables)}, topics {mqtt.base}/... of the broker at {mqtt.host}:{mqtt.port}"
     yield f"pages     at {page.host}:{page.port}: {page.layout}, {page.theme}, {page.lang}"
-    yield f"house     {page.house or 'none of its own'}"
+    yield f"house     {page.house or 'the default theme'}"
     yield from mqtt.warnings()
 
 
@@ -137,7 +138,7 @@ def _progressive(config: ServiceConfig) -> Iterator[str]:
 
 
 def _advice(config: ServiceConfig) -> Iterator[str]:
-    """What the sheet advises against, in its own words."""
+    """Settings that the sheet advises against, with the sheet's words."""
     settings = config.settings().progressive
     for each in () if settings is None else advice(settings):
         yield f'{"WARNING" if each.loud else "warning"}: progressive: {each.text}. Sheet 000: "{each.sheet}"'
@@ -147,7 +148,7 @@ def _game(game: Game) -> Iterator[str]:
     dealt = "face up" if game.dealt == "face_up" else "face down"
     variation = ", a variation" if game.variation else ""
     yield f"game      {game.name}, {game.title!r} (sheet {game.sheet}): {game.decks} decks, dealt {dealt}{variation}"
-    yield "wagers    each with the amounts that it takes, in minor units (cents)"
+    yield "wagers    each with its limits in minor units (cents)"
     width = max(len(wager.name) for wager in game.wagers)
     for wager in game.wagers:
         yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"
@@ -163,13 +164,13 @@ def _limits(limits: Limits) -> str:
 def _name_warnings(game: Game) -> Iterator[str]:
     if game.name in shipped_games() and game != load_game(game.name):
         yield (
-            f"warning: {game.name} is the name of another game, which ships with punto: "
-            "records and messages would not tell them apart"
+            f"warning: {game.name} is the name of another game that ships with punto: "
+            "records and messages could not distinguish them"
         )
 
 
 def _edge_warnings(game: Game) -> Iterator[str]:
-    """Wagers that the house loses by, from a full shoe."""
+    """Wagers that favour the players in a full shoe."""
     if not _WITH_ODDS:
         yield "note: odds and unreachable rules are not checked: install punto[odds]"
         return
@@ -179,7 +180,7 @@ def _edge_warnings(game: Game) -> Iterator[str]:
     try:
         odds = GameOdds(game).odds(Composition.of_decks(game.decks))
     except ValueError as error:
-        yield f"warning: no edges: {error}"
+        yield f"warning: the edges cannot be computed: {error}"
         return
     for name, its in odds.items():
         if its.edge < 0:
@@ -187,19 +188,19 @@ def _edge_warnings(game: Game) -> Iterator[str]:
 
 
 def _what_to_do(name: str) -> str:
-    """What a house can do about a wager that it loses by; one beside two base wagers has both in its name."""
+    """What a house can do about a wager that favours the players. The name of a position has its base wagers."""
     wager, _, beside = name.partition(":")
     if "+" not in beside:
-        return ": see what it pays by `punto odds`, and change the game file if it is not as its sheet says"
+        return ": compare its pays (`punto odds`) with its sheet, and correct the game file"
     bases = " and ".join(beside.split("+"))
     return (
-        f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: have a house rule against it, high "
-        "minimums, or an eye on such seats (docs/explanation/progressive.md, A seat with both base wagers)"
+        f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: make a house rule against it, set high "
+        "minimums, or watch such seats (docs/explanation/progressive.md, A seat with both base wagers)"
     )
 
 
 def _warnings(config: ServiceConfig) -> Iterator[str]:
-    """What can be used and is likely to hurt one day."""
+    """Valid settings that are likely to cause problems."""
     if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
         yield (
             f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
@@ -215,25 +216,25 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         for wager in config.game.wagers:
             if wager.progressive is not None:
                 yield (
-                    f"warning: {wager.name} pays from a meter, and nobody keeps one: write [progressive], or an award is "
-                    "settled as one and is on no books"
+                    f"warning: {wager.name} pays from a meter, but the table has none: write [progressive], or its awards are "
+                    "settled without any books"
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
 
 
 def _folder_warnings(config: ServiceConfig) -> Iterator[str]:
-    """Folders that are not there: a service makes none, for the path may be mistyped. systemd makes those of /run."""
+    """Missing folders. A service does not make them, because the path may be wrong. systemd makes those in /run."""
     places = [("record.path", config.record.path)]
     if config.operator is not None and not config.operator.socket.is_relative_to("/run"):
         places.append(("operator.socket", config.operator.socket))
     for key, path in places:
         if not path.parent.is_dir():
-            yield f"warning: {key} {path}: the folder {path.parent} is not there: make it, or correct the path"
+            yield f"warning: {key} {path}: the folder {path.parent} does not exist: make it, or correct the path"
 
 
 def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
-    """Keys that no input device has; without evdev, which names them, `punto run` says what to install."""
+    """Keys that no input device has. Without evdev, which has the names, `punto run` says what to install."""
     try:
         from punto.drivers.input_device import key_names  # noqa: PLC0415 - an extra
     except ImportError:
@@ -249,15 +250,15 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
 def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:
     if accounts is None:
         yield (
-            "warning: there are no accounts, so nobody can give a supervisor's order, such as a shoe change: write [accounts]"
+            "warning: without accounts, there are no supervisor's orders, such as a shoe change: write [accounts]"
         )
     elif not accounts.path.is_file():
-        yield f"warning: accounts.path {accounts.path} is not there: make an account with `punto operators`"
+        yield f"warning: accounts.path {accounts.path} does not exist: make an account with `punto operators`"
 
 
 def _console_warnings(console: ConsoleConfig) -> Iterator[str]:
     for key, path in (("certificate", console.certificate), ("key", console.key)):
         if path is not None and not path.is_file():
-            yield f"warning: console.{key} {path} is not there"
+            yield f"warning: console.{key} {path} does not exist"
     if console.key is not None and console.key.is_file() and console.key.stat().st_mode & 0o007:
-        yield f"warning: console.key {console.key} is open to everybody on this machine: chmod o= {console.key}"
+        yield f"warning: console.key {console.key} is open to every user of this machine: chmod o= {console.key}"

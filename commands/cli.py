@@ -1,11 +1,16 @@
 """The command `punto`.
 
-A subcommand's module is imported when it is used and not before: a filter in a pipe starts in a moment, and the
-service never loads what only the demo needs. Each module has `add_arguments(parser)` and `main(args)`, and `HELP`
-where there is more to say than the list of all does.
+A subcommand's module is imported only when it is used. So a filter in a pipe starts fast, and the service does not
+load the demo's libraries. Each module has `add_arguments(parser)` and `main(args)`, and may have `HELP`, a longer text
+than the one in the list of subcommands.
 
-Exit status: 0 done, 1 something was wrong with the input or the output cannot be written, 2 the command could not begin
-(how it was called, its configuration), 130 interrupted, 141 nobody reads the output any more.
+Exit status:
+
+- 0: done
+- 1: the input is invalid, or the output cannot be written
+- 2: the command could not begin: its arguments or its configuration are invalid
+- 130: interrupted
+- 141: the reader of the output has closed it
 """
 
 import argparse
@@ -30,51 +35,45 @@ if TYPE_CHECKING:
 
 
 class Subcommand(NamedTuple):
-    """Where a subcommand is, and what the list of all says of it."""
+    """A subcommand's module, and its text in the list of subcommands."""
 
     module: str
     help: str
 
 
-SUBCOMMANDS: Final[dict[str, Subcommand]] = {
-    "demo": Subcommand(
-        "punto.commands.demo.command", "run a whole table with a simulated shoe, and its display"
-    ),
-    "run": Subcommand("punto.commands.run", "run the table's service"),
-    "shoe": Subcommand(
-        "punto.simulators.shoe.command", "simulate a card-recognition shoe on a pseudo-terminal"
-    ),
-    "keypad": Subcommand(
-        "punto.simulators.keypad.command", "simulate a dealer's keypad on a pseudo-terminal"
-    ),
-    "coin-spot": Subcommand(
-        "punto.simulators.coin_spot.command", "simulate a chain of wager sensors on a pseudo-terminal"
-    ),
-    "card-reader": Subcommand(
-        "punto.simulators.card_reader.command", "simulate a reader of supervisors' cards on a pseudo-terminal"
-    ),
-    "display": Subcommand(
-        "punto.displays.command", "serve the score display to browsers, or show it in a terminal"
-    ),
-    "operator": Subcommand("punto.commands.operator", "give a running table an operator's orders"),
-    "operators": Subcommand("punto.commands.operators", "make and change the accounts of operators"),
-    "check-config": Subcommand("punto.commands.check_config", "say what is wrong with a configuration"),
-    "score": Subcommand("punto.commands.score", "score coups and settle their wagers, JSON Lines in and out"),
-    "roads": Subcommand("punto.commands.roads", "draw the five roads of a shoe's rounds, JSON Lines in"),
-    "games": Subcommand("punto.commands.games", "list the games that ship, or write docs/reference/games.md"),
-    "odds": Subcommand("punto.commands.odds", "the exact odds of a game's wagers"),
-    "simulate": Subcommand(
-        "punto.commands.simulate", "a game's wagers over rounds dealt at random, beside the exact odds"
-    ),
-    "edge-report": Subcommand(
-        "punto.commands.edge_report", "draw each wager's exact edge over a shoe, coup by coup"
-    ),
-    "progressive": Subcommand(
-        "punto.commands.progressive",
-        "report what a progressive took in, holds and has paid, and prove it",
-    ),
-    "schema": Subcommand("punto.commands.schema", "write the JSON Schemas and the AsyncAPI document"),
-    "replay": Subcommand("punto.commands.replay", "replay a table's record and compare what comes of it"),
+# The modules of subcommands that are not `punto.commands.<name>`.
+_ELSEWHERE: Final = {
+    "demo": "punto.commands.demo.command",
+    "shoe": "punto.simulators.shoe.command",
+    "keypad": "punto.simulators.keypad.command",
+    "coin-spot": "punto.simulators.coin_spot.command",
+    "card-reader": "punto.simulators.card_reader.command",
+    "display": "punto.displays.command",
+}
+_HELP: Final = {
+    "demo": "run a whole table with a simulated shoe, and its display",
+    "run": "run the table's service",
+    "shoe": "simulate a card-recognition shoe on a pseudo-terminal",
+    "keypad": "simulate a dealer's keypad on a pseudo-terminal",
+    "coin-spot": "simulate a chain of wager sensors on a pseudo-terminal",
+    "card-reader": "simulate a reader of supervisors' cards on a pseudo-terminal",
+    "display": "serve the score display to browsers, or show it in a terminal",
+    "operator": "give a running table an operator's orders",
+    "operators": "make and change the accounts of operators",
+    "check-config": "report the errors of a configuration",
+    "score": "score coups and settle their wagers, JSON Lines in and out",
+    "roads": "draw the five roads of a shoe's rounds, JSON Lines in",
+    "games": "list the games that ship, or write docs/reference/games.md",
+    "odds": "the exact odds of a game's wagers",
+    "simulate": "a game's wagers over rounds dealt at random, beside the exact odds",
+    "edge-report": "draw each wager's exact edge over a shoe, coup by coup",
+    "progressive": "report a progressive's contributions, meter and payments, and audit its books",
+    "schema": "write the JSON Schemas and the AsyncAPI document",
+    "replay": "replay a table's record and compare the result with it",
+}
+SUBCOMMANDS: Final = {
+    name: Subcommand(_ELSEWHERE.get(name, f"punto.commands.{name.replace('-', '_')}"), text)
+    for name, text in _HELP.items()
 }
 
 # A module of an optional dependency -> the extra that installs it.
@@ -99,21 +98,21 @@ _EXTRAS: Final = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `punto` with these arguments, by default the process's own, and return its exit status."""
+    """Run `punto` with these arguments, or those of the process, and return the exit status."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if sys.stdout is None:
-        print("punto: the standard output is closed: send it to a file, or to /dev/null", file=sys.stderr)
+        print("punto: the standard output is closed: redirect it to a file or to /dev/null", file=sys.stderr)
         return 2
     if argv is None:
         sys.stdout = _watched(cast(io.TextIOWrapper, sys.stdout))
     try:
         try:
             return _status(arguments)
-        finally:  # also where the parser has printed its help and leaves
+        finally:  # also if the parser has printed its help and exits
             sys.stdout.flush()
     except (BrokenPipeError, OutputError) as error:
         return _without_output(error)
-    except BaseExceptionGroup as errors:  # a table's tasks end together
+    except BaseExceptionGroup as errors:  # from the tasks of a table
         found: BaseException | None = errors.subgroup((_UnreadError, OutputError))
         if found is None:
             raise
@@ -133,15 +132,15 @@ def _status(arguments: list[str]) -> int:
 
 
 class OutputError(Exception):
-    """The standard output cannot be written. No `OSError`, so that no command takes it for one of its own files."""
+    """The standard output cannot be written. It is not an `OSError`: commands handle those as errors of their own files."""
 
 
 class _UnreadError(BrokenPipeError):
-    """Nobody reads the standard output any more; told from a broken connection."""
+    """The reader of the standard output has closed it. It is distinct from the error of a broken connection."""
 
 
 class _Output(io.FileIO):
-    """The standard output, whose failures are told from those of all else that is written."""
+    """The standard output, with errors that are distinct from those of other files."""
 
     def write(self, data: "ReadableBuffer", /) -> int:
         try:
@@ -153,9 +152,9 @@ class _Output(io.FileIO):
 
 
 def _watched(stream: io.TextIOWrapper) -> io.TextIOWrapper:
-    """The same stream, over `_Output`."""
+    """The same stream, on top of `_Output`."""
     raw = _Output(stream.fileno(), "wb", closefd=False)
-    buffered = not isinstance(stream.buffer, io.RawIOBase)  # PYTHONUNBUFFERED asks for none
+    buffered = not isinstance(stream.buffer, io.RawIOBase)  # with PYTHONUNBUFFERED, it is not buffered
     return io.TextIOWrapper(
         io.BufferedWriter(raw) if buffered else cast(io.BufferedWriter, raw),
         encoding=stream.encoding,
@@ -166,7 +165,7 @@ def _watched(stream: io.TextIOWrapper) -> io.TextIOWrapper:
 
 
 def _without_output(error: BaseException) -> int:
-    # Whatever is left is for nobody; without this the interpreter would complain while it shuts down.
+    # Discard the rest of the output; otherwise the interpreter would report an error at its end.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return 128 + signal.SIGPIPE
@@ -175,7 +174,7 @@ def _without_output(error: BaseException) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose messages stay short, whatever it was called with, and say what to write."""
+    """A parser with short error messages, also for long arguments, that say what to write."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -184,7 +183,7 @@ class _Parser(argparse.ArgumentParser):
         self.register("type", Path, _path)
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Say of an option that is not known which was probably meant, or where it belongs."""
+        """Parse the arguments. The error of an unknown option suggests a similar one, or its right place."""
         found, rest = self.parse_known_args(args, namespace)
         if rest:
             option = rest[0].partition("=")[0]
@@ -192,7 +191,7 @@ class _Parser(argparse.ArgumentParser):
             close = nearest(option, known)
             hint = f" (did you mean {close}?)" if close else ""
             if option in known:
-                hint = f" ({option} goes before the first word that is not an option)"
+                hint = f" (write {option} before the first word that is not an option)"
             self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
         return found
 
@@ -262,14 +261,14 @@ def parser_of(name: str, module: ModuleType) -> argparse.ArgumentParser:
 
 @contextmanager
 def _interrupts_end_it() -> Iterator[None]:
-    """Let an interrupt end the process at once, which has begun nothing yet.
+    """Let an interrupt end the process at once. Nothing has begun yet.
 
-    Raised amid an import it would not always arrive as what it is: pydantic makes a `SchemaError` of it, and a class
-    body that names its attributes a `RuntimeError`.
+    During an import, a `KeyboardInterrupt` can become another error: pydantic turns it into a `SchemaError`, and
+    `__set_name__` in a class body turns it into a `RuntimeError`.
     """
     if (
         signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-    ):  # such as a shell's job that ignores it
+    ):  # a shell's background job ignores it
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
@@ -280,7 +279,7 @@ def _interrupts_end_it() -> Iterator[None]:
 
 
 def _without_subcommand(arguments: list[str]) -> int:
-    """`punto --help`, `punto --version`, and what is neither these nor a subcommand."""
+    """`punto --help`, `punto --version`, and the errors of a missing or unknown subcommand."""
     parser = _Parser(
         prog="punto",
         usage="punto [-h] [--version] SUBCOMMAND ...",
@@ -296,7 +295,7 @@ def _without_subcommand(arguments: list[str]) -> int:
         close = meant(arguments[0], SUBCOMMANDS)
         parser.error(f"there is no subcommand {arguments[0]}{close or '; punto --help lists them'}")
     parser.parse_args(arguments)
-    parser.error("name a subcommand; punto --help lists them")
+    parser.error("the subcommand is missing; punto --help lists them")
 
 
 if __name__ == "__main__":

@@ -11,31 +11,30 @@ _HEAD: Final = "| Argument | What it is |\n| --- | --- |"
 
 
 def commands_page() -> str:
-    """Each subcommand: what it does, and its arguments with their help."""
+    """Each subcommand: its description, and its arguments with their help."""
     parts: list[str] = []
     for name, subcommand in SUBCOMMANDS.items():
         parts += _command(parser_of(name, import_module(subcommand.module)), "##")
     return "\n\n".join(parts)
 
 
-def _command(parser: argparse.ArgumentParser, level: str, about: str | None = None) -> Iterator[str]:
-    """One command's heading, words and table, and then those of its own subcommands."""
+def _command(parser: argparse.ArgumentParser, level: str) -> Iterator[str]:
+    """One command's heading, description and table of arguments, and then its own subcommands."""
     yield f"{level} `{parser.prog}`"
-    if words := parser.description or about:
-        sentence = " ".join(_text(words, parser.prog).split())
-        yield sentence[0].upper() + sentence[1:] + "." * (not sentence.endswith("."))
+    sentence = " ".join(_text(parser.description or "", parser.prog).split())
+    yield sentence[0].upper() + sentence[1:] + "." * (not sentence.endswith("."))
     rows: list[str] = []
-    inner: list[tuple[argparse.ArgumentParser, str | None]] = []
-    for action in parser._actions:  # noqa: SLF001 -- argparse has no public list of arguments
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            helps = {choice.dest: choice.help for choice in action._choices_actions}  # noqa: SLF001
-            inner += [(each, helps.get(name)) for name, each in action.choices.items()]
-        elif action.help is not argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):  # noqa: SLF001
+    inner: list[argparse.ArgumentParser] = []
+    # argparse has no public list of arguments; the test that compares the committed page finds a change of this name.
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action.choices, dict):  # the parsers of its subcommands
+            inner += action.choices.values()
+        elif action.help is not argparse.SUPPRESS and action.dest != "help":
             rows.append(f"| {_written(action)} | {_help(action, parser.prog)} |")
     if rows:
         yield "\n".join([_HEAD, *rows])
-    for each, help_ in inner:
-        yield from _command(each, level + "#", help_)
+    for each in inner:
+        yield from _command(each, level + "#")
 
 
 def _written(action: argparse.Action) -> str:

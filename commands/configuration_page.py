@@ -57,7 +57,7 @@ def _file(title: str, file: type[BaseModel]) -> Iterator[str]:
 
 
 def _section(annotation: Any) -> tuple[type[BaseModel], str] | None:
-    """The model of a section and how its header is written; None of a plain key."""
+    """The model of a section and the form of its header; None for a plain key."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation, "{}"
     inner = [found for each in get_args(annotation) if (found := _section(each))]
@@ -67,10 +67,9 @@ def _section(annotation: Any) -> tuple[type[BaseModel], str] | None:
 
 
 def _table(model: type[BaseModel], keys: dict[str, FieldInfo]) -> str:
-    said = _sentences(model)
-    return "\n".join(
-        [_HEAD, *(f"| {' | '.join(_row(name, info, said[name]))} |" for name, info in keys.items())]
-    )
+    sentences = _sentences(model)
+    rows = (f"| {' | '.join(_row(name, info, sentences[name]))} |" for name, info in keys.items())
+    return "\n".join([_HEAD, *rows])
 
 
 def _row(name: str, info: FieldInfo, sentence: str) -> tuple[str, ...]:
@@ -91,7 +90,7 @@ def _row(name: str, info: FieldInfo, sentence: str) -> tuple[str, ...]:
 
 
 def _metadata(annotation: Any) -> Iterator[Any]:
-    """What is annotated inside an optional type, such as bounds."""
+    """The annotations inside an optional type, such as bounds."""
     if get_origin(annotation) is Annotated:
         for each in annotation.__metadata__:
             yield from each.metadata if isinstance(each, FieldInfo) else [each]
@@ -115,14 +114,14 @@ def _type(annotation: Any) -> str:
         return f"list of {_type(inner[0])}"
     if origin is dict:
         return f"table of {_type(inner[1])}"
-    raise TypeError(f"{annotation} has no words for its type: add them here")
+    raise TypeError(f"there are no words for the type {annotation}: add them here")
 
 
 def _sentences(model: type[BaseModel]) -> dict[str, str]:
     """Each field's docstring, on one line.
 
     Raises:
-        LookupError: a field has none.
+        LookupError: a field does not have a docstring.
     """
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
@@ -144,6 +143,6 @@ def _sentences(model: type[BaseModel]) -> dict[str, str]:
     ]
     if missing:
         raise LookupError(
-            f"{model.__name__} does not say what these are: {', '.join(missing)}: write a docstring below each"
+            f"{model.__name__} has fields without a docstring: {', '.join(missing)}: write one below each"
         )
     return found

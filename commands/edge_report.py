@@ -1,4 +1,4 @@
-"""`punto edge-report`: how each wager's exact edge moved over a shoe, coup by coup, as a drawing or as figures."""
+"""`punto edge-report`: each wager's exact edge over a shoe, coup by coup, as a drawing or as figures."""
 
 import argparse
 import csv
@@ -24,11 +24,9 @@ from numpy.typing import NDArray
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
-from punto.baccarat.wagers.pay import percentage
+from punto.commands.arguments import add_decks, add_game, game_with_decks, share
 from punto.commands.json_lines import LineError, check_keys, lines, parse
-from punto.commands.numbers import whole
 from punto.commands.score import KEYS, read_cards
-from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.controller.edge.left import Left, left_of
 from punto.controller.journal.recovery import history
@@ -37,10 +35,10 @@ from punto.odds.composition import CARDS_OF_A_COUP, MOST_DECKS, Composition, Com
 from punto.odds.exact import GameOdds
 
 HELP: Final = (
-    "Draw the exact house edge of each wager over a shoe: before its first coup, and after each one. SHOE is a file of "
-    'JSON Lines as `punto score` reads them, a coup a line, such as {"cards":["9S","KD","3H","4C","8D"]}; a line '
-    '{"burn":["3S","9H"]} has cards that went to no hand. Or it is a file that `punto simulate --shoes --csv` wrote, or the '
-    "record of a table, which has its game with it. With --json the figures are printed."
+    "Draw the exact house edge of each wager over a shoe: before its first coup, and after each coup. SHOE can be a file of "
+    'JSON Lines as `punto score` reads them, with one coup on each line, such as {"cards":["9S","KD","3H","4C","8D"]}; a line '
+    '{"burn":["3S","9H"]} has cards that were not dealt to a hand. SHOE can also be a file that `punto simulate --shoes --csv` '
+    "wrote, or the record of a table, which includes its game. With --json, the figures are printed."
 )
 
 SUFFIXES: Final = (".png", ".svg")
@@ -51,17 +49,17 @@ _STYLES: Final = ("-", "--", ":")
 _ALARM: Final = "#B71C1C"
 _GREY: Final = "#555555"
 _WIDE: Final = 40
-"""Points of edge above which a drawing gets a second panel, from minus to plus `_NEAR`."""
+"""If the edges span more than this (in percent), the drawing has a second panel from minus to plus `_NEAR`."""
 _NEAR: Final = 10
 
 
 class ShoeError(Exception):
-    """A shoe that cannot be read: what is wrong with it, a sentence a line."""
+    """A shoe that cannot be read. The message has one error on each line."""
 
 
 @dataclass(frozen=True)
 class Shoe:
-    """What was left before the first coup, after the first, and so on, as far as a further coup could be dealt."""
+    """The cards left by the number of coups dealt, as long as a further coup could be dealt."""
 
     game: Game
     name: str
@@ -83,56 +81,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHOE",
         help="a file of coups, - for standard input, a file of simulated rounds, or a table's record",
     )
-    parser.add_argument(
-        "--game",
-        metavar="FILE",
-        help="a game file, or the name of a game that ships with punto; not with a record",
-    )
-    parser.add_argument(
-        "--decks",
-        type=whole(1, MOST_DECKS),
-        metavar="D",
-        help=f"1 to {MOST_DECKS}; the game's own if left out; not with a record",
-    )
-    parser.add_argument(
-        "--shoe",
-        dest="number",
-        type=int,
-        metavar="N",
-        help="which shoe of a record or of a file of simulated rounds",
-    )
-    parser.add_argument(
-        "--wagers", metavar="A,B", help="only these, in this order; every wager of the game if left out"
-    )
-    parser.add_argument(
-        "--alarm",
-        type=_share,
-        default="1%",
-        metavar="SHARE",
-        help="the players' advantage that is drawn as the alarm, default 1%%",
-    )
+    add_game(parser, note="; not with a record")
+    add_decks(parser, MOST_DECKS, "; not with a record")
+    number = "the number of the shoe in a record or in a file of simulated rounds"
+    parser.add_argument("--shoe", dest="number", type=int, metavar="N", help=number)
+    wagers = "only these wagers, in this order; every wager of the game if left out"
+    parser.add_argument("--wagers", metavar="A,B", help=wagers)
+    alarm = "the players' advantage that is drawn as the alarm, default 1%%"
+    parser.add_argument("--alarm", type=share, default="1%", metavar="SHARE", help=alarm)
     parser.add_argument("--out", type=_picture, metavar="FILE", help="the drawing, .png or .svg")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
-
-
-def _share(text: str) -> Fraction:
-    try:
-        return percentage(cut(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _picture(text: str) -> Path:
     path = Path(text)
     if path.suffix not in SUFFIXES:
-        raise argparse.ArgumentTypeError(f"{cut(text)} is no drawing: end it in {' or '.join(SUFFIXES)}")
+        raise argparse.ArgumentTypeError(
+            f"{cut(text)} is not a drawing: write a name that ends in {' or '.join(SUFFIXES)}"
+        )
     return path
 
 
 def main(args: argparse.Namespace) -> int:
-    """Draw, print or both; 1 when the shoe cannot be read or the drawing not be written."""
+    """Draw, print or both; 1 if the shoe cannot be read or the drawing cannot be written."""
     if args.out is None and not args.json:
-        raise ConfigError([Problem("nothing is asked for: say --out FILE, --json or both")])
+        raise ConfigError([Problem("the output is missing: write --out FILE, --json or both")])
     try:
         shoe = _read(args)
         series = _series(shoe, args.wagers)
@@ -162,20 +135,18 @@ def _read(args: argparse.Namespace) -> Shoe:
         return _of_lines(sys.stdin.buffer, "standard input", args)
     path = Path(args.shoe)
     with path.open("rb") as file:
-        if not file.peek(len(_SQLITE)).startswith(_SQLITE):  # a pipe has no way back
+        if not file.peek(len(_SQLITE)).startswith(_SQLITE):  # not `seek`: it may be a pipe
             return _of_lines(file, str(path), args)
     for option in ("game", "decks"):
         if getattr(args, option) is not None:
-            raise ConfigError([Problem(f"a record has its game with it: leave --{option} out", str(path))])
+            raise ConfigError([Problem(f"a record includes its game: remove --{option}", str(path))])
     return of_record(path, args.number)
 
 
 def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
     if args.game is None:
-        raise ConfigError([Problem("which game was dealt? Say --game FILE", name)])
-    game = load_game(args.game)
-    if args.decks is not None:
-        game = replace(game, decks=args.decks)
+        raise ConfigError([Problem("the game is missing: write --game FILE", name)])
+    game = game_with_decks(args)
     source = lines(file)
     first = next(source, b"")
     columns = [each.strip('"') for each in first.decode(errors="replace").strip().split(",")]
@@ -183,15 +154,17 @@ def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
         shoe = of_coups(_simulated(source, name, args.number), game, name, _cards_of_a_row)
         return shoe if args.number is None else replace(shoe, name=f"shoe {args.number} of {shoe.name}")
     if args.number is not None:
-        raise ConfigError([Problem("--shoe is for a record, and this is a file of one shoe", name)])
+        raise ConfigError(
+            [Problem("--shoe is for a record, but this file has only one shoe: remove it", name)]
+        )
     return of_coups(enumerate(chain([first] * bool(first), source), 1), game, name, _cards_of)
 
 
 def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterator[tuple[int, bytes]]:
-    """The lines of one shoe of a file of simulated rounds, with their numbers, read after the first line.
+    """The numbered lines of one shoe in a file of simulated rounds; the first line of the file has been read.
 
     Raises:
-        ConfigError: there is no such shoe, or it is not said which.
+        ConfigError: there is no such shoe, or the number is missing.
         ShoeError: a line does not begin with the number of its shoe.
     """
     shoe, given = 0, False
@@ -210,7 +183,9 @@ def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterat
             given = True
             yield at, line
     if number is None and shoe != (wanted or 0):
-        raise ConfigError([Problem(f"which shoe? Say --shoe N; the first is {wanted}", name)])
+        raise ConfigError(
+            [Problem(f"the file has several shoes: write --shoe N; the first is {wanted}", name)]
+        )
     if shoe and not given:
         there = f"the last is {shoe}" if shoe < (wanted or 0) else f"the first is {shoe}"
         raise ConfigError([Problem(f"there is no shoe {number} in this file; {there}", name)])
@@ -222,10 +197,10 @@ def of_coups(
     name: str,
     read: Callable[[bytes, int], tuple[bool, tuple[Card, ...]]],
 ) -> Shoe:
-    """The shoe that these lines tell of, each with its number; `read` is given a line and how many decks there are.
+    """The shoe of these numbered lines. `read` takes a line and the number of decks.
 
     Raises:
-        ShoeError: lines that cannot be used, each with its number; or there is no coup.
+        ShoeError: lines are invalid, or there is no coup.
     """
     seen: Counter[Card] = Counter()
     left = {0: Composition.of_decks(game.decks)}
@@ -239,10 +214,10 @@ def of_coups(
             for card in cards:
                 if seen[card] + cards.count(card) > game.decks:
                     raise LineError(
-                        f"with this line {card} has come {seen[card] + cards.count(card)} times, and a shoe of "
+                        f"up to this line, {card} was dealt {seen[card] + cards.count(card)} times, but a shoe of "
                         f"{game.decks} decks has it {game.decks} times"
                     )
-        except ValueError as error:  # LineError, and what cards and coup raise
+        except ValueError as error:  # also from the cards and the coup
             errors.append(f"{name}:{number}: {error}")
             continue
         seen.update(cards)
@@ -250,14 +225,14 @@ def of_coups(
         if game.decks * 52 - seen.total() >= CARDS_OF_A_COUP:
             left[coups] = Composition.of_decks(game.decks).without(seen.elements())
     if not errors and not coups:
-        errors.append(f"{name}: there is no coup in it")
+        errors.append(f"{name}: the file has no coups")
     if errors:
         raise ShoeError("\n".join(errors))
     return Shoe(game, Path(name).name, left)
 
 
 def _cards_of(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
-    """Whether a line's cards were burned, and which they are."""
+    """Whether a line's cards were burned, and the cards."""
     found = parse(line)
     if _BURN in found:
         check_keys(found, (_BURN,))
@@ -267,7 +242,7 @@ def _cards_of(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
 
 
 def _cards_of_a_row(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
-    """The cards of a simulated round, none of which was burned."""
+    """The cards of a simulated round; they were not burned."""
     (row,) = csv.reader([line.decode(errors="replace")])
     if len(row) < 3:
         raise LineError("the line has no cards")
@@ -275,20 +250,26 @@ def _cards_of_a_row(line: bytes, decks: int) -> tuple[bool, tuple[Card, ...]]:
 
 
 def of_record(path: Path, number: int | None) -> Shoe:
-    """A shoe of a table's record, the only one if no number is given: its edges are those that the service published.
+    """A shoe of a table's record. The number may be left out if there is only one shoe.
+
+    Its edges are the same as those that the service published.
 
     Raises:
-        ConfigError: there is no such shoe, or it is not said which.
+        ConfigError: there is no such shoe, or the number is missing.
         RecordError: the record cannot be read.
-        ShoeError: a card came more often than the shoe holds it.
+        ShoeError: the shoe has a card more often than its decks.
     """
     with reading(path) as connection:
         shoes = [shoe for (shoe,) in connection.execute("SELECT DISTINCT shoe FROM rounds ORDER BY shoe")]
     if number is None and len(shoes) == 1:
         (number,) = shoes
     if number is None or number not in shoes:
-        there = f"its shoes are {shoes[0]} to {shoes[-1]}" if shoes else "there is no coup in it"
-        what = "which shoe? Say --shoe N" if number is None else f"there is no shoe {number} in this record"
+        there = f"its shoes are {shoes[0]} to {shoes[-1]}" if shoes else "it has no coups"
+        what = (
+            "the shoe is missing: write --shoe N"
+            if number is None
+            else f"there is no shoe {number} in this record"
+        )
         raise ConfigError([Problem(f"{what}; {there}", str(path))])
     found: dict[int, Left] = {}
     for step in history(path):
@@ -323,7 +304,7 @@ def _series(shoe: Shoe, wanted: str | None) -> Series:
 
 
 def _chosen(names: Sequence[str], wanted: Sequence[str]) -> Iterator[str]:
-    """The positions of these names; a wager's own name means it beside either base wager."""
+    """The positions of these names. A wager's own name means all its positions."""
     for each in dict.fromkeys(wanted):
         found = [name for name in names if each in {name, name.partition(":")[0]}]
         if not found:
@@ -353,9 +334,9 @@ def _figures(shoe: Shoe, series: Series, alarm: Fraction) -> dict[str, Any]:
 
 
 def draw(shoe: Shoe, series: Series, alarm: Fraction) -> Figure:
-    """Each position's edge by the number of coups dealt; below zero a wager favours the players.
+    """Each position's edge by the number of coups dealt. Below zero, a wager favours the players.
 
-    Where one moved so far that the others lie flat, a second panel has the same lines near zero.
+    If the range is so large that most lines look flat, a second panel shows the same lines near zero.
     """
     percent, threshold = 100 * series.edges, -100 * float(alarm)
     lowest, highest = min(percent.min(), 1.5 * threshold, -0.5), max(percent.max(), 0.5)
@@ -380,7 +361,7 @@ def draw(shoe: Shoe, series: Series, alarm: Fraction) -> Figure:
 
 
 def _lines(positions: Sequence[str], percent: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """What to draw under which name: positions with the same edge all along share a line."""
+    """The lines to draw, by label. Positions whose edges are always the same share a line."""
     found: dict[bytes, list[str]] = {}
     for name, line in zip(positions, np.round(percent.T, 9), strict=True):
         found.setdefault(line.tobytes(), []).append(name)
@@ -418,7 +399,7 @@ def _panel(axes: Axes, coups: list[int], lines_: Mapping[str, NDArray[np.float64
 def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
     first = column[0]
     title, about = f"{shoe.game.title}: the house's edge over a shoe", f"{shoe.name}, {shoe.game.decks} decks"
-    # A name may hold dollar signs, which would be read as formulas.
+    # A name may have dollar signs, which would be parsed as formulas.
     first.set_title(title, loc="left", fontweight="bold", pad=26, parse_math=False)
     first.annotate(
         about, (0, 1), (0, 8), "axes fraction", textcoords="offset points", color=_GREY, parse_math=False
@@ -436,12 +417,12 @@ def _label(figure: Figure, column: Sequence[Axes], shoe: Shoe) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """Write the drawing, whole or not at all."""
+    """Write the drawing; on an error, an existing file stays unchanged."""
     picture, form = BytesIO(), path.suffix.removeprefix(".")
-    # The same figures give the same file: no date, no random names.
+    # The same figures give the same file: without a date and random names.
     with rc_context({"svg.hashsalt": "punto", "svg.fonttype": "none"}):
         figure.savefig(picture, format=form, dpi=150, metadata={"Date": None} if form == "svg" else None)
-    target = Path(os.path.realpath(path))  # what a link leads to is written, and the link stays
+    target = Path(os.path.realpath(path))  # write to the target of a link, and keep the link
     if target.exists() and not target.is_file():  # a device or a pipe
         target.write_bytes(picture.getvalue())
         return

@@ -1,4 +1,4 @@
-"""`punto games`: the games that ship, docs/reference/games.md, which describes them, and the same for games of one's own."""
+"""`punto games`: list the games that ship, or describe games, as in docs/reference/games.md."""
 
 import argparse
 import sys
@@ -9,8 +9,8 @@ from punto.commands.games_page import FILE, games, page, sections
 from punto.configs.game_files import load_game
 
 HELP: Final = (
-    "List the games that ship with punto: name, title, source. With GAME, describe these games instead, in Markdown: what they "
-    "pay, in words, and what that is worth, counted. With --out, write DIR/games.md: all games that ship, or those named."
+    "List the games that ship with punto: name, title, source. With GAME, describe these games in Markdown: their pays in "
+    "words, and their exact odds. With --out, write DIR/games.md with the given games, or with all games that ship."
 )
 
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "games", nargs="*", metavar="GAME", help="a game file, or the name of a game that ships with punto"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="made if it is not there")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder, made if it does not exist")
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
-"""docs/reference/games.md: what every game that ships pays, in words, and what that is worth.
+"""docs/reference/games.md: the pays of every game that ships, in words, and their exact odds.
 
-Everything on it is read from the game files or counted. A wager that several games have in the same way is described
-once, in the first of them.
+Everything on the page comes from the game files or is counted. If several games have the same wager, the first of them
+describes it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,24 +27,24 @@ _HEAD: Final = """\
 
 # Games
 
-What each game that ships with Punto pays, and what that is worth. [Game files](game-files.md) says how to write one of your own.
-A wager that several games have in the same way is described in the first of them.
+The pays and the exact odds of each game that ships with Punto. [Game files](game-files.md) says how to write your own.
+If several games have the same wager, the first of them describes it.
 
 """
 _HOW_TO_READ: Final = """
 How to read it:
 
-- The rows of a pay table are tried from the top, and **the first that holds decides**. Its name is the `rule` of the settlement.
-- *A natural* is a hand of two cards with 8 or 9; it ends the coup. *Not natural* is a coup that none ended.
-- `30 to 1` returns the stake and 30 times as much, `1 to 1 less 5%` the stake and as much less 5%, `1000 for 1` 1000 times the
-  stake in all, `push` the stake.
-- The **house edge** is what the house keeps of each dollar staked, on average; pushes count as staked. All figures are counted,
-  for a full shoe, and then rounded; `punto odds --game NAME` has the counts, for any shoe.
-- A **meter** is taken at its average top award: what is on it, on average, when the whole of it is won, if every wager is held
+- The rows of a pay table are tried from the top, and **the first that applies decides**. Its name is the `rule` of the settlement.
+- *A natural* is a hand of two cards with 8 or 9; it ends the coup. *Not natural* is a coup without a natural.
+- `30 to 1` returns the stake and 30 times the stake, `1 to 1 less 5%` the stake and 95% of the stake, `1000 for 1` 1000 times
+  the stake in total, and `push` the stake.
+- The **house edge** is the house's average share of each dollar staked; pushes count as staked. All figures are counted for a
+  full shoe, and then rounded; `punto odds --game NAME` has the counts, for any shoe.
+- A **meter** counts with its average top award: the average amount on it when the whole meter is won, if every wager is made
   in that way.
-- Sources with three digits are the regulator's sheets, and *printed* is what they print.
-  [Published figures](published-figures.md) holds all of it against what is counted.
-- Amounts are in dollars, as on the sheets. Where any amount may be staked, no sheet says a limit: the house sets its own in the
+- Sources with three digits are the regulator's sheets; *printed* is the figure on the sheet.
+  [Published figures](published-figures.md) compares all printed figures with the counted ones.
+- Amounts are in dollars, as on the sheets. If the amount is *any*, the sheet has no limit: the house sets its own in the
   table's configuration.
 """
 _ADVANTAGE: Final = "Where the house edge is negative, the players have the advantage."
@@ -64,20 +64,20 @@ _FIGURES: Final = (
 
 @dataclass(frozen=True)
 class _Held:
-    """A wager as a seat can hold it: beside base wagers on these sides; where there are none, beside any or none."""
+    """A wager as a seat can hold it: beside base wagers on these sides; if `sides` is empty, they do not matter."""
 
     sides: tuple[Side, ...]
     wager: Wager
 
     @property
     def beside(self) -> str:
-        """Its base wagers."""
+        """The names of its base wagers."""
         return " and ".join(side.title() for side in self.sides)
 
 
 @dataclass(frozen=True)
 class _Worth:
-    """What a wager is worth: shares of what is staked, and of all coups; with the statistics of its meter."""
+    """The odds of a wager: its edge as a share of the stakes, its wins and pushes as shares of all coups, and its meter."""
 
     edge: Fraction
     wins: Fraction
@@ -86,7 +86,7 @@ class _Worth:
 
 
 def games() -> list[Game]:
-    """The games that ship: variations after the others, those with fewer wagers first."""
+    """The games that ship: variations after the others, and games with fewer wagers first."""
     found = [load_game(name) for name in shipped_games()]
     return sorted(
         found, key=lambda game: (game.variation, len(game.wagers), game.reveal == "dealer", game.name)
@@ -100,7 +100,7 @@ def page() -> str:
 
 
 def sections(described: Sequence[Game]) -> str:
-    """The sections on some games, in Markdown; a wager that several have is described in the first of them."""
+    """The sections of some games, in Markdown. If several games have the same wager, the first describes it."""
     return "".join(_Sections(described).text())
 
 
@@ -138,7 +138,6 @@ class _Sections:
         self._headings: dict[object, str] = {}
 
     def text(self) -> Iterator[str]:
-        """All sections, piece by piece."""
         for game in self._games:
             yield f"\n## {game.title}\n\n"
             yield from _facts(game)
@@ -146,7 +145,7 @@ class _Sections:
             yield from self._wagers(game)
 
     def _wagers(self, game: Game) -> Iterator[str]:
-        """All wagers of a game in short, and those at length that no game before it has."""
+        """A table of all wagers of a game, and the details of those that no game before it has."""
         own = []
         for wager in game.wagers:
             if (same := _same(game, wager)) not in self._headings:
@@ -176,7 +175,7 @@ class _Sections:
         )
 
     def _pays(self, game: Game, wager: Wager) -> Iterator[str]:
-        """The pay table, with how often each of its rules decides."""
+        """The pay table, with the probability of each rule."""
         holdings = _held(game, wager)
         often = [
             {rule.name: chance for rule, chance in self._chances.of(held.wager, game.decks)}
@@ -200,7 +199,7 @@ class _Sections:
         yield from _table(head, rows, left=3)
 
     def _figures(self, game: Game, wager: Wager) -> Iterator[str]:
-        """What it is worth in shoes of the usual sizes, beside what is printed."""
+        """The odds of a wager in shoes of the usual sizes, beside the printed figures."""
         statistics = [entry for same, entry in self._printed_statistics if same == _same(game, wager)]
         rows: list[tuple[str, ...]] = []
         notes: list[str] = []
@@ -230,7 +229,7 @@ class _Sections:
             yield f"\n{' '.join(notes)}\n"
 
     def _printed(self, wager: Wager, decks: int, edge: Fraction) -> tuple[str, list[str]]:
-        """The house edges that the sheets print, and a sentence for each that differs from this one."""
+        """The house edges that the sheets print, and a sentence for each that differs from `edge`."""
         sheets: dict[str, list[str]] = {}
         differing = []
         for rules, entry, printed in self._printed_edges:
@@ -255,22 +254,22 @@ class _Sections:
 
 
 def _held(game: Game, wager: Wager) -> list[_Held]:
-    """A wager as seats can hold it: one that needs its base wager's win beside each of these, and beside both."""
+    """The ways in which seats can hold a wager. If it needs its base wager's win: beside each base wager, and both."""
     return [_Held(sides, wager.beside(sides)) for sides in sides_beside(game, wager)]
 
 
 def _same(game: Game, wager: Wager) -> object:
-    """What two wagers have in common that are described in the same words and figures."""
+    """The key of a wager: wagers with the same key have the same description."""
     stake = None if wager.progressive is None else wager.limits.minimum
     sides = tuple(held.sides for held in _held(game, wager))
     return game.decks, wager.title, wager.rules, wager.progressive, stake, sides
 
 
-# --- what the sheets print of a meter
+# --- the sheets' figures of a meter
 
 
 def _sides(entry: Statistics) -> tuple[Side, ...]:
-    """The base wagers that the sheets count with; where they name none, a win of either hand counts."""
+    """The base wagers of a sheet's figures. If the sheet does not name one, a win of either hand counts."""
     return (entry.side,) if entry.side else tuple(Side)
 
 
@@ -288,17 +287,17 @@ def _statistics(held: _Held, entry: Statistics) -> tuple[str, ...]:
 
 
 def _read_as(statistics: Sequence[Statistics]) -> Iterator[str]:
-    """How the printed figures are to be read."""
+    """Notes on the printed figures."""
     if any(entry.side is None for entry in statistics):
-        yield "The sheets name no base wager with their figures, so a win of either hand counts there."
+        yield "The sheets do not name a base wager for their figures, so a win of either hand counts there."
     marks = {entry.reproducible for entry in statistics} - {True}
     if False in marks:
-        yield f"Those figures do not follow from the pay table as it is worded; {_PUBLISHED} has other readings of it."
+        yield f"Those figures do not follow from the text of the pay table; {_PUBLISHED} has other readings of it."
     elif marks:
-        yield f"The printed figures are near those counted and not the same; {_PUBLISHED} says by how much."
+        yield f"The printed figures are close to the counted ones, but not equal; {_PUBLISHED} has the differences."
 
 
-# --- what is said of a game and of a wager
+# --- the description of a game and of a wager
 
 
 def _facts(game: Game) -> Iterator[str]:
@@ -326,7 +325,7 @@ def _facts(game: Game) -> Iterator[str]:
 def _notices(game: Game) -> Iterator[str]:
     if game.maximum_wagers is not None:
         yield (
-            "\nTo be posted on the layout or on a placard at the table (sheet 003, 1b):\n\n"
+            "\nThis text must be on the layout or on a placard at the table (sheet 003, 1b):\n\n"
             f"> Players are limited to wagering on a maximum of {_SPELLED.get(game.maximum_wagers, game.maximum_wagers)} games.\n"
         )
     if game.variation and game.dealt == "face_down":
@@ -337,16 +336,16 @@ def _notices(game: Game) -> Iterator[str]:
 
 
 def _says(wager: Wager) -> Iterator[str]:
-    said = []
+    sentences = []
     if wager.requires_base_win:
-        said.append("It wins only where the hand wins that the seat's own Player or Banker wager is on.")
+        sentences.append("It wins only if the seat's own Player or Banker wager wins.")
     if wager.progressive is not None:
-        said.append(
-            f"Its meter starts with {_dollars(Fraction(wager.progressive.seed, 100))} and takes in "
+        sentences.append(
+            f"Its meter starts with {_dollars(Fraction(wager.progressive.seed, 100))} and receives "
             f"{wager.progressive.contribution} of each wager."
         )
-    if said:
-        yield f"{' '.join(said)}\n\n"
+    if sentences:
+        yield f"{' '.join(sentences)}\n\n"
 
 
 def _needs(game: Game, wager: Wager) -> str:
@@ -385,7 +384,7 @@ def _percent(share: Fraction) -> str:
 
 
 def _chance(share: Fraction) -> str:
-    """In percent, with four decimal places or at least three digits, and as one in so many."""
+    """A probability in percent, with four decimal places or at least three digits, and as "1 in N"."""
     if not share:
         return "never"
     places = 4
@@ -404,7 +403,7 @@ def _cents(amount: int) -> str:
 
 
 def _dollars(amount: Fraction) -> str:
-    """Whole dollars, unless there are few of them and cents too."""
+    """Dollars, with cents if the amount is below $1,000 and not whole."""
     return f"${float(amount):,.0f}" if amount >= 1000 or amount.denominator == 1 else f"${float(amount):,.2f}"
 
 
@@ -412,7 +411,7 @@ def _dollars(amount: Fraction) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
-    """A table whose columns from the first `left` on are for numbers; those with nothing in them are left out."""
+    """A table. The first `left` columns are left-aligned, the others right-aligned; empty columns are left out."""
     kept = [column for column in range(len(head)) if any(row[column] for row in rows)]
     yield _row(head[column] for column in kept)
     yield _row("---" if column < left else "--:" for column in kept)
@@ -425,6 +424,6 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _link(text: str, heading: str) -> str:
-    """A link to a heading, whose address code hosts make of its letters."""
+    """A link to a heading, with the address that code hosts make from its text."""
     letters = (each for each in heading.lower() if each.isalnum() or each in "-_ ")
     return f"[{text}](#{''.join(letters).replace(' ', '-')})"

@@ -1,4 +1,4 @@
-"""JSON Lines as untrusted input: one object a line, nothing guessed, no line too much for the memory."""
+"""Reads JSON Lines from untrusted input: one object on each line, strictly parsed, with a limit on the length of a line."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,28 +9,28 @@ from punto.configs.faults import json_fault
 from punto.configs.problems import nearest
 
 LONGEST_LINE: Final = 1_000_000
-"""Bytes; a coup with the wagers of a full table is a hundredth of it."""
+"""Bytes. A coup with the wagers of a full table has about a hundredth of it."""
 
 
 class LineError(ValueError):
-    """A line that cannot be used; the message says what to correct."""
+    """An invalid line. The message says what to correct."""
 
 
 @dataclass(frozen=True, slots=True)
 class InexactNumber:
-    """A number that Python would not give back digit for digit (1.50, 1e400, -0), as it was written."""
+    """The text of a number that Python would not print with the same digits: 1.50, 1e400, -0."""
 
     text: str
 
 
 class DoubledKeyObject(dict[str, Any]):
-    """An object one of whose keys is there twice, which is `doubled`; it has the last of each."""
+    """An object that has the key `doubled` twice. It has the last value of each key."""
 
     doubled: str = ""
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """A stream's lines as they come, blank ones too; one that is too long is cut just past the bound."""
+    """The lines of a stream, including blank lines. A line that is too long is cut one byte after the limit."""
     while line := stream.readline(LONGEST_LINE + 1):
         rest = line
         while len(rest) > LONGEST_LINE and not rest.endswith(b"\n"):
@@ -42,7 +42,7 @@ def parse(line: bytes) -> dict[str, Any]:
     """The object on a line; numbers that are not plain integers are `InexactNumber`.
 
     Raises:
-        LineError: there is none.
+        LineError: the line is not a JSON object.
     """
     if len(line) > LONGEST_LINE:
         raise LineError(f"the line is longer than {LONGEST_LINE} bytes")
@@ -63,7 +63,7 @@ def check_keys(found: dict[str, Any], allowed: Iterable[str], required: Iterable
     """Check the names of an object's keys.
 
     Raises:
-        LineError: one is doubled, unknown or missing.
+        LineError: a key is doubled, unknown or missing.
     """
     if isinstance(found, DoubledKeyObject):
         raise LineError(f"the key {quoted(found.doubled)} is there twice")
@@ -78,7 +78,7 @@ def check_keys(found: dict[str, Any], allowed: Iterable[str], required: Iterable
 
 
 def quoted(value: object) -> str:
-    """A value of a line, as it may stand in a message: as it was written, and not too long."""
+    """A value of a line for a message: as in the input, but not too long."""
     text = (
         value.text
         if isinstance(value, InexactNumber)

@@ -1,4 +1,4 @@
-"""Numbers as they are written on a command line."""
+"""Numbers as they are written on a command line. The module imports little: `punto --help` loads it."""
 
 import argparse
 from collections.abc import Callable
@@ -22,14 +22,14 @@ def whole_number(text: str) -> int:
         number = Decimal(text)
     except InvalidOperation:
         raise ValueError("not a number") from None
-    # how large it is comes first: 1e999999999 would not fit into memory
+    # the size is checked first: 1e999999999 does not fit into memory
     if not number.is_finite() or number.adjusted() > _MOST_DIGITS or number != number.to_integral_value():
         raise ValueError("not a whole number")
     return int(number)
 
 
 def whole(lowest: int, highest: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers from `lowest` to `highest`, as `type` of an argument."""
+    """The `type` of an argument that is a whole number from `lowest` to `highest`."""
     allowed = f"a whole number from {lowest}" + ("" if highest is None else f" to {highest:,}")
 
     def read(text: str) -> int:

@@ -5,7 +5,6 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,69 +13,55 @@ from tqdm import tqdm
 
 from punto.baccarat.cards import Card
 from punto.baccarat.wagers.definition import Game
-from punto.baccarat.wagers.pay import percentage
+from punto.commands.arguments import add_decks, add_game, burn, checked, game_with_decks, share
 from punto.commands.numbers import whole
-from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.odds import countable, countable_report
 from punto.odds.composition import MOST_DECKS, Composition, CompositionError
-from punto.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES, Burn
+from punto.odds.countable import DEFAULT_CUT_CARD, DEFAULT_SHOES
 from punto.odds.exact import GameOdds, WagerOdds
 from punto.odds.published import check
 
 _MOST: Final = 999_999_999
 _OF_COUNTABLE: Final = ("shoes", "seed", "cut_card", "burn", "threshold")
 _OWN: Final = True
-"""Stands for the product's own file of printed figures."""
+"""The value of --published without a file: punto's own file of printed figures."""
 
 HELP: Final = (
-    "The exact odds of every wager of a game: how many orders of six cards each rule decides, and from that the house's "
-    "edge per unit staked (pushes in the denominator), how often the wager wins and pushes, and its variance. Nothing is "
-    "sampled. A coup of four or five cards counts with every order of the cards after it, so all counts are over the "
-    "same total. With --published the figures that the regulators' sheets print are held against the exact ones; the exit "
-    "status is 1 if one is not as it is marked. With --countable whole shoes are dealt, to find how often each wager "
-    "turns in the players' favour before the cut card: 1,000 shoes take some seconds where only points count, and 15 to 50 "
-    "seconds for wagers on ranks and suits."
+    "The exact odds of every wager of a game: the number of orders of six cards that each rule decides, the house edge per "
+    "unit staked (pushes included), the probabilities of a win and a push, and the variance. Nothing is sampled. A coup of "
+    "four or five cards counts with every order of the cards after it, so all counts have the same total. --published "
+    "compares the figures that the regulators' sheets print with the exact ones; the exit status is 1 if a figure is not as "
+    "it is marked. --countable deals whole shoes, and finds how often each wager favours the players before the cut card: "
+    "1,000 shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and suits."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument(
-        "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
-    )
-    parser.add_argument(
-        "--decks", type=_decks, metavar="N", help=f"1 to {MOST_DECKS}; the game's own if left out"
-    )
+    add_game(parser)
+    add_decks(parser, MOST_DECKS)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
-    form.add_argument(
-        "--csv",
-        action="store_true",
-        help="print CSV for the odds of one shoe, a line for each rule of each wager",
-    )
+    lines = "print CSV for the odds of one shoe, with a line for each rule of each wager"
+    form.add_argument("--csv", action="store_true", help=lines)
     exact = parser.add_argument_group("the odds of one shoe")
-    exact.add_argument(
-        "--removed",
-        type=_cards,
-        default=(),
-        metavar="9S,KD,...",
-        help="cards that have left the shoe: rank A23456789TJQK, then suit SHDC",
-    )
+    cards = "cards that have left the shoe: rank A23456789TJQK, then suit SHDC"
+    exact.add_argument("--removed", type=_cards, default=(), metavar="9S,KD,...", help=cards)
     exact.add_argument(
         "--meter",
         type=_meter,
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="what is on a progressive wager's meter, in minor units; its average top award if left out; once a wager",
+        help="the amount on a progressive wager's meter, in minor units; its average top award if left out; once for each wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
         "--published",
         nargs="?",
         const=_OWN,
-        type=_file,
+        type=Path,
         metavar="FILE",
         help="check printed figures, by default those of the sheets that punto is built from",
     )
@@ -84,28 +69,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     counted = parser.add_argument_group("with --countable")
     counted.add_argument("--shoes", type=whole(0, _MOST), metavar="N", help=f"default {DEFAULT_SHOES}")
     counted.add_argument("--seed", type=int, metavar="S", help="default 1")
-    counted.add_argument(
-        "--cut-card",
-        type=whole(0, _MOST),
-        metavar="N",
-        help=f"cards behind the cut card, default {DEFAULT_CUT_CARD}",
-    )
-    counted.add_argument(
-        "--burn",
-        type=_burn,
-        metavar="first_card|N",
-        help="as the first card's points (the default), or so many cards unseen, 0 for none",
-    )
-    counted.add_argument(
-        "--threshold",
-        type=_threshold,
-        metavar="P%",
-        help="the players' advantage above which a wager counts as favourable, default 0%%",
-    )
+    behind = f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
+    counted.add_argument("--cut-card", type=whole(0, _MOST), metavar="N", help=behind)
+    burned = "the first card's points (the default), or a number of unseen cards, 0 for none"
+    counted.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
+    threshold = "the players' advantage above which a wager counts as favourable, default 0%%"
+    counted.add_argument("--threshold", type=share, metavar="P%", help=threshold)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Print the odds of one shoe, the comparison with printed figures, or the study of whole shoes."""
     if args.published is not None:
         _refuse(args, "--published", "game", "decks", "csv", "removed", "meter", *_OF_COUNTABLE)
         return _published(args)
@@ -114,19 +87,17 @@ def main(args: argparse.Namespace) -> int:
     else:
         _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
-        raise ConfigError([Problem("--game is missing: name a game file, or a game that ships with punto")])
-    game = load_game(args.game)
-    if args.decks is not None:
-        game = replace(game, decks=args.decks)
+        raise ConfigError([Problem("--game is missing: write a game file, or a game that ships with punto")])
+    game = game_with_decks(args)
     return _countable(args, game) if args.countable else _one_shoe(args, game)
 
 
 def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
-    """What a mode takes no notice of is refused, and not passed over."""
+    """Refuse options that a mode does not use."""
     for option in options:
         if getattr(args, option) not in (None, (), [], False):
             name = option.replace("_", "-")
-            raise ConfigError([Problem(f"--{name} has no place beside {mode}: leave one out")])
+            raise ConfigError([Problem(f"--{name} cannot be used with {mode}: remove one of them")])
 
 
 def _published(args: argparse.Namespace) -> int:
@@ -138,7 +109,7 @@ def _published(args: argparse.Namespace) -> int:
 def _countable(args: argparse.Namespace, game: Game) -> int:
     given = {name: value for name in _OF_COUNTABLE if (value := getattr(args, name)) is not None}
     try:
-        # `disable=None`: the bar is for a terminal
+        # `disable=None`: show the bar only in a terminal
         with tqdm(total=args.shoes or DEFAULT_SHOES, unit=" shoes", leave=False, disable=None) as bar:
             study = countable.study(game, decks=game.decks, progress=bar.update, **given)
     except ValueError as error:
@@ -167,7 +138,7 @@ def _one_shoe(args: argparse.Namespace, game: Game) -> int:
 
 
 class _Answer(NamedTuple):
-    """What was found and asked; `meters` has the meters that were given, by position and in minor units."""
+    """The odds of one shoe. `meters` has the amounts that were given, by position, in minor units."""
 
     exact: GameOdds
     composition: Composition
@@ -183,71 +154,39 @@ def _print(args: argparse.Namespace, answer: dict[str, Any], lines: Iterable[str
         sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
-def _decks(text: str) -> int:
-    try:
-        Composition.of_decks(decks := int(text))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be from 1 to {MOST_DECKS}, not {cut(text)!r}") from None
-    return decks
-
-
+@checked
 def _cards(text: str) -> tuple[Card, ...]:
-    try:
-        return tuple(Card(cut(code.strip())) for code in text.split(",")) if text.strip() else ()
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    return tuple(Card(cut(code.strip())) for code in text.split(",")) if text.strip() else ()
 
 
 def _meter(text: str) -> tuple[str, int]:
     wager, _, amount = text.partition("=")
     if not amount.isascii() or not amount.isdigit() or len(amount) > 15:
         raise argparse.ArgumentTypeError(
-            f"{cut(text)!r} is no meter: write the wager's name and minor units, such as progressive=9810062"
+            f"{cut(text)!r} is not a meter: write the wager's name and minor units, such as progressive=9810062"
         )
     return wager, int(amount)
 
 
-def _burn(text: str) -> Burn:
-    if text == "first_card":
-        return "first_card"
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
-    return int(text)
-
-
-def _threshold(text: str) -> Fraction:
-    try:
-        return percentage(cut(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _file(text: str) -> Path:
-    if not text:
-        raise argparse.ArgumentTypeError(
-            "the file's name is empty: write one, or nothing for the sheets' own"
-        )
-    return Path(text)
-
-
 def _meters(exact: GameOdds, asked: Iterable[tuple[str, int]]) -> dict[str, Fraction]:
-    """What is on the meter of each position whose wager has an amount."""
+    """The amount on the meter of each position whose wager was given one."""
     names = {each.name: each.wager.name for each in exact.positions if each.wager.progressive is not None}
     amounts: dict[str, int] = {}
     for wager, amount in asked:
         if wager not in names.values():
-            known = ", ".join(dict.fromkeys(names.values())) or "none of its wagers"
-            raise ConfigError(
-                [Problem(f"--meter: {cut(wager)!r} pays from no meter; in {exact.game.title} does: {known}")]
+            known = ", ".join(dict.fromkeys(names.values())) or "none"
+            message = (
+                f"--meter: {cut(wager)!r} is not a wager with a meter; those of {exact.game.title}: {known}"
             )
+            raise ConfigError([Problem(message)])
         if wager in amounts:
-            raise ConfigError([Problem(f"--meter: {wager} is there twice: give one amount")])
+            raise ConfigError([Problem(f"--meter: {wager} is there twice: write it once")])
         amounts[wager] = amount
     return {name: Fraction(amounts[wager]) for name, wager in names.items() if wager in amounts}
 
 
 def _plain(answer: _Answer) -> dict[str, Any]:
-    """The answer as JSON has it."""
+    """The answer for JSON."""
     exact, composition, odds, meters, removed = answer
     awards = exact.average_top_awards()
     return {
@@ -278,7 +217,7 @@ def _plain(answer: _Answer) -> dict[str, Any]:
 
 
 def _rows(answer: _Answer) -> Iterator[tuple[object, ...]]:
-    """The answer as CSV has it: the figures of a wager are on the line of each of its rules."""
+    """The answer for CSV. The figures of a wager are on the line of each of its rules."""
     yield "wager", "edge", "hit", "push", "variance", "rule", "pays", "count", "probability"
     for name, its in answer.odds.items():
         figures = [float(each) for each in (its.edge, its.hit, its.push, its.variance)]
@@ -338,7 +277,7 @@ def _seed(exact: GameOdds, name: str) -> str:
 
 
 def _stake(exact: GameOdds, name: str) -> str:
-    """For what stake a wager on a meter is valued, where it may have others: what the meter pays does not grow with it."""
+    """The stake for which a meter's wager is valued, if the stake can vary: the meter's pay does not depend on it."""
     (limits,) = [each.wager.limits for each in exact.positions if each.name == name]
     return (
         "" if limits.minimum == limits.maximum else f", with {limits.minimum / 100:,.2f} wagered, its minimum"

@@ -20,18 +20,19 @@ from punto.configs.problems import cut, nearest
 from punto.controller.config.file import load_config
 
 HELP: Final = (
-    "Give a running table an order over its local socket. Where the table has accounts, --as names the account that gives it; "
-    "its password is asked for, or is the first line of the standard input. `punto operator ORDER --help` says what an order "
-    "takes. With --wait it may be given while the service starts. The exit status is 1 when the table refuses the order, with its reason, and 2 when no service answers."
+    "Give a running table an order over its local socket. If the table has accounts, --as names the account that gives the "
+    "order; its password comes from the prompt, or is the first line of the standard input. `punto operator ORDER --help` shows "
+    "the arguments of an order. With --wait, you can give an order while the service starts. The exit status is 1 if the table "
+    "refuses the order; the reason is printed. It is 2 if no service answers."
 )
 TIMEOUT_SECONDS: Final = 10
 WAIT_SECONDS: Final = 30
 _EVERY_SECONDS: Final = 0.1
-_STATUS: Final = "show the table as it is"
+_STATUS: Final = "show the table's present state"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the socket's path, or the configuration that names it, who orders, and the order."""
+    """Declare the arguments of the subcommand, with a subcommand for each order."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--socket", type=Path, help="the table's operator socket")
     where.add_argument("--config", type=Path, help="the table's configuration, which names the socket")
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=WAIT_SECONDS,
         default=0,
         metavar="SECONDS",
-        help=f"wait until the service answers, {WAIT_SECONDS} s at most unless you say otherwise",
+        help=f"wait until the service answers, at most SECONDS ({WAIT_SECONDS} if left out)",
     )
     orders = parser.add_subparsers(dest="order", required=True, metavar="ORDER")
     orders.add_parser("status", help=_STATUS, description=_STATUS)
@@ -69,7 +70,7 @@ def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
             action="append",
             default=[],
             metavar="WAGER.KEY=CENTS",
-            help=f"{help_}, such as player.minimum=2500; also maximum and step; several may be given",
+            help=f"{help_}, such as player.minimum=2500; also maximum and step; may be repeated",
         )
     elif field.required:
         order.add_argument(name, type=_type(field), help=help_)
@@ -126,7 +127,7 @@ def _limit(text: str) -> tuple[str, str, int]:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the answer; status 0 when the order was carried out, 1 when it was refused, 2 when nobody answered."""
+    """Print the answer; status 0 if the order was carried out, 1 if it was refused, 2 if no service answered."""
     path = args.socket or _configured(args.config)
     if path is None:
         print(
@@ -135,7 +136,7 @@ def main(args: argparse.Namespace) -> int:
         return 2
     request = _request(args)
     for field, name in (("by", args.giver), ("approval", args.second)):
-        if name is not None and args.order != "status":  # anybody who reaches the socket may see the table
+        if name is not None and args.order != "status":  # the status needs no account
             request[field] = {"name": name, "password": _password(name)}
     try:
         _wait(path, args.wait)
@@ -171,19 +172,19 @@ def _request(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _password(name: str) -> str:
-    """An account's password: typed and not shown, or the next line of the standard input."""
+    """An account's password: from the prompt, or the next line of the standard input."""
     if sys.stdin.isatty():
         return getpass.getpass(f"Password of {name}: ")
     return sys.stdin.readline().rstrip("\r\n")
 
 
 def _wait(path: Path, seconds: float) -> None:
-    """Wait until a service answers, or for so long."""
+    """Wait until a service answers, at most `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
             ask(path, {"order": "status"})
-        except (FileNotFoundError, ConnectionError):  # not there yet, or left behind by a service that died
+        except (FileNotFoundError, ConnectionError):  # there is no socket, or a killed service has left it
             time.sleep(_EVERY_SECONDS)
         else:
             return
@@ -193,8 +194,8 @@ def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     """Send one request to a table's socket and return its answer.
 
     Raises:
-        OSError: nobody answers there.
-        ValueError: what answers is not a table's service.
+        OSError: nothing answers at the socket.
+        ValueError: the program that answers is not a table's service.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
         door.settimeout(TIMEOUT_SECONDS)
@@ -203,8 +204,8 @@ def ask(path: Path, request: dict[str, Any]) -> dict[str, Any]:
         with door.makefile("rb") as answers:
             line = answers.readline()
     if not line:
-        raise ConnectionError("the service hung up")
+        raise ConnectionError("the service closed the connection")
     answer: dict[str, Any] = json.loads(line)
     if not isinstance(answer, dict) or "accepted" not in answer:
-        raise ValueError("what answers is not a table's service")
+        raise ValueError("the program that answers is not a table's service")
     return answer

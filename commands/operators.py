@@ -15,29 +15,29 @@ from punto.controller.messages.building import timestamp
 
 HELP: Final = (
     "Make and change the accounts of operators. A password or a card's number comes from the prompt, or is the first line "
-    "of the standard input. Whoever may write the accounts' file may do all of this: there is no account but those made here."
+    "of the standard input. Anyone who may write the accounts' file can do all of this. There are no other accounts."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the accounts' file, or the configuration that names it, and what to do."""
+    """Declare the arguments of the subcommand, with a subcommand for each action."""
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--accounts", type=Path, help="the accounts' file")
-    where.add_argument("--config", type=Path, help="the table's configuration, which names it")
+    where.add_argument("--config", type=Path, help="the table's configuration, which names the file")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
-        ("list", "list the accounts, who has a card or a security key, and what is wrong with one"),
-        ("log", "show who changed which account when, and the hash of each entry"),
-        ("password", "give an account another password; its session ends, and it is locked out no more"),
-        ("roles", "give an account these roles in place of those that it has; its session ends"),
-        ("card", "give an account a card, in place of one that it has, or take it away; its session ends"),
-        ("key", "take an account's security key away; people add their own at the consoles"),
-        ("disable", "let an account in no more; its session ends"),
-        ("enable", "let an account in again, also one that is locked out"),
+        ("list", "list the accounts, their cards and security keys, and their problems"),
+        ("log", "show each change of an account: when, by whom, and the hash of the entry"),
+        ("password", "set an account's password; its session and its lock-out end"),
+        ("roles", "replace an account's roles; its session ends"),
+        ("card", "replace or remove an account's card; its session ends"),
+        ("key", "remove an account's security key; people add their own at the consoles"),
+        ("disable", "disable an account; its session ends"),
+        ("enable", "enable an account again, and end its lock-out"),
         (
             "restore",
-            "bring an account that does not match the log back to what the log says, with a new password, no card and no key",
+            "reset an account that does not match the log to the log's state, with a new password, without card and key",
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)
@@ -49,19 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 required=True,
                 action="append",
                 choices=[role.value for role in Role],
-                help="several may be given",
+                help="may be repeated",
             )
         if name in {"card", "key"}:
             action.add_argument(
                 "--remove",
                 required=name == "key",
                 action="store_true",
-                help=f"take its {name} away, such as one that is lost",
+                help=f"remove the {name}, for example if it is lost",
             )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Do it; 1 if it cannot be done."""
+    """Carry out the action; 1 if it fails."""
     try:
         accounts = Accounts.open(_there(args.accounts or _configured(args.config), args.action))
         try:
@@ -75,16 +75,18 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _there(path: Path, action: str) -> Path:
-    """The accounts' file, which `add` alone may begin."""
+    """The accounts' file. Only `add` creates it."""
     if action != "add" and not path.exists():
-        raise AccountsError(f"there are no accounts at {path}: `punto operators add` begins them")
+        raise AccountsError(
+            f"there is no accounts' file at {path}: make an account with `punto operators add`"
+        )
     return path
 
 
 def _configured(path: Path) -> Path:
     accounts = load_config(path).accounts
     if accounts is None:
-        raise AccountsError(f"{path} has no [accounts], which names the accounts' file")
+        raise AccountsError(f"{path} has no [accounts]: write the path of the accounts' file there")
     return accounts.path
 
 
@@ -115,7 +117,7 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
 
 
 def _list(accounts: Accounts) -> None:
-    from punto.controller.accounts.look_alikes import alike  # noqa: PLC0415 - other actions need not wait for its data
+    from punto.controller.accounts.look_alikes import alike  # noqa: PLC0415 - its data takes time to load
 
     found = accounts.all()
     for each in found:
@@ -131,7 +133,7 @@ def _list(accounts: Accounts) -> None:
                 )
     for name in accounts.not_as_logged():
         _warn(
-            f"{name!r} does not match the log and is not let in: find out who changed the file, then restore the account"
+            f"{name!r} does not match the log and cannot sign on: find out who changed the file, then restore the account"
         )
 
 
@@ -148,10 +150,10 @@ def _warn(what: str) -> None:
 
 
 def _asked(what: str) -> str:
-    """A secret: typed twice and not shown, or the first line of the standard input."""
+    """A secret: entered twice at the prompt, or the first line of the standard input."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     typed = getpass.getpass(f"{what}: ")
     if getpass.getpass("Again: ") != typed:
-        raise AccountsError("the two are not the same: nothing was changed")
+        raise AccountsError("the two entries differ: nothing was changed, try again")
     return typed

@@ -3,15 +3,15 @@
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from pydantic import BaseModel, RootModel
 
 from punto.commands import progressive_audit, progressive_win_page
-from punto.configs.problems import cut
+from punto.commands.arguments import checked
+from punto.commands.numbers import whole
 from punto.controller.config.file import load_config
 from punto.controller.gaming_days import WEEKDAYS, Calendar, read_day
 from punto.controller.journal.schema import RecordError
@@ -22,19 +22,18 @@ from punto.game_manager.record import Record, opened
 from punto.game_manager.reports import Meter, day_report, meters, week_report
 
 HELP = (
-    "Report what a table's progressive took in, holds and has paid. The service may be running. Amounts are exact decimals of "
-    "the currency's unit. A gaming day begins as [progressive] of the configuration says, or by --day-starts and --zone."
+    "Report the contributions, balances and payments of a table's progressive. The service may be running. Amounts are exact "
+    "decimals of the currency's unit. [progressive] of the configuration, or --day-starts and --zone, say when a gaming day "
+    "begins."
 )
-
-
-_ALL: Final = 10**9  # more than a record can hold
+_ALL: Final = 10**9  # more than a record can have
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the record, the report, and when a gaming day begins."""
+    """Declare the arguments of the subcommand, with a subcommand for each action."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     proves = actions.add_parser(
-        "audit", help="prove the books by the whole record", description=progressive_audit.HELP
+        "audit", help="prove the books with the whole record", description=progressive_audit.HELP
     )
     progressive_audit.add_arguments(proves)
     prints = actions.add_parser(
@@ -44,46 +43,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     report = actions.add_parser("report", help="print a report", description=HELP)
     where = report.add_mutually_exclusive_group(required=True)
     where.add_argument("--record", type=Path, metavar="FILE", help="a table's record")
-    where.add_argument(
-        "--config", type=Path, metavar="FILE", help="the table's configuration, which names it"
-    )
+    config = "the table's configuration, which names the record"
+    where.add_argument("--config", type=Path, metavar="FILE", help=config)
     what = report.add_mutually_exclusive_group()
-    what.add_argument(
-        "--day", type=_day, metavar="D", help="the accrual report of a gaming day, as 2026-11-21"
-    )
-    what.add_argument("--week", type=_day, metavar="D", help="the deposit for the gaming week of a day")
-    what.add_argument("--reconcile", type=_day, metavar="D", help="a gaming day's books, compared")
+    day = checked(read_day)
+    accrual = "the accrual report of a gaming day, such as 2026-11-21"
+    what.add_argument("--day", type=day, metavar="D", help=accrual)
+    what.add_argument("--week", type=day, metavar="D", help="the deposit for the gaming week of a day")
+    what.add_argument("--reconcile", type=day, metavar="D", help="the reconciliation of a gaming day")
     what.add_argument("--awards", action="store_true", help="awards, the newest first")
     what.add_argument("--postings", action="store_true", help="the whole ledger")
-    report.add_argument(
-        "--limit", type=_limit, default=AWARDS_A_PAGE, metavar="N", help="so many awards, 25 if left out"
-    )
+    limit = f"the number of awards, {AWARDS_A_PAGE} if left out"
+    report.add_argument("--limit", type=whole(1, _ALL), default=AWARDS_A_PAGE, metavar="N", help=limit)
     report.add_argument("--day-starts", metavar="HH:MM", help="when a gaming day begins, 06:00 if left out")
-    report.add_argument("--zone", help="the time zone of that clock, UTC if left out")
-    report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help="monday if left out")
+    report.add_argument("--zone", help="the time zone of --day-starts, UTC if left out")
+    week = "the first day of a gaming week, monday if left out"
+    report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help=week)
     form = report.add_mutually_exclusive_group()
-    form.add_argument(
-        "--csv", action="store_true", help="as CSV, which is what is printed if nothing is said"
-    )
-    form.add_argument("--json", action="store_true", help="as one JSON object")
-
-
-def _day(text: str) -> date:
-    try:
-        return read_day(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _limit(text: str) -> int:
-    with suppress(ValueError):
-        if (limit := int(text)) >= 1:
-            return min(limit, _ALL)
-    raise argparse.ArgumentTypeError(f"{cut(text)!r} is no number of awards: write 1 or more")
+    form.add_argument("--csv", action="store_true", help="print CSV (the default)")
+    form.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print the report; 2 if it cannot be begun."""
+    """Print the report; 2 if the record or an argument cannot be used."""
     if args.action == "audit":
         return progressive_audit.main(args)
     if args.action == "win-page":

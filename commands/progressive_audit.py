@@ -1,4 +1,4 @@
-"""`punto progressive audit`: prove a progressive's books by the whole record."""
+"""`punto progressive audit`: prove a progressive's books with the whole record."""
 
 import argparse
 import sys
@@ -12,14 +12,14 @@ from punto.controller.journal.schema import RecordError
 __all__ = ["HELP", "add_arguments", "main"]
 
 HELP = (
-    "Replay the whole record and prove at every commit that seed money, contributions and adjustments are what is in the "
-    "meter's accounts and what it has paid, that no award was paid twice or lost, and that the rows on the record are what "
-    "the inputs give. Exit status 1 where anything of it does not hold."
+    "Replay the whole record and prove after every input that seed money, contributions and adjustments equal the balances "
+    "of the meter's accounts and its payments, that no award was paid twice or lost, and that the rows on the record follow "
+    "from the inputs. The exit status is 1 if one of these is not true, and 2 if the record cannot be opened."
 )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print what the audit found; status 1 when something does not hold, 2 when there is no record to read."""
+    """Print the result of the audit; status 1 if there is a difference, 2 if the record cannot be opened."""
     try:
         found = audit(args.record, version=own_version(), noted=args.head)
     except RecordError as error:
@@ -32,15 +32,15 @@ def main(args: argparse.Namespace) -> int:
         for account, amount in books:
             print(f"  {account:<30} {_money(amount):>24}")
     if replayed.difference is not None:
-        print(f"does not hold: {replayed.difference}")
+        print(f"first difference: {replayed.difference}")
         return 1
     say_what_it_proves(replayed, args.head)
-    print(f"the books hold after each of the {replayed.inputs} inputs")
+    print(f"the books are correct after each of the {replayed.inputs} inputs")
     return 0
 
 
 def _money(amount: int) -> str:
-    """An amount of millionths of a minor unit, as far as it goes: 1,000,000.40000000."""
+    """An amount in millionths of a minor unit with all its digits: 1,000,000.40000000."""
     unit = 100 * MINOR_UNIT
     whole, rest = divmod(abs(amount), unit)
     return f"{'-' if amount < 0 else ''}{whole:,}.{rest:0{len(str(unit)) - 1}}"

@@ -1,4 +1,4 @@
-"""`punto roads`: a shoe's rounds in, the five roads and the ask marks out."""
+"""`punto roads`: draw the five roads and the ask marks of a shoe's rounds."""
 
 import argparse
 import json
@@ -13,14 +13,14 @@ from punto.baccarat.roads.scoreboard import draw, to_json
 from punto.commands.json_lines import LineError, check_keys, lines, parse, quoted
 
 HELP: Final = (
-    "Draw the five roads and the ask marks of one shoe. Standard input has its rounds, oldest first, one JSON object "
-    'a line such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}; what is left out is '
-    "false, and what `punto score` writes is read as well. One JSON object comes out, or nothing and exit status 1 "
-    "when a line is bad."
+    "Draw the five roads and the ask marks of one shoe. Standard input has its rounds, the oldest first, with one JSON object "
+    'on each line, such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}. Keys that are left out '
+    "are false. The output of `punto score` is read too. The answer is one JSON object. If a line is invalid, there is no answer, and "
+    "the exit status is 1."
 )
 
 _FACTS: Final = ("player_pair", "banker_pair", "natural")
-# The further keys are those of what `punto score` writes; no road follows from them.
+# The other keys are those of the output of `punto score`; the roads do not depend on them.
 _KEYS: Final = ("winner", *_FACTS, "id", "player", "banker", "player_total", "banker_total", "settlements")
 
 
@@ -30,12 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tail",
         choices=get_args(Tail),
         default="turn",
-        help="whether a dragon tail stays in the row in which it turned, or falls again where it can (default: turn)",
+        help="whether a dragon tail stays in the row in which it turned, or falls again when it can (default: turn)",
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Draw the rounds on standard input; 1 and nothing on standard output if any line is bad."""
+    """Draw the rounds on standard input; 1, without an answer, if a line is invalid."""
     rounds, errors = read_rounds(lines(sys.stdin.buffer))
     if errors:
         sys.stderr.write("".join(f"{error}\n" for error in errors))
@@ -45,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def read_rounds(source: Iterable[bytes]) -> tuple[list[RoadRound], list[str]]:
-    """The rounds on the lines, blank ones passed over, and what is wrong with each bad line, by its number from 1."""
+    """The rounds on the lines, and the error of each invalid line with its number from 1. Blank lines are ignored."""
     rounds: list[RoadRound] = []
     errors: list[str] = []
     for number, line in enumerate(source, 1):

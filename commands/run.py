@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
 
 HELP: Final = (
-    "Run one table's service until SIGTERM or Ctrl-C; its log goes to the standard error. It goes on where its record ends, with "
-    "the table locked until somebody signs on (`punto operator sign-on`, or a console). The exit status is 1 when the "
-    "record cannot be used (or not with this configuration) and 2 when the configuration cannot; a line says why."
+    "Run one table's service until SIGTERM or Ctrl-C; its log goes to the standard error. It continues from the end of its "
+    "record. The table is locked until an operator signs on (`punto operator sign-on`, or a console). The exit status is 1 if "
+    "the record cannot be used, or not with this configuration, and 2 if the configuration is invalid; a line has the reason."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the configuration's path."""
+    """Declare the arguments of the subcommand."""
     parser.add_argument("--config", type=Path, required=True, help="the table's configuration, a TOML file")
     log.add_level(parser)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run until SIGTERM or Ctrl-C; 1 when the record cannot be used, or not with this configuration."""
+    """Run until SIGTERM or Ctrl-C; 1 if the record cannot be used, or not with this configuration."""
     config = load_config(args.config)
     log.set_up(human=sys.stderr.isatty(), level=args.log_level)
     status = 0
@@ -58,7 +58,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def messages_of(error: BaseException) -> Iterator[str]:
-    """What the errors of a group say, and of the groups in it."""
+    """The messages of all errors in a group and its inner groups."""
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             yield from messages_of(each)
@@ -75,7 +75,7 @@ async def _until_stopped(config: ServiceConfig) -> None:
 
 
 def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
-    """The consoles of a table that has a console in its configuration.
+    """The consoles of a table with `[console]` in its configuration.
 
     Raises:
         ConfigError: their certificate or address cannot be used.
@@ -83,15 +83,15 @@ def consoles_of(config: ServiceConfig, desk: Desk, gate: "Gate") -> Consoles:
     # A table without consoles does not load a web server.
     from punto.consoles.console import Console  # noqa: PLC0415
 
-    assert config.console is not None  # noqa: S101 - the supervisor asks for no others
+    assert config.console is not None  # noqa: S101 - else `serve` does not call this function
     return Console(config.console, desk, gate, config.record.path, config.progressive)
 
 
 def _settle_down() -> None:
-    """Keep the interpreter's own work off the path of a card, now that everything is loaded.
+    """Reduce the interpreter's own work on the path of a card, after everything is loaded.
 
-    What was loaded is never garbage, so it need not be looked at again; and the journal's thread, back from the
-    disk, should not wait 5 ms for its turn while the loop draws a scoreboard.
+    The loaded objects never become garbage, so the collector need not examine them again. With a shorter switch
+    interval, the journal's thread does not wait 5 ms after a commit while the event loop makes a scoreboard.
     """
     gc.collect()
     gc.freeze()
@@ -100,7 +100,7 @@ def _settle_down() -> None:
 
 
 def devices_of(config: ServiceConfig) -> Devices:
-    """The drivers of the configured devices; there is no shoe where cards are keyed."""
+    """The drivers of the configured devices. If cards are keyed, there is no shoe."""
     watched = config.configuration_keypad
     return Devices(
         shoe=None if config.shoe is None else SerialShoe(config.shoe.port, config.shoe.baud),
@@ -112,7 +112,7 @@ def devices_of(config: ServiceConfig) -> Devices:
 
 
 def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[DeviceDoor[Any]]:  # noqa: ARG001 - for devices to come
-    """The doors, each with its driver, of the devices that nothing else at the table needs to know."""
+    """The doors of devices that no other part of the table needs, each with its driver."""
     return iter(())
 
 
@@ -123,7 +123,7 @@ def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:
 def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
     if config.port is not None:
         return SerialCardReader(config.port, config.baud)
-    # An optional dependency, which only those need who have such a reader.
+    # An optional dependency, only for such readers.
     from punto.drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
 
     return InputCardReader(str(config.input))
@@ -132,7 +132,7 @@ def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
 def _keypad(config: KeypadConfig) -> KeypadDriver:
     if config.port is not None:
         return SerialKeypad(config.port, config.baud)
-    # An optional dependency, which only those need who have such a keypad.
+    # An optional dependency, only for such keypads.
     from punto.drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
 
     return InputKeypad(str(config.input))

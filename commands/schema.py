@@ -14,14 +14,13 @@ from punto.controller.messages.schema import asyncapi, json_schemas
 from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
-    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document that describes every "
-    "topic to DIR/asyncapi.json. In DIR, fill in the tables of the pages that are there: commands.md, "
-    "configuration.md (every key), roles.md (which role may give which order) and topics.md."
+    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to "
+    "DIR/asyncapi.json. If DIR has the pages commands.md, configuration.md (every key), roles.md (the orders of each role) "
+    "and topics.md, fill in their tables."
 )
 PAGES: Final[dict[str, Callable[[], str]]] = {
-    "commands.md": lambda: import_module(
-        "punto.commands.commands_page"
-    ).commands_page(),  # it needs every extra
+    # It is imported late because it needs every extra.
+    "commands.md": lambda: import_module("punto.commands.commands_page").commands_page(),
     "configuration.md": configuration_page,
     "roles.md": lambda: "\n\n".join(map(_markdown, roles_tables())),
     "topics.md": lambda: "\n\n".join(map(_markdown, topics_tables())),
@@ -32,12 +31,16 @@ END: Final = "<!-- End of what `make schema` writes. -->"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="made if it is not there")
-    parser.add_argument("--acl", type=Path, metavar="FILE", help="write Mosquitto's access list to it too")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="the folder, made if it does not exist"
+    )
+    parser.add_argument(
+        "--acl", type=Path, metavar="FILE", help="also write Mosquitto's access list to this file"
+    )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the files; 1 if they cannot be."""
+    """Write the files; 1 on an error."""
     try:
         found = {args.out / name: text for name, text in documents().items()}
         if args.acl is not None:
@@ -58,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def documents() -> dict[str, str]:
-    """Path below DIR -> text of each file."""
+    """The text of each file by its path below DIR."""
     found = {f"schema/{name}": schema for name, schema in json_schemas().items()}
     found["asyncapi.json"] = asyncapi()
     return {name: json.dumps(document, indent=2) + "\n" for name, document in found.items()}
@@ -68,7 +71,7 @@ def with_tables(name: str, page: str) -> str:
     """The page of this name with its tables between the two marks.
 
     Raises:
-        ValueError: the page does not have them, once each and in order.
+        ValueError: the page does not have both marks, in order.
     """
     before, begun, rest = page.partition(BEGIN)
     _, ended, after = rest.partition(END)

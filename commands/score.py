@@ -1,4 +1,4 @@
-"""`punto score`: coups and wagers in, results and settlements out."""
+"""`punto score`: score coups and settle their wagers."""
 
 import argparse
 import json
@@ -10,6 +10,7 @@ from punto.baccarat.cards import Card, check_one_shoe
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement, check_wagers, settle
+from punto.commands.arguments import add_game
 from punto.commands.json_lines import (
     DoubledKeyObject,
     InexactNumber,
@@ -22,46 +23,45 @@ from punto.commands.json_lines import (
 from punto.configs.game_files import load_game
 
 HELP: Final = (
-    "Score coups and settle their wagers: one JSON object a line from standard input to standard output. "
-    'A line is such as {"id":"r1","cards":["9S","KD","3H","4C","8D"],'
-    '"wagers":[{"seat":1,"wager":"player","amount":2500}]}: cards in the order they left the shoe, T for ten, '
-    'amounts in cents. A bad line gives {"id","error"}, and then the exit status is 1.'
+    "Score coups and settle their wagers, from standard input to standard output, with one JSON object on each line. "
+    'An example of a line is {"id":"r1","cards":["9S","KD","3H","4C","8D"],'
+    '"wagers":[{"seat":1,"wager":"player","amount":2500}]}: the cards in the order in which they left the shoe, T for ten, '
+    'amounts in cents. The answer to an invalid line is {"id","error"}; the exit status is then 1.'
 )
 
 KEYS: Final = ("id", "cards", "wagers")
 WAGER_KEYS: Final = ("seat", "wager", "amount")
 HIGHEST_SEAT: Final = 99
 LARGEST_AMOUNT: Final = 10**12
-"""Minor units. Beyond it what is returned may be more than JSON readers with floating numbers hold exactly."""
+"""Minor units. For larger amounts, the return could be too large for the floating-point numbers of JSON readers."""
 
+_RESULT: Final = (
+    *("player", "banker", "player_total", "banker_total"),
+    *("winner", "natural", "player_pair", "banker_pair"),
+)
 _CARDS: Final = {card.value: card for card in Card}
 _JSON: Final = json.JSONEncoder(separators=(",", ":"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument(
-        "--game",
-        required=True,
-        metavar="FILE",
-        help="a game file, or the name of a game that ships with punto",
-    )
+    add_game(parser, required=True)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Score standard input; 1 if any line was bad."""
+    """Score standard input; 1 if a line is invalid."""
     game = load_game(args.game)
     status = 0
     for answer, good in score(game, lines(sys.stdin.buffer)):
         sys.stdout.write(answer + "\n")
-        sys.stdout.flush()  # whoever runs this as a coprocess waits for the answer
+        sys.stdout.flush()  # a program that runs this as a coprocess waits for the answer
         if not good:
             status = 1
     return status
 
 
 def score(game: Game, source: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
-    """The answer to each line but blank ones, and whether the line was good."""
+    """The answer to each line that is not blank, and whether the line is valid."""
     for line in source:
         if line.isspace():
             continue
@@ -70,14 +70,14 @@ def score(game: Game, source: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
             found = parse(line)
             identity = _identity(found)
             answer = _score(game, found)
-        except ValueError as error:  # LineError, and what cards, coup and wagers raise
+        except ValueError as error:  # also from the cards, the coup and the wagers
             yield f'{{"id":{identity},"error":{_JSON.encode(str(error))}}}', False
         else:
             yield f'{{"id":{identity},{answer}}}', True
 
 
 def _identity(found: dict[str, Any]) -> str:
-    """The line's id as JSON, null where it has none."""
+    """The line's id as JSON, null without one."""
     if isinstance(found, DoubledKeyObject) and found.doubled == "id":
         return "null"
     match found.get("id"):
@@ -92,23 +92,14 @@ def _identity(found: dict[str, Any]) -> str:
 
 
 def _score(game: Game, found: dict[str, Any]) -> str:
-    """The answer but its id, as JSON without the braces around it."""
+    """The answer without its id, as JSON without the outer braces."""
     check_keys(found, KEYS, required=("cards",))
     coup = Coup.complete(read_cards(found["cards"], game.decks))
     wagers = _wagers(found["wagers"]) if "wagers" in found else []
     for seat in {placed.seat: None for placed in wagers}:
         check_wagers(game, [placed for placed in wagers if placed.seat == seat])
-    result = {
-        "player": coup.player,
-        "banker": coup.banker,
-        "player_total": coup.player_total,
-        "banker_total": coup.banker_total,
-        "winner": coup.winner,
-        "natural": coup.natural,
-        "player_pair": coup.player_pair,
-        "banker_pair": coup.banker_pair,
-        "settlements": [_plain(settlement) for settlement in settle(game, coup, wagers)],
-    }
+    result = {name: getattr(coup, name) for name in _RESULT}
+    result["settlements"] = [_plain(settlement) for settlement in settle(game, coup, wagers)]
     return _JSON.encode(result)[1:-1]
 
 
@@ -117,7 +108,7 @@ def read_cards(found: object, decks: int) -> tuple[Card, ...]:
 
     Raises:
         LineError: it is not a list of cards.
-        ValueError: it has a card more often than a shoe of so many decks.
+        ValueError: a card is there more often than in a shoe of this number of decks.
     """
     if not isinstance(found, list):
         raise LineError('cards must be a list of cards, such as ["9S","KD","3H","4C","8D"]')
@@ -157,12 +148,5 @@ def _wager(found: object) -> PlacedWager:
 
 
 def _plain(settlement: Settlement) -> dict[str, Any]:
-    return {
-        "seat": settlement.seat,
-        "wager": settlement.wager,
-        "outcome": settlement.outcome,
-        "stake": settlement.stake,
-        "returned": settlement.returned,
-        "net": settlement.net,
-        "rule": settlement.rule,
-    }
+    names = ("seat", "wager", "outcome", "stake", "returned", "net", "rule")
+    return {name: getattr(settlement, name) for name in names}

@@ -1,19 +1,19 @@
-"""`punto simulate`: a game's wagers over rounds dealt at random, beside their exact odds."""
+"""`punto simulate`: a game's wagers over random rounds, compared with their exact odds."""
 
 import argparse
 import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from math import sqrt
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
+from punto.commands.arguments import add_decks, add_game, burn, game_with_decks
 from punto.commands.numbers import whole
-from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.odds.composition import MOST_DECKS, Composition
 from punto.odds.exact import GameOdds
@@ -25,17 +25,16 @@ from punto.odds.simulation.simulator import (
     SHOES_OF_A_BATCH,
     SHOES_OF_A_BLOCK,
     Block,
-    Burn,
     ShoeRules,
     Simulation,
 )
 from punto.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimates
 
 HELP: Final = (
-    "Deal rounds at random and settle every wager of a game on each, beside the exact odds. Each round is dealt from a "
-    "full shoe, freshly shuffled, which is what the exact odds speak of; with --shoes whole shoes are played, from the "
-    "burn to the cut card, and the last one ends with the last round that is asked for. The same seed gives the same "
-    "answer whatever the number of jobs."
+    "Deal random rounds, settle every wager of a game on each, and compare the results with the exact odds. Each round is "
+    "dealt from a full, freshly shuffled shoe, as in the exact odds. With --shoes, whole shoes are played from the burn to "
+    "the cut card; the last shoe ends with the last requested round. The same seed gives the same answer with any number of "
+    "jobs."
 )
 ROUNDS: Final = 1_000_000
 SEED: Final = 1
@@ -47,78 +46,39 @@ _OF_SHOES: Final = ("burn", "burn_ace", "cut_card", "coups_after_cut_card")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     usual = ShoeRules()
-    parser.add_argument(
-        "--game",
-        required=True,
-        metavar="FILE",
-        help="a game file, or the name of a game that ships with punto",
-    )
-    parser.add_argument(
-        "--rounds",
-        type=whole(1, MOST_ROUNDS),
-        default=ROUNDS,
-        metavar="N",
-        help=f"how many to deal, such as 1e8 or 100_000_000; default {ROUNDS:,}",
-    )
-    parser.add_argument(
-        "--seed",
-        type=whole(0),
-        default=SEED,
-        metavar="S",
-        help=f"a whole number from 0: what the cards follow from; default {SEED}",
-    )
-    parser.add_argument(
-        "--decks",
-        type=whole(1, MOST_DECKS),
-        metavar="D",
-        help=f"1 to {MOST_DECKS}; the game's own if left out",
-    )
-    parser.add_argument(
-        "--jobs",
-        type=whole(1, MOST_JOBS),
-        default=min(os.cpu_count() or 1, MOST_JOBS),
-        metavar="J",
-        help="how many processors to use; all of them if left out",
-    )
+    add_game(parser, required=True)
+    rounds = f"the number of rounds, such as 1e8 or 100_000_000; default {ROUNDS:,}"
+    parser.add_argument("--rounds", type=whole(1, MOST_ROUNDS), default=ROUNDS, metavar="N", help=rounds)
+    seed = f"a whole number from 0 that determines the cards; default {SEED}"
+    parser.add_argument("--seed", type=whole(0), default=SEED, metavar="S", help=seed)
+    add_decks(parser, MOST_DECKS)
+    jobs, processors = "the number of processors; all if left out", min(os.cpu_count() or 1, MOST_JOBS)
+    parser.add_argument("--jobs", type=whole(1, MOST_JOBS), default=processors, metavar="J", help=jobs)
     parser.add_argument("--json", action="store_true", help="print JSON")
     kept = parser.add_mutually_exclusive_group()
-    kept.add_argument(
-        "--csv", type=_name_of_file, metavar="FILE", help="keep each round in this file, as CSV"
-    )
-    kept.add_argument(
-        "--parquet", type=_name_of_file, metavar="FILE", help="keep each round in this file, as Parquet"
-    )
+    kept.add_argument("--csv", type=_name_of_file, metavar="FILE", help="write each round to this CSV file")
+    parquet = "write each round to this Parquet file"
+    kept.add_argument("--parquet", type=_name_of_file, metavar="FILE", help=parquet)
     shoes = parser.add_argument_group("whole shoes")
     shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
-    shoes.add_argument(
-        "--burn",
-        type=_burn,
-        metavar="first_card|N",
-        help="as the first card's points (the default), or so many cards unseen, 0 for none",
-    )
-    shoes.add_argument(
-        "--burn-ace", type=int, choices=(1, 11), help=f"how many cards an ace burns, default {usual.burn_ace}"
-    )
-    shoes.add_argument(
-        "--cut-card",
-        type=whole(0, 1_000_000),
-        metavar="N",
-        help=f"cards behind the cut card, default {usual.cut_card}",
-    )
+    burned = "the first card's points (the default), or a number of unseen cards, 0 for none"
+    shoes.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
+    ace = f"how many cards an ace burns, default {usual.burn_ace}"
+    shoes.add_argument("--burn-ace", type=int, choices=(1, 11), help=ace)
+    behind = f"cards behind the cut card, default {usual.cut_card}"
+    shoes.add_argument("--cut-card", type=whole(0, 1_000_000), metavar="N", help=behind)
     shoes.add_argument(
         "--coups-after-cut-card",
         type=whole(0, 1_000_000),
         metavar="N",
-        help=f"coups dealt after the one that the cut card comes in, default {usual.coups_after_cut_card}; where it "
+        help=f"coups dealt after the coup with the cut card, default {usual.coups_after_cut_card}; if the cut card "
         "comes in place of a coup's first card, that coup is the last",
     )
 
 
 def main(args: argparse.Namespace) -> int:
     """Simulate one game."""
-    game = load_game(args.game)
-    if args.decks is not None:
-        game = replace(game, decks=args.decks)
+    game = game_with_decks(args)
     exact = GameOdds(game)
     outcomes = Outcomes(exact.positions)
     shoe = _shoe(args)
@@ -128,40 +88,37 @@ def main(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise ConfigError([Problem(str(error))]) from None
     tally = _run(simulation, outcomes, args)
-    wagers = estimates(tally, odds)
     errors = {name: sqrt(its.variance / tally.rounds) for name, its in odds.items()}
-    if args.json:
-        sys.stdout.write(json.dumps(_plain(exact, args.seed, shoe, tally, wagers, errors), indent=2) + "\n")
-    else:
-        sys.stdout.write(
-            "".join(f"{line}\n" for line in _table(exact, args.seed, shoe, tally, wagers, errors))
-        )
+    answer = _Answer(exact, args.seed, shoe, tally, estimates(tally, odds), errors)
+    lines = [json.dumps(_plain(answer), indent=2)] if args.json else _table(answer)
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
+
+
+class _Answer(NamedTuple):
+    """The result of a simulation; `errors` has the standard error of each edge by its exact variance."""
+
+    exact: GameOdds
+    seed: int
+    shoe: ShoeRules | None
+    tally: Tally
+    wagers: tuple[WagerEstimate, ...]
+    errors: Mapping[str, float]
 
 
 def _name_of_file(text: str) -> Path:
     if not text or os.path.isdir(text):  # noqa: PTH112 - a path of any length
-        what = "is a folder" if text else "is no name"
+        what = "is a folder" if text else "is not a name"
         raise argparse.ArgumentTypeError(f"{text!r} {what}: write the name of a file, such as rounds.csv")
     return Path(text)
 
 
-def _burn(text: str) -> Burn:
-    if text == "first_card":
-        return "first_card"
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
-    return int(text)
-
-
 def _shoe(args: argparse.Namespace) -> ShoeRules | None:
-    """How shoes are played; None where each round has its own."""
+    """The rules of the shoes; None if each round has its own shoe."""
     given = {name: getattr(args, name) for name in _OF_SHOES if getattr(args, name) is not None}
     if not args.shoes:
         for name in given:
-            raise ConfigError(
-                [Problem(f"--{name.replace('_', '-')} is about whole shoes: say --shoes as well")]
-            )
+            raise ConfigError([Problem(f"--{name.replace('_', '-')} is for whole shoes: write --shoes too")])
         return None
     try:
         return ShoeRules(**given)
@@ -190,7 +147,7 @@ def _file(path: Path, outcomes: Outcomes, args: argparse.Namespace) -> RoundsFil
 
 
 def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile | None = None) -> Tally:
-    """Run it, with a bar on standard error where that is a terminal."""
+    """Run it, with a progress bar if standard error is a terminal."""
     with tqdm(total=args.rounds, unit=" rounds", unit_scale=True, disable=None, leave=False) as bar:
 
         def on_block(block: Block) -> None:
@@ -201,18 +158,12 @@ def _watched(simulation: Simulation, args: argparse.Namespace, file: RoundsFile 
         return simulation.run(args.jobs, on_block, keep=file is not None)
 
 
-# --- what is printed
+# --- printing
 
 
-def _plain(
-    exact: GameOdds,
-    seed: int,
-    shoe: ShoeRules | None,
-    tally: Tally,
-    wagers: tuple[WagerEstimate, ...],
-    errors: Mapping[str, float],
-) -> dict[str, Any]:
-    """The answer as JSON has it."""
+def _plain(answer: _Answer) -> dict[str, Any]:
+    """The answer for JSON."""
+    exact, seed, shoe, tally, wagers, errors = answer
     awards = exact.average_top_awards()
     return {
         "game": exact.game.name,
@@ -238,12 +189,7 @@ def _plain(
 
 
 def _figures(figure: Estimate) -> dict[str, float | None]:
-    return {
-        "simulated": figure.simulated,
-        "standard_error": figure.standard_error,
-        "exact": figure.exact,
-        "sigmas": figure.sigmas,
-    }
+    return {name: getattr(figure, name) for name in ("simulated", "standard_error", "exact", "sigmas")}
 
 
 def _stream(seed: int, shoe: ShoeRules | None) -> str:
@@ -251,14 +197,8 @@ def _stream(seed: int, shoe: ShoeRules | None) -> str:
     return f"{GENERATOR}(SeedSequence({seed}, spawn_key=(i,))) for block i of {size}"
 
 
-def _table(
-    exact: GameOdds,
-    seed: int,
-    shoe: ShoeRules | None,
-    tally: Tally,
-    wagers: tuple[WagerEstimate, ...],
-    errors: Mapping[str, float],
-) -> Iterator[str]:
+def _table(answer: _Answer) -> Iterator[str]:
+    exact, seed, shoe, tally, wagers, errors = answer
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
     yield f"{'1 deck' if game.decks == 1 else f'{game.decks} decks'}, {_dealt(shoe, tally)}"
@@ -292,12 +232,12 @@ def _table(
 
 
 def _too_sure(name: str, edge: Estimate, error: float) -> Iterator[str]:
-    """What to make of the sigmas of a wager whose rare awards have not come as often as its variance takes for granted."""
+    """A warning about the sigmas of a wager whose rare awards have come less often than its variance assumes."""
     if edge.standard_error is not None and edge.standard_error < error / 2:
         sigmas = Estimate(edge.simulated, error, edge.exact).sigmas
         yield (
-            f"\n{name}: do not go by its sigmas: awards that make most of its variance have come too seldom. By the exact "
-            f"variance its standard error is {100 * error:.6f}%, and it is {sigmas:+.2f} of them off"
+            f"\n{name}: its sigmas are not reliable: the rare awards that make most of its variance have come too seldom. With "
+            f"the exact variance, its standard error is {100 * error:.6f}%, and its deviation {sigmas:+.2f} sigmas"
         )
 
 
@@ -323,7 +263,7 @@ def _errors(shoe: ShoeRules | None, tally: Tally) -> str:
     if shoe is None:
         return "standard errors from the variance of the rounds"
     if tally.batches < 2:
-        return f"no standard errors: they need two batches of {SHOES_OF_A_BATCH} shoes"
+        return f"without standard errors: they need two batches of {SHOES_OF_A_BATCH} shoes"
     return (
         f"standard errors from the sums of {tally.batches:,} batches of {SHOES_OF_A_BATCH} shoes: rounds of one shoe "
         "depend on each other"

@@ -1,1 +1,1 @@
-"""The service: cards in, rules and record in the middle, MQTT out."""
+"""The service of one table: it receives cards, applies the rules, writes the record and publishes over MQTT."""

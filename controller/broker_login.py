@@ -1,8 +1,9 @@
-"""`[mqtt]`: where the broker is and how a program signs on there, the same for the table's service and for the displays.
+"""`[mqtt]`: the address of the broker and the login there. The table's service and the displays share it.
 
-A password stays out of the configuration, in a file that one user can read. Under systemd that is a credential of the unit:
-systemd reads the source file as root and gives the unit's user a copy in a directory of its own (`LoadCredential=`,
-systemd.exec(5)). The configuration writes that directory as systemd does: `$CREDENTIALS_DIRECTORY/mqtt-password`.
+The password is not in the configuration but in a file that one user can read. Under systemd, the file is a
+credential of the unit: systemd reads the source file as root and copies it to a directory that only the unit's
+user can read (`LoadCredential=`, systemd.exec(5)). The configuration names that directory as systemd does:
+`$CREDENTIALS_DIRECTORY/mqtt-password`.
 """
 
 import os
@@ -21,7 +22,7 @@ _CREDENTIALS: Final = Path(f"${_VARIABLE}")
 
 
 def _in_folder_or_credential(path: Path, info: ValidationInfo) -> Path:
-    """A credential keeps the variable's name: where systemd puts the directory is not known before the start."""
+    """A credential keeps the variable in its path: the directory is not known before systemd starts the unit."""
     return path if _is_credential(path) else in_folder(path, info)
 
 
@@ -30,8 +31,8 @@ def _is_credential(path: Path) -> bool:
 
 
 def _topic(base: str) -> str:
-    # MQTT 3.1.1, 4.7: a topic may have spaces, and neither wildcards nor NUL; those that begin with $ are the broker's.
-    # That its levels are not empty is our own rule: `/punto` and `punto/` would be other topics than `punto`.
+    # MQTT 3.1.1, 4.7: a topic can have spaces, but no wildcards or NUL; topics that begin with $ belong to the broker.
+    # Empty levels are refused by our own rule: `/punto` and `punto/` would be different topics from `punto`.
     if not all(base.split("/")) or set(base) & set("+#\0") or base.startswith("$"):
         raise ValueError(
             f"base {base!r} cannot begin a topic: write names with / between them, without +, # and a leading $"
@@ -59,7 +60,7 @@ class BrokerConfig(BaseModel):
     ca_file: FromFolder | None = None
     """The certificate of the broker's authority, in PEM form. If given, the connection uses TLS."""
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 15
-    """After this much silence the broker is asked whether it is there."""
+    """After this time without a message, the connection to the broker is tested."""
 
     @model_validator(mode="after")
     def _password_has_a_user(self) -> Self:
@@ -90,7 +91,7 @@ class BrokerConfig(BaseModel):
         return lines[0]
 
     def tls(self) -> ssl.SSLContext | None:
-        """What the broker's certificate is verified by, None where the connection is not encrypted.
+        """The TLS context that verifies the broker's certificate; None without TLS.
 
         Raises:
             ConfigError: the authority's certificate cannot be read.
@@ -104,24 +105,24 @@ class BrokerConfig(BaseModel):
             raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error
 
     def warnings(self) -> Iterator[str]:
-        """What is likely to go wrong with the files. A credential exists only while its unit runs."""
+        """Likely problems with the files. A credential is not checked: it exists only while its unit runs."""
         path = self.password_file
         if path is not None and not _is_credential(path):
             if not path.is_file():
-                yield f"warning: mqtt.password_file {path} is not there"
+                yield f"warning: mqtt.password_file {path} does not exist"
             elif path.stat().st_mode & 0o007:
-                yield f"warning: mqtt.password_file {path} is open to everybody on this machine: chmod o= {path}"
+                yield f"warning: mqtt.password_file {path} is open to every user of this machine: chmod o= {path}"
         if self.username is not None and path is None:
             yield f"warning: mqtt.username {self.username!r} has no password: write its password_file too"
         if self.ca_file is not None and not self.ca_file.is_file():
-            yield f"warning: mqtt.ca_file {self.ca_file} is not there"
+            yield f"warning: mqtt.ca_file {self.ca_file} does not exist"
 
 
 def _found(path: Path) -> Path:
-    """Where a password file is now.
+    """The path of a password file, with the credentials directory filled in.
 
     Raises:
-        ConfigError: it is a credential, and systemd gave this process none.
+        ConfigError: the file is a credential, but systemd gave this process no credentials.
     """
     if not _is_credential(path):
         return path

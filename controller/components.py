@@ -1,4 +1,4 @@
-"""The program's own signature: a digest over every file it runs (approval letter: electronic signatures)."""
+"""Digests of the program's own files (approval letter: electronic signatures)."""
 
 import hashlib
 from pathlib import Path
@@ -11,14 +11,17 @@ _HOME = Path(__file__).parent.parent
 
 
 def own_components() -> tuple[ComponentDigest, ...]:
-    """Each package of the program with its version and the SHA-256 over its files' names and contents, in order."""
+    """Each package with its version and the SHA-256 of its files' names, sizes and contents, in the order of the names."""
     return tuple(
         ComponentDigest(name=name, version=__version__, digest=_digest(_HOME / name)) for name in _PACKAGES
     )
 
 
 def own_version() -> str:
-    """The version and the beginning of a digest of all packages, `0.1.0+9f86d081884c`: the record names the program that wrote it."""
+    """The version and the first 12 digits of a digest of all packages, such as `0.1.0+9f86d081884c`.
+
+    It identifies on the record the program that wrote it.
+    """
     digests = "\n".join(each.digest for each in own_components())
     return f"{__version__}+{hashlib.sha256(digests.encode()).hexdigest()[:12]}"
 

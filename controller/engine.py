@@ -1,7 +1,7 @@
-"""The one ordered path: an input is committed to the record, then handled, then made known.
+"""The one ordered path: an input is committed to the record, then handled, then published.
 
-Shoe, operators, seats and the clock all come through `submit`, one at a time. Nothing is shown that the record does
-not hold, and awaiting `submit` is the backpressure.
+The inputs of the shoe, operators, seats and the clock all come through `submit`, one at a time. Nothing is shown
+that is not on the record. Awaiting `submit` is the backpressure.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.outbox import Outbox
 
 SNAPSHOT_EVERY: Final = 500
-"""Inputs between snapshots: a start handles at most twice so many again."""
+"""Inputs between snapshots. A start handles at most twice this number again."""
 
 _NOT_LOGGED: Final = (
     PhaseEntered,
@@ -57,20 +57,23 @@ _NOT_LOGGED: Final = (
     CardAwaited,
     ShoeLinkChanged,
 )
-"""The steps of a hand, which would be most of the log; incidents and devices, which have lines of their own."""
+"""Not logged here: the steps of a hand, which would fill the log, and incidents and devices, which have their own lines."""
 _log = structlog.get_logger("punto.controller")
 
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What became of an input: its number on the record, and why it was refused, None if it was not."""
+    """A handled input: its number on the record, and the refusal, None if it was accepted."""
 
     seq: int
     refusal: RefusedError | None = None
 
 
 class Raised(NamedTuple):
-    """When a standing alarm last came, and whose input that was, None if it was no person's; both None if nobody knows."""
+    """When an open alarm was last raised, and the person whose input raised it.
+
+    `who` is None if a device or the service raised it. Both are None if they are unknown.
+    """
 
     ts: str | None
     who: str | None
@@ -80,7 +83,7 @@ NOT_KNOWN: Final = Raised(None, None)
 
 
 class Engine:
-    """The table and everything that an input goes through."""
+    """The table, and the path of its inputs."""
 
     def __init__(
         self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics, *, restricted: bool
@@ -109,19 +112,19 @@ class Engine:
         *,
         restricted: bool = False,
     ) -> "Engine":
-        """Recover the table from the record and put this start on it.
+        """Recover the table from the record, and write this start to it.
 
-        Cards that the public has not seen, and the record's head, are published if `restricted`: the broker must keep
-        them from the public.
+        If `restricted`, cards that the public has not seen and the record's head are published; the broker must
+        not give them to the public.
 
         Raises:
             RecordError: the record cannot be trusted or written.
-            RefusedError: these settings may not be used with the table as it stands.
+            RefusedError: these settings are not allowed in the table's present state.
         """
         found = recover(journal.connection)
         table = found.table or Table.new(settings)
         started = ServiceStarted(version, settings)
-        Table(table.state).handle(started)  # refused here, a start leaves no trace on the record
+        Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
         journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, restricted=restricted)
@@ -133,11 +136,11 @@ class Engine:
 
     @property
     def state(self) -> TableState:
-        """The table as it is."""
+        """The table's present state."""
         return self.table.state
 
     async def submit_from_shoe(self, events: Sequence[ShoeEvent]) -> None:
-        """Submit what the shoe saw.
+        """Submit events of the shoe.
 
         Raises:
             RecordError: the record could not be written.
@@ -146,7 +149,7 @@ class Engine:
         await self._submit(events, "shoe")
 
     async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:
-        """Commit inputs together, handle them in order, and make known what came of them.
+        """Commit inputs together, handle them in order, and publish their effects.
 
         Raises:
             RecordError: the record could not be written; nothing was handled.
@@ -169,27 +172,26 @@ class Engine:
             return await handled
 
     def _snapshot_is_due(self, events: Sequence[Event]) -> bool:
-        """Whether to keep the table as it is before these events. A start's first input is the start itself."""
+        """Whether to take a snapshot before these events. A start's first input must be the start itself."""
         if any(isinstance(event, ServiceStarted) for event in events):
             return False
-        due = self.seq - self._journal.last_snapshot >= SNAPSHOT_EVERY
-        return (
-            due and self.seq == self._journal.last_seq
-        )  # what a cancelled task submitted may not be handled yet
+        # Inputs of a cancelled task may be submitted and not handled yet.
+        handled = self.seq == self._journal.last_seq
+        return handled and self.seq - self._journal.last_snapshot >= SNAPSHOT_EVERY
 
     def _take_snapshot(self, moment: str) -> Awaitable[None]:
-        """Keep the table as it is, in a snapshot that an input names; it goes with the next input into one commit."""
+        """Take a snapshot, and submit the input that names it; both go into one commit with the next input."""
         snapshot = Snapshot.of(*self._journal.head, self.state)
         seq = self._journal.last_seq + 1
 
-        def keep() -> None:
+        def store() -> None:
             self._handle(seq, moment, [snapshot.named])
             self._journal.add_snapshot(snapshot)
 
-        return self._journal.append(moment, "service", [EVENTS.dump_json(snapshot.named).decode()], keep)
+        return self._journal.append(moment, "service", [EVENTS.dump_json(snapshot.named).decode()], store)
 
     async def written(self) -> None:
-        """Wait until what the state shows is on the record too: a round that has just ended is written after it shows.
+        """Wait until the record is as far as the state: a round is written shortly after it has ended.
 
         Raises:
             RecordError: the record could not be written.
@@ -198,7 +200,7 @@ class Engine:
 
     @property
     def meter_topics(self) -> tuple[str, ...]:
-        """The topic of the table's meter; none where it has no progressive."""
+        """The topic of the table's meter; empty without a progressive."""
         progressive = self.state.progressive
         return () if progressive is None else (topics.progressive(progressive.books.settings.progressive),)
 
@@ -213,30 +215,28 @@ class Engine:
         try:
             effects = self.table.handle(event)
         except RefusedError as refusal:
-            self._note(seq, incidents_of(event, refusal))
+            self._record_incidents(seq, incidents_of(event, refusal))
             return Handled(seq, refusal)
-        self._note(seq, incidents_of(event, effects))
+        self._record_incidents(seq, incidents_of(event, effects))
         now = Raised(moment, getattr(event, "who", None))
         self.raised = {each.number: self.raised.get(each.number, now) for each in self.state.alarms}
-        moved = False
         for effect in effects:
-            moved = moved or isinstance(effect, MeterMoved)
             if isinstance(effect, Happened) and not isinstance(effect.happening, _NOT_LOGGED):
                 _log.info(effect.happening.kind.replace("_", " "), **_fields(effect.happening))
-            self._make_known(seq, moment, effect)
-        if moved:
+            self._publish(seq, moment, effect)
+        if any(isinstance(effect, MeterMoved) for effect in effects):
             self._journal.add_book_rows(seq, moment, self.state, effects)
         return Handled(seq)
 
-    def _note(self, seq: int, incidents: Sequence[Incident]) -> None:
+    def _record_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
         if incidents:
             self._journal.add_incidents(seq, incidents)
         for each in incidents:
-            say = _log.info if each.kind == "refused" else _log.warning
-            say(each.kind.replace("_", " "), seq=seq, code=each.code, text=each.text)
+            log = _log.info if each.kind == "refused" else _log.warning
+            log(each.kind.replace("_", " "), seq=seq, code=each.code, text=each.text)
 
-    def _make_known(self, seq: int, moment: str, effect: Effect) -> None:
-        if isinstance(effect, MeterMoved):  # its rows are the input's
+    def _publish(self, seq: int, moment: str, effect: Effect) -> None:
+        if isinstance(effect, MeterMoved):  # `_handle_one` writes its rows
             if isinstance(effect.entry, AwardLocked) and effect.entry.award.payer == "meter":
                 self.award_since = moment
         elif isinstance(effect, RoundEnded):
@@ -256,14 +256,12 @@ class Engine:
             )
             self._outbox.put(self._topic(topics.EVENT), message.wire())
         else:
-            self._outbox.put(self._topic(topics.RESTRICTED_CARD), self._restricted(seq, moment, effect))
-
-    def _restricted(self, seq: int, moment: str, effect: CardHeld) -> bytes:
-        id_ = f"{self.state.settings.table}/restricted/card/{seq}/{effect.position or 0}"
-        return RestrictedCard(id=id_, seq=seq, ts=moment, card=effect).wire()
+            id_ = f"{self.state.settings.table}/restricted/card/{seq}/{effect.position or 0}"
+            card = RestrictedCard(id=id_, seq=seq, ts=moment, card=effect)
+            self._outbox.put(self._topic(topics.RESTRICTED_CARD), card.wire())
 
     def _after(self, before: TableState) -> None:
-        """Note which retained messages are due for what the inputs changed."""
+        """Mark the retained messages as due that the inputs changed."""
         state = self.state
         if state is before:
             return
@@ -281,7 +279,7 @@ class Engine:
 
 
 def _fields(happening: Happening) -> dict[str, object]:
-    """What the log says of a happening: all that the public is told."""
+    """The fields of a happening for the log: all of them, because the public sees them too."""
     found = {each.name: getattr(happening, each.name) for each in fields(happening) if each.name != "kind"}
     return {
         name: " ".join(map(str, value)) if isinstance(value, tuple) else value

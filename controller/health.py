@@ -1,9 +1,8 @@
-"""How the service is doing, for the health message."""
+"""The health message of the service, and the record's state for the consoles."""
 
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from resource import getpagesize
@@ -12,7 +11,7 @@ from typing import Final
 from punto.controller.engine import Engine
 from punto.controller.journal.journal import Journal
 from punto.controller.messages.building import timestamp
-from punto.controller.messages.models import Health, Replay
+from punto.controller.messages.models import Health
 from punto.controller.outbox import Outbox
 from punto.drivers.base import LinkHealth
 
@@ -21,7 +20,7 @@ _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 
 
 class HealthReport:
-    """Makes the health message from what the parts of the service count."""
+    """Makes the health message from the counters of the service's parts."""
 
     def __init__(self, engine: Engine, journal: Journal, outbox: Outbox) -> None:
         self._engine = engine
@@ -31,7 +30,7 @@ class HealthReport:
         self._reports = 0
 
     def message(self, now: datetime, links: Mapping[str, LinkHealth]) -> Health:
-        """The next report; `links` are the devices', by their names."""
+        """The next report; `links` has the devices' links by the devices' names."""
         self._reports += 1
         table = self._engine.state.settings.table
         return Health(
@@ -47,12 +46,12 @@ class HealthReport:
             events_dropped=self._outbox.dropped,
             resident_bytes=resident_bytes(),
             links={name: dict(link.counters) for name, link in links.items()},
-            replay=None if self._journal.replayed is None else Replay(**asdict(self._journal.replayed)),
+            replay=self._journal.replayed,
         )
 
 
 class RecordHealth:
-    """The record as a console shows it: it is there as long as the service is, which ends if it cannot write."""
+    """The record as a console shows it. It is always connected: the service ends if it cannot write."""
 
     def __init__(self, journal: Journal, path: Path) -> None:
         self._journal = journal
@@ -60,7 +59,7 @@ class RecordHealth:
         self._since = datetime.now(UTC)
 
     def health(self) -> LinkHealth:
-        """How long it is, and the room on its disk."""
+        """The number of inputs, and the free space on the disk."""
         free = shutil.disk_usage(self._path.parent).free / 1e9
         inputs = self._journal.last_seq
         reason = f"{inputs:,} inputs, {free:,.1f} GB free on its disk"
@@ -68,5 +67,5 @@ class RecordHealth:
 
 
 def resident_bytes() -> int:
-    """The memory that this process has in use now."""
+    """The memory in use by this process, in bytes."""
     return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * getpagesize()

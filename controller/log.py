@@ -19,12 +19,12 @@ _LAST_LINES_SECONDS: Final = 1.0
 
 
 def add_level(parser: argparse.ArgumentParser) -> None:
-    """Take the level of what is logged."""
+    """Add the argument `--log-level`."""
     parser.add_argument(
         "--log-level",
         choices=LEVELS,
         default="info",
-        help="what is logged: this and what is graver (default info)",
+        help="the lowest level to log (default info)",
     )
 
 
@@ -51,19 +51,19 @@ def set_up(*, human: bool = False, level: str = "info") -> None:
 
 
 class _Library(logging.Handler):
-    """Hands on what the libraries log, so that each line has the form of all others."""
+    """Passes the log entries of libraries to structlog, so that all lines have the same form."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Log it as an event of the logger of that name."""
+        """Log a library's entry with the name of its logger."""
         structlog.get_logger().log(
             record.levelno, record.getMessage(), logger=record.name, exc_info=record.exc_info
         )
 
 
 class _Writer:
-    """Writes lines in a thread of its own: a pager or a pipe that nobody reads must not hold a table up.
+    """Writes lines in a separate thread: a pager or a pipe without a reader must not delay a table.
 
-    Lines that it cannot keep are dropped, and the next line says how many.
+    If the queue is full, lines are dropped, and the next line reports how many.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _Writer:
         atexit.register(self._finish)
 
     def msg(self, line: str) -> None:
-        """Have a line written."""
+        """Queue a line."""
         try:
             self._lines.put_nowait(line)
         except queue.Full:
@@ -86,19 +86,16 @@ class _Writer:
             line = self._lines.get()
             if dropped := self._dropped:
                 self._dropped -= dropped
-                lost = {
-                    "event": "lines lost, because nothing read the log",
-                    "lines": dropped,
-                    "level": "warning",
-                }
+                event = "log lines dropped: nothing read the log"
+                lost = {"event": event, "lines": dropped, "level": "warning"}
                 line = f"{json.dumps(lost)}\n{line}"
-            with suppress(OSError, ValueError):  # it is closed
+            with suppress(OSError, ValueError):  # standard error is closed
                 sys.stderr.write(f"{line}\n")
                 sys.stderr.flush()
             self._lines.task_done()
 
     def _finish(self) -> None:
-        """Write what is left before the process ends, if it is read."""
+        """Write the remaining lines before the process ends, within `_LAST_LINES_SECONDS`."""
         end = time.monotonic() + _LAST_LINES_SECONDS
         while self._lines.unfinished_tasks and time.monotonic() < end:
             time.sleep(0.01)

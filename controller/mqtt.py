@@ -1,7 +1,7 @@
-"""What a table says to the broker and hears from it, over its link.
+"""The table's messages to and from the broker.
 
-On each connection the table says that it is online and gives its full snapshot, so a last will never stays stuck and a
-broker that lost its memory is soon filled again.
+On each connection, the table publishes that it is online and its full snapshot. So a last will is always replaced,
+and a broker that lost its retained messages gets them again.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ from punto.drivers.base import LinkHealth
 
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.003
-"""How long after a snapshot the next one waits: a shoe as fast as it can be is not drawn card by card."""
+"""The pause between two runs of snapshots: a very fast shoe is not published card by card."""
 LONGEST_VERB: Final = 64
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
@@ -57,7 +57,7 @@ _log = structlog.get_logger("punto.controller.mqtt")
 
 
 class Broker:
-    """Sends what the outbox and the record hold, answers what is asked, for ever."""
+    """Sends the outbox and the record's rounds, and answers requests, until cancelled."""
 
     def __init__(
         self,
@@ -77,19 +77,19 @@ class Broker:
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
-        self._connection = ""  # names it in the ids of what is said of it
+        self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
-            # After a power cut all tables of a floor come back at once.
+            # After a power cut, all tables of a floor connect at the same time.
             Backoff(1, 10),
-            # One for each table and the same each time: the broker then ends a connection of ours that it still
-            # believes in before it takes the new one, so its last will cannot come after our "online".
+            # Always the same for a table: the broker ends the old connection, if it still has one, before it accepts
+            # the new one. So the old last will cannot come after the new "online".
             identifier=f"punto-{topic.base.replace('/', '-')}-{topic.table}",
             will=self._will,
-            lost=self._note,
+            lost=self._set_health,
         )
         self._builders: dict[str, Callable[[datetime], Message | None]] = {
-            topics.AVAILABILITY: self._online,
+            topics.AVAILABILITY: lambda now: self._availability("online", "running", now),
             topics.INFO: info,
             topics.HEALTH: health,
             topics.device("shoe"): lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
@@ -101,40 +101,38 @@ class Broker:
             self.retain(topics.RESTRICTED_HEAD, self._head)
 
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
-        """Send one retained message more when it is due, if `build` has one then."""
+        """Also send this retained message when it is due, unless `build` returns None."""
         self._builders[name] = build
 
     def health(self) -> LinkHealth:
-        """How the connection stands now."""
+        """The present state of the connection."""
         return self._health
 
-    def _note(self, reason: str) -> None:
-        """Note that the connection is there, or with a reason why not."""
-        since = self._health.since if self._health.connected is (reason == "") else datetime.now(UTC)
-        self._health = replace(self._health, connected=reason == "", reason=reason, since=since)
+    def _set_health(self, reason: str) -> None:
+        """Set the state: connected, or not connected with a reason."""
+        connected = reason == ""
+        since = self._health.since if self._health.connected is connected else datetime.now(UTC)
+        self._health = replace(self._health, connected=connected, reason=reason, since=since)
 
     async def run(self) -> None:
         """Keep the connection until cancelled."""
         await self._link.run(self._serve)
 
     async def say_offline(self, reason: str) -> None:
-        """Tell the broker, if it is there, that the service ends on purpose: a last will would only say that it is gone."""
+        """Publish that the service ends, and why, if the broker can be reached. A last will cannot give the reason."""
         try:
             async with asyncio.timeout(1), self._link.connection() as connection:
                 sender = Sender(connection)
                 sender.send(self._topic(topics.AVAILABILITY), self._offline(reason).wire(), retain=True)
                 await sender.all_taken()
         except (LinkError, ConfigError, TimeoutError):
-            _log.info("broker away at the end", reason=reason)
+            _log.info("broker not reached at the end", reason=reason)
 
     # --- one connection
 
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(datetime.now(UTC))
         return self._topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
-
-    def _online(self, now: datetime) -> Availability:
-        return self._availability("online", "running", now)
 
     def _head(self, now: datetime) -> RestrictedHead:
         head = self._journal.head
@@ -154,17 +152,16 @@ class Broker:
         )
 
     async def _serve(self, connection: Connection) -> None:
-        self._note("")
+        self._set_health("")
         if not await connection.subscribe(
             [self._topic(topics.wager_set("+")), self._topic(topics.request("+"))]
         ):
-            _log.warning(
-                "broker lets no wagers or requests in", hint="let this user read them (mosquitto.acl)"
-            )
+            hint = "let this user read wagers and requests (mosquitto.acl)"
+            _log.warning("broker refused the subscription to wagers or requests", hint=hint)
         outbox = self._outbox
 
         def send_events() -> None:
-            """Send what waits, as far as the window goes; the rest follows as the broker takes it."""
+            """Send waiting events until the window is full; the rest follows as the broker acknowledges them."""
             while outbox.events and events.has_room:
                 events.send(*outbox.take())
 
@@ -181,7 +178,7 @@ class Broker:
             outbox.disconnect()
 
     async def _send_snapshots(self, sender: Sender) -> None:
-        """Send the retained messages that are due, as they are by then; events go before them."""
+        """Send the retained messages that are due, each built when it is sent. Events go first."""
         outbox = self._outbox
         while True:
             await outbox.snapshots_wake.wait()
@@ -196,7 +193,7 @@ class Broker:
             await asyncio.sleep(SNAPSHOTS_EVERY_SECONDS)
 
     async def _send_rounds(self, sender: Sender) -> None:
-        """Send the record's rounds from where the broker last had them, in order, for ever."""
+        """Send the record's rounds in order, from the first that the broker does not have."""
         while True:
             await self._outbox.rounds_wake.wait()
             self._outbox.rounds_wake.clear()
@@ -205,7 +202,7 @@ class Broker:
                     await sender.room()
                     sender.send(self._topic(topics.ROUND), self._round(ts, game, record).wire())
                 await sender.all_taken()
-                # Only now has the broker them all. Whoever gets one twice after a crash knows it by its id.
+                # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
                 self._journal.rounds_were_sent(rounds[-1][2].round)
 
     def _round(self, ts: str, game: str, record: RoundRecord) -> Round:
@@ -227,18 +224,18 @@ class Broker:
                     await self._wager(seat, message.payload)
                 case ["request", verb]:
                     await self._request(verb, message.payload)
-                case _:  # amqtt delivers what nobody subscribed to
+                case _:  # amqtt also delivers topics without a subscription
                     pass
 
     async def _wager(self, seat: str, payload: bytes) -> None:
         if not _SEAT.fullmatch(seat):
-            _log.warning("wager for no seat ignored", seat=seat[:LONGEST_VERB])
+            _log.warning("wager of an invalid seat ignored", seat=seat[:LONGEST_VERB])
             return
         number = int(seat)
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
-            # As of the last input, for it is none itself and `seq` must not go back.
+            # It is not an input, so it gets the number of the last one: `seq` must not go back.
             self._answer_wager(
                 self._engine.seq, _id_of(payload), number, "bad_payload", first_fault(error), is_input=False
             )
@@ -246,10 +243,8 @@ class Broker:
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
         (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")
         refusal = handled.refusal
-        if refusal is None:
-            self._answer_wager(handled.seq, asked.id, number, None, None)
-        else:
-            self._answer_wager(handled.seq, asked.id, number, refusal.code, str(refusal))
+        code, reason = (None, None) if refusal is None else (refusal.code, str(refusal))
+        self._answer_wager(handled.seq, asked.id, number, code, reason)
 
     def _answer_wager(
         self,
@@ -275,8 +270,8 @@ class Broker:
         self._outbox.put(self._topic(topics.wager_result(seat)), answer.wire())
 
     async def _request(self, verb: str, payload: bytes) -> None:
-        if len(verb) > LONGEST_VERB:  # with it the answer's topic could be longer than a topic may be
-            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="ask for snapshot or rounds")
+        if len(verb) > LONGEST_VERB:  # the topic of the answer could be too long
+            _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot or rounds")
             return
         try:
             if verb == "snapshot":
@@ -284,7 +279,7 @@ class Broker:
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
             else:
-                reason = f"there is no request {verb!r}: ask for snapshot or rounds"
+                reason = f"there is no request {verb!r}: request snapshot or rounds"
                 answer = self._response(_id_of(payload), reason)
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
@@ -296,7 +291,7 @@ class Broker:
 
     def _response(self, request: str | None, error: str | None) -> Response:
         now = timestamp(datetime.now(UTC))
-        # Whoever asks again as it should be, by the same id, has another answer.
+        # If the client corrects its request and sends it with the same id, the answer has another id.
         id_ = f"{self._topic.table}/response/{request if error is None else now}"
         return Response(id=id_, seq=0, ts=now, request=request, error=error)
 
@@ -314,7 +309,7 @@ class Broker:
 
 
 class _Asked(BaseModel):
-    """What of a payload that is no request names it all the same."""
+    """The id of an invalid request, for its answer."""
 
     model_config = ConfigDict(strict=True)
 
@@ -322,7 +317,7 @@ class _Asked(BaseModel):
 
 
 def _id_of(payload: bytes) -> str | None:
-    """The id that a payload gives itself, None where none can be read."""
+    """The id in a payload, None if it cannot be read."""
     try:
         return _Asked.model_validate_json(payload).id
     except ValidationError:

@@ -1,12 +1,12 @@
-"""The connection to an MQTT broker, for everyone who has one: the table, its displays, the demo and its players.
+"""The connection to an MQTT broker, used by the table, its displays, the demo and its players.
 
-The only module that imports the MQTT client, so all that works around the client stands here:
+Only this module imports the MQTT client. It has all workarounds for the client:
 
-- Each connection has a new client: a used one sends old messages again (empicano/aiomqtt 269, 288).
-- The client is never given a timeout of its own: it would wait with `asyncio.wait_for`, which in Python 3.11 loses a
-  cancellation that comes in the moment of the answer (python/cpython 86296). `asyncio.timeout` does not.
-- It leaves a connection open that is given up while it is being made (`_abandon`).
-- Messages are published through the client under aiomqtt (`Connection.__init__`).
+- Each connection gets a new client: a used client sends old messages again (empicano/aiomqtt 269, 288).
+- The client gets no timeout: it would wait with `asyncio.wait_for`, which in Python 3.11 loses a cancellation that
+  comes together with the answer (python/cpython 86296). `asyncio.timeout` does not.
+- The client leaves the connection open if connecting is given up (`_abandon`).
+- Messages are published through paho, the client under aiomqtt (`Connection.__init__`).
 """
 
 import asyncio
@@ -27,37 +27,36 @@ from punto.controller.broker_login import BrokerConfig
 from punto.drivers.backoff import Backoff
 
 WINDOW: Final = 20
-"""Messages sent and not yet acknowledged, as many as the client library itself has in flight."""
+"""The most messages that are sent and not yet acknowledged: the same as the client library's limit."""
 STALLED_SECONDS: Final = 10
-"""How long a broker may leave everything unanswered, at most, before the connection is given up; its `keepalive`, if shorter."""
+"""A broker that answers nothing for this time is given up. If `keepalive` is shorter, it is the limit."""
 MOST_WAITING: Final = 4096
-"""Received messages waiting to be read above which more are discarded, with a warning."""
+"""The most received messages that wait to be read. Further messages are discarded with a warning."""
 LEAVE_SECONDS: Final = 1
 _REFUSED_SUBSCRIPTION: Final = 128
-# "Bad user name or password" and "not authorised" of MQTT 3.1.1, and as the client library translates them to MQTT 5.
-_NOT_LET_IN: Final = frozenset({4, 5, 134, 135})
-# Without it bursts stall for 40 ms, the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
+# "Bad user name or password" and "not authorised" in MQTT 3.1.1, and the client library's translation to MQTT 5.
+_NOT_AUTHORISED: Final = frozenset({4, 5, 134, 135})
+# Without it, bursts wait 40 ms for the delayed acknowledgement of TCP (the broker needs set_tcp_nodelay too).
 _NODELAY: Final = ((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),)
 
 T = TypeVar("T")
 _log = structlog.get_logger("punto.controller.mqtt")
-# What the client library says of a connection that broke is said by one line of ours: "broker away", with its reason.
+# Our own line "broker away" already reports a lost connection and its reason.
 _OF_A_LOST_CONNECTION: Final = re.compile(" on socket: |Could not gracefully disconnect")
 _library_log = logging.getLogger("punto.controller.mqtt.client")
 _library_log.addFilter(lambda record: _OF_A_LOST_CONNECTION.search(str(record.msg)) is None)
 
-
 LinkError = aiomqtt.MqttError
-"""The broker cannot be reached, does not let this user in, or the connection is lost."""
+"""The broker cannot be reached or refuses this user, or the connection is lost."""
 
 
 class ConnectionLostError(aiomqtt.MqttError):
-    """The connection is lost, or the broker has answered nothing for so long that it is given up."""
+    """The connection is lost, or it is given up because the broker does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A message as the broker delivered it; a `retained` one may be of any age."""
+    """A message from the broker. A `retained` message can be old."""
 
     topic: str
     payload: bytes
@@ -65,11 +64,11 @@ class Received:
 
 
 class Link:
-    """A connection that is made again for ever, with pauses by `backoff` between the attempts.
+    """A connection that is made again whenever it is lost, with the pauses of `backoff` between the attempts.
 
-    - `identifier` names the client to the broker, which ends an older connection of the same name.
-    - `will` gives the topic and the retained payload that the broker publishes if the connection is lost.
-    - `lost` is told why, each time that a connection is lost or cannot be made.
+    - `identifier` is the client's name at the broker, which ends an older connection of the same name.
+    - `will` returns the topic and the retained payload that the broker publishes if the connection is lost.
+    - `lost` is called with the reason each time that a connection is lost or cannot be made.
 
     Raises:
         ConfigError: the password or the authority's certificate cannot be read.
@@ -84,7 +83,7 @@ class Link:
         will: Callable[[], tuple[str, bytes]] | None = None,
         lost: Callable[[str], None] = lambda _: None,
     ) -> None:
-        broker.password()  # one that cannot be read is reported now, not at each connection
+        broker.password()  # a password that cannot be read is reported now, not at each connection
         self._broker = broker
         self._tls = broker.tls()
         self._backoff = backoff
@@ -94,20 +93,23 @@ class Link:
         self._patience = min(broker.keepalive, STALLED_SECONDS)
 
     async def run(self, session: Callable[["Connection"], Coroutine[Any, Any, None]]) -> NoReturn:
-        """Have a session on each connection until cancelled; what else than a lost connection ends it, escapes."""
+        """Run `session` on each connection until cancelled. Errors other than a lost connection are raised."""
         place = {"host": self._broker.host, "port": self._broker.port}
         while True:
             try:
                 async with self.connection() as connection:
                     self._backoff.reset()
                     _log.info("broker connected", **place)
-                    # In a task of its own: before Python 3.13 a task group whose task fails while it is being left
-                    # leaves a cancellation on its task, or loses one that comes at that moment.
+                    # In a separate task: before Python 3.13, if a task of a group fails while the group is being left,
+                    # the group's own task keeps a cancellation, or loses one that comes at that moment.
                     await asyncio.create_task(session(connection), name="mqtt session")
-            except* (aiomqtt.MqttError, ConfigError) as errors:  # the latter: the password's file has gone
+            except* (
+                aiomqtt.MqttError,
+                ConfigError,
+            ) as errors:  # ConfigError: the password's file was removed
                 error = errors.exceptions[0]
                 self._lost(str(error))
-                if not self._backoff.failures:  # one line for each absence
+                if not self._backoff.failures:  # one line until the broker is reached again
                     _log.warning("broker away", **place, reason=str(error), **_advice_on(error))
             if (task := asyncio.current_task()) is not None and task.cancelling():
                 raise asyncio.CancelledError
@@ -119,7 +121,7 @@ class Link:
 
         Raises:
             ConfigError: the password can no longer be read.
-            LinkError: the broker cannot be reached, or does not let this user in.
+            LinkError: the broker cannot be reached, or refuses this user.
         """
         client = aiomqtt.Client(
             self._broker.host,
@@ -147,23 +149,23 @@ class Link:
 
 
 class Connection:
-    """A connection that stands, until it is lost."""
+    """An open connection."""
 
     def __init__(self, client: aiomqtt.Client, patience: float) -> None:
         self._client = client
         self.patience = patience
-        """Seconds that the broker may leave everything unanswered."""
-        # The one thing that is taken from behind aiomqtt's interface, and from here on only what paho documents. aiomqtt
-        # publishes from a task for each message, and writes some turns of the loop later: a card would reach the displays
-        # half as late again.
-        self._paho = client._client  # noqa: SLF001 - as above; test_mqtt_link.py holds it for the versions allowed
+        """Seconds within which the broker must answer."""
+        # This is the only use of a private name of aiomqtt; all else is paho's documented interface. aiomqtt publishes
+        # from a task for each message and writes some turns of the loop later: a card would take 1.5 times as long to
+        # reach the displays.
+        self._paho = client._client  # noqa: SLF001 - as above; test_mqtt_link.py tests it with the allowed versions
         self._acknowledged: dict[int, Callable[[], None]] = {}
         self._write_later = self._paho.on_socket_register_write
         self._paho.on_publish = self._on_publish
         self._paho.on_socket_register_write = self._on_socket_register_write
 
     async def subscribe(self, topics: Sequence[str]) -> bool:
-        """Subscribe to these topics, and return whether the broker's access list lets this user read them all.
+        """Subscribe to these topics. Return whether the broker's access list lets this user read them all.
 
         Raises:
             LinkError: the connection is lost.
@@ -172,7 +174,7 @@ class Connection:
         return _REFUSED_SUBSCRIPTION not in granted
 
     async def messages(self) -> AsyncIterator[Received]:
-        """What the broker delivers, which may be more than was subscribed to (amqtt does that).
+        """The received messages. amqtt may deliver more than the subscribed topics.
 
         Raises:
             LinkError: the connection is lost.
@@ -184,7 +186,7 @@ class Connection:
     def publish(
         self, topic: str, payload: bytes, acknowledged: Callable[[], None], *, retain: bool = False
     ) -> bool:
-        """Publish with QoS 1 before this returns, and call `acknowledged` once the broker has it; False if it is not there."""
+        """Publish at once with QoS 1, and call `acknowledged` when the broker has it. False if the connection is lost."""
         info = self._paho.publish(topic, payload, 1, retain)
         if info.rc == 0:
             self._acknowledged[info.mid] = acknowledged
@@ -194,33 +196,33 @@ class Connection:
         self._acknowledged.pop(mid)()
 
     def _on_socket_register_write(self, client: Any, userdata: Any, sock: Any) -> None:
-        """Write at once; what does not go at once, and a connection that broke, is left to the loop as before."""
+        """Write at once. The event loop writes the rest, and finds errors, as without this callback."""
         with suppress(Exception):
             client.loop_write()
-        # the write may have found the connection broken, and closed its socket
+        # the write closes the socket if the connection is broken
         if client.want_write() and self._write_later is not None and sock.fileno() >= 0:
             self._write_later(client, userdata, sock)
 
 
 class Sender:
-    """Publishes in order, with several messages under way; what is not acknowledged in the end was not sent."""
+    """Publishes messages in order, up to `WINDOW` at a time. A message without an acknowledgement was not sent."""
 
     def __init__(self, connection: Connection, acknowledged: Callable[[], None] = lambda: None) -> None:
         self._connection = connection
-        self._tell = acknowledged
-        self._under_way = 0
+        self._on_acknowledged = acknowledged
+        self._in_flight = 0
         self._lost = False
         self._changed = asyncio.Event()
 
     @property
     def has_room(self) -> bool:
-        """Whether the window has room; never on a connection that is lost."""
-        return self._under_way < WINDOW and not self._lost
+        """Whether the window has room; False if the connection is lost."""
+        return self._in_flight < WINDOW and not self._lost
 
     def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish now. A connection that is lost is seen by whoever waits for `room` or for all to be taken."""
+        """Publish now. `room` and `all_taken` report a lost connection."""
         if self._connection.publish(topic, payload, self._acknowledged, retain=retain):
-            self._under_way += 1
+            self._in_flight += 1
         else:
             self._lost = True
             self._changed.set()
@@ -229,48 +231,48 @@ class Sender:
         """Wait until the window has room.
 
         Raises:
-            ConnectionLostError: the connection is lost, or the broker has acknowledged nothing for long.
+            ConnectionLostError: the connection is lost, or the broker does not acknowledge.
         """
         await self._until(WINDOW - 1)
 
     async def all_taken(self) -> None:
-        """Wait until the broker has taken everything.
+        """Wait until the broker has acknowledged everything.
 
         Raises:
-            ConnectionLostError: the connection is lost, or the broker has acknowledged nothing for long.
+            ConnectionLostError: the connection is lost, or the broker does not acknowledge.
         """
         await self._until(0)
 
     async def _until(self, most: int) -> None:
-        while self._under_way > most and not self._lost:
+        while self._in_flight > most and not self._lost:
             self._changed.clear()
             await _answered(self._changed.wait(), self._connection.patience)
         if self._lost:
             raise ConnectionLostError("the connection is lost")
 
     def _acknowledged(self) -> None:
-        self._under_way -= 1
+        self._in_flight -= 1
         self._changed.set()
-        self._tell()
+        self._on_acknowledged()
 
 
-async def _answered(asked: Awaitable[T], patience: float) -> T:
-    """What the broker answers.
+async def _answered(request: Awaitable[T], patience: float) -> T:
+    """The broker's answer to a request.
 
     Raises:
-        ConnectionLostError: it has answered nothing for `patience` seconds.
+        ConnectionLostError: there was no answer within `patience` seconds.
     """
     try:
         async with asyncio.timeout(patience):
-            return await asked
+            return await request
     except TimeoutError:
         raise ConnectionLostError(f"the broker has answered nothing for {patience:g} s") from None
 
 
 async def _abandon(client: aiomqtt.Client) -> None:
-    """Close a connection that was given up while it was being made, which aiomqtt leaves open.
+    """Close a connection that was given up while it was being made; aiomqtt leaves it open.
 
-    The broker may still have it in its queue, and would take it later in place of the one that we have by then.
+    Otherwise the broker, which may still have it in its queue, could accept it later and end our newer connection.
     """
     client.timeout = 0
     with suppress(aiomqtt.MqttError):
@@ -281,16 +283,16 @@ async def _leave(client: aiomqtt.Client) -> None:
     with suppress(aiomqtt.MqttError, TimeoutError):
         async with asyncio.timeout(LEAVE_SECONDS):
             await client.__aexit__(None, None, None)
-            async for _ in client.messages:  # what was not read any more, and then why it ended
+            async for _ in client.messages:  # the unread messages; then the reason of the end is raised
                 pass
 
 
 def _advice_on(error: BaseException) -> dict[str, str]:
-    """The `hint` for the log entry of a connection's end; nothing where the broker did not refuse the user."""
+    """The `hint` for the log entry of a lost connection; empty unless the broker refused the user."""
     code = getattr(error, "rc", None)
-    if getattr(code, "value", code) not in _NOT_LET_IN:
+    if getattr(code, "value", code) not in _NOT_AUTHORISED:
         return {}
     return {
-        "hint": "the broker does not let this user in: set username and password_file in [mqtt], and give the broker's "
-        "password file (mosquitto_passwd) and ACL that user"
+        "hint": "the broker refuses this user: set username and password_file in [mqtt], and add the user to the "
+        "broker's password file (mosquitto_passwd) and ACL"
     }

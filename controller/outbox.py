@@ -1,7 +1,7 @@
-"""What waits for the broker: events in order, and which retained snapshots are due.
+"""The outgoing messages: events in order, and the names of the retained snapshots that are due.
 
-Bounded, whatever the broker does. Events are sent while it is there and dropped while it is away, which consumers
-see by their numbers; snapshots are replaced, never queued; rounds wait on the record, not here.
+Its size is bounded. While the broker is connected, events are sent; while it is away, they are dropped, and
+consumers see the gap in their numbers. A newer snapshot replaces an older one. Rounds wait on the record.
 """
 
 import asyncio
@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import Final
 
 MANY_WAITING: Final = 256
-"""Events waiting above which the shoe's driver is held back while the broker is there."""
+"""Above this number of waiting events, the shoe's driver waits, if the broker is connected."""
 MOST_WAITING: Final = 4096
-"""Events waiting above which the oldest is dropped: a broker that is there and takes nothing."""
+"""Above this number of waiting events, the oldest is dropped: the broker is connected but takes nothing."""
 
 
 class Outbox:
-    """Filled by the engine, drained by the broker's connection."""
+    """The engine fills it; the broker's connection empties it."""
 
     def __init__(self) -> None:
         self.events: deque[tuple[str, bytes]] = deque()
@@ -30,15 +30,15 @@ class Outbox:
 
     @property
     def connected(self) -> bool:
-        """Whether a broker is there to take what is put in."""
+        """Whether a broker is connected."""
         return self._send is not None
 
     def connect(self, send: Callable[[], None]) -> None:
-        """The broker is there: take events from now on, and call `send` at each so that none waits for its turn."""
+        """Keep events from now on, and call `send` after each, so that it goes out at once."""
         self._send = send
 
     def disconnect(self) -> None:
-        """The broker is gone: let go of what only it could have taken."""
+        """Discard the waiting events: the connection to the broker is lost."""
         self._send = None
         self.dropped += len(self.events)
         self.events.clear()
@@ -56,10 +56,10 @@ class Outbox:
             self._send()
 
     def take(self) -> tuple[str, bytes]:
-        """The event that has waited longest.
+        """Remove and return the oldest event.
 
         Raises:
-            IndexError: none waits.
+            IndexError: there are no events.
         """
         first = self.events.popleft()
         if len(self.events) <= MANY_WAITING // 2:
@@ -67,14 +67,14 @@ class Outbox:
         return first
 
     def snapshot_due(self, *names: str) -> None:
-        """The retained messages of these names have changed."""
+        """Mark the retained messages of these names as changed."""
         self.due.update(names)
         self.snapshots_wake.set()
 
     def rounds_are_due(self) -> None:
-        """The record has rounds that the broker has not."""
+        """Report that the record has rounds that the broker does not have."""
         self.rounds_wake.set()
 
     async def room(self) -> None:
-        """Wait until few enough events wait; returns at once while no broker is there."""
+        """Wait until there is room for more events. Returns at once if no broker is connected."""
         await self._room.wait()

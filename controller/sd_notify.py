@@ -1,4 +1,4 @@
-"""Telling systemd that the service is ready, alive or stopping (sd_notify(3)); silent where there is none."""
+"""Reports to systemd that the service is ready, alive or stopping (sd_notify(3)). Without systemd it does nothing."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ _log = structlog.get_logger("punto.controller")
 
 
 def notify(message: str) -> None:
-    """Send "READY=1", "WATCHDOG=1" or "STOPPING=1". A systemd that does not listen never holds up the table."""
+    """Send "READY=1", "WATCHDOG=1" or "STOPPING=1". If systemd does not receive it, the table continues."""
     address = os.environ.get("NOTIFY_SOCKET")
     if not address:
         return
@@ -19,4 +19,4 @@ def notify(message: str) -> None:
             to_systemd.connect(f"\0{address[1:]}" if address.startswith("@") else address)
             to_systemd.send(message.encode())
         except OSError as error:
-            _log.warning("systemd not told", message=message, reason=str(error))
+            _log.warning("systemd not notified", message=message, reason=str(error))

@@ -1,12 +1,12 @@
 """Starts the service's parts in order, keeps them in one task group, and stops them in order.
 
-A lost device or broker is retried inside its own task. Everything else that escapes a task ends them all: the
-process ends, systemd starts it again, and it recovers from the record.
+A lost device or broker is retried inside its own task. Any other error in a task ends all tasks and the process;
+systemd starts it again, and it recovers from the record.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
     from punto.controller.devices.card_door import CardDoor
 
 STATE_EVERY_SECONDS = 1
-"""How often the state is sent again, so that a display knows that it is live."""
+"""How often the state is sent again, so that a display can show that it is live."""
 
 _log = structlog.get_logger("punto.controller")
 
 
 class Consoles(Protocol):
-    """The consoles of one table, which are opened when they are made."""
+    """The consoles of one table. Making them opens their port."""
 
     async def serve(self) -> None:
         """Serve them until cancelled."""
 
 
 class Linked(Protocol):
-    """A device, the broker or the record."""
+    """A device, the broker or the record, as the consoles show it."""
 
     def health(self) -> LinkHealth:
-        """How it stands now."""
+        """Its present state."""
 
 
 ConsolesOf = Callable[[ServiceConfig, Desk, "Gate"], Consoles]
@@ -73,126 +73,150 @@ async def serve(
     doors_of: DoorsOf,
     ready: Callable[[], None] | None = None,
 ) -> None:
-    """Run one table's service until cancelled; `ready` is called once it has recovered and takes orders.
+    """Run one table's service until cancelled. `ready` is called when the record is recovered and orders are taken.
 
-    `consoles_of` makes the consoles if the configuration has any; `doors_of` those devices' doors that nothing else at the table
-    needs to know.
+    `consoles_of` makes the consoles, if they are configured. `doors_of` makes the doors of devices that no other
+    part of the table needs.
 
     Raises:
         ConfigError: the operators' socket, the consoles, the accounts or the broker's password cannot be used.
         RecordError: the record cannot be opened, trusted or written.
-        RefusedError: the configuration may not be used with the table as it stands.
+        RefusedError: the configuration is not allowed in the table's present state.
     """
     outbox = Outbox()
     journal = Journal.open(config.record.path)
     try:
         topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
+        restricted = config.mqtt is not None and config.mqtt.restricted
         engine = await Engine.start(
-            journal,
-            outbox,
-            topic,
-            config.settings(),
-            own_version(),
-            restricted=config.mqtt is not None and config.mqtt.restricted,
+            journal, outbox, topic, config.settings(), own_version(), restricted=restricted
         )
-        shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
-        spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
-        gate = None if config.accounts is None else gate_of(config.accounts, config.console, engine)
-        cards = _card_door(config, engine, outbox, devices, gate)
-        fitted = _fitted(config, devices, spots, cards)
-        keypad = _keypad_door(config, engine, outbox, devices, fitted)
-        others = doors_of(config, engine, outbox)
-        doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
-        links: dict[str, Linked] = {door.device: door for door in doors}
-        broker = _broker(config, engine, journal, outbox, topic, links)
-        # The consoles show these too.
-        parts = {**links, **({} if broker is None else {"broker": broker})}
-        parts["record"] = health.RecordHealth(journal, config.record.path)
-        fitted = replace(fitted, links=lambda: _health_of(parts))
+        service = _Service(config, engine, journal, outbox, devices)
+        service.connect(topic, doors_of)
         _log.info("table recovered", table=config.table.id, phase=engine.state.phase, inputs=engine.seq)
         ended = "the service failed"
         try:
-            await _run(
-                config, engine, journal, outbox, broker, devices, doors, fitted, gate, consoles_of, ready
-            )
+            await service.run(consoles_of, ready)
         except asyncio.CancelledError:
             ended = "the service was stopped"
             raise
         finally:
             _log.info("table ended", table=config.table.id, reason=ended, inputs=engine.seq)
             notify("STOPPING=1")
-            if broker is not None:
-                await broker.say_offline(ended)
+            if service.broker is not None:
+                await service.broker.say_offline(ended)
     finally:
         await journal.close()
 
 
-async def _run(  # noqa: PLR0913, PLR0917 - the parts of a service
-    config: ServiceConfig,
-    engine: Engine,
-    journal: Journal,
-    outbox: Outbox,
-    broker: Broker | None,
-    devices: Devices,
-    doors: Sequence[DeviceDoor[Any]],
-    fitted: Fitted,
-    gate: "Gate | None",
-    consoles_of: ConsolesOf,
-    ready: Callable[[], None] | None,
-) -> None:
-    for each in doors:
-        await each.begin()
-    desk = Desk(engine, config.folder, fitted, gate)
-    console = None if config.console is None or gate is None else consoles_of(config, desk, gate)
-    replay = BackgroundReplay(
-        config.record.path, journal, lambda found: engine.submit([RecordDiffers(found)], "service")
-    )
-    of = config.operator
-    door = None if of is None else socket_door.open_at(of.socket, of.mode_bits, of.group)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(journal.watch(), name="journal")
-        tasks.create_task(_beat(engine, journal, outbox), name="heartbeat")
-        tasks.create_task(replay.run(), name="replay")
-        if door is not None:
-            tasks.create_task(socket_door.serve(door, desk), name="operators")
-        if console is not None:
-            tasks.create_task(console.serve(), name="console")
-        for each in doors:
-            tasks.create_task(each.run(), name=each.device)
-            if broker is not None:
-                broker.retain(topics.device(each.device), each.message)
-        if devices.configuration_keypad is not None:
-            tasks.create_task(_watch(devices.configuration_keypad, engine), name="configuration keypad")
-        if broker is not None:
-            _attend_edge(tasks, config, engine, outbox, broker)
-            for name in engine.meter_topics:
-                broker.retain(
-                    name,
-                    lambda now: progressive_message(engine.state, engine.seq, engine.award_since, now),
-                )
-            tasks.create_task(broker.run(), name="broker")
-        # Ready means that the record is recovered and orders are taken. A broker may be away for hours, and a
-        # service that waited for it would be restarted for ever.
-        notify("READY=1")
-        if ready is not None:
-            ready()
+@dataclass
+class _Service:
+    """The parts of one table's service."""
+
+    config: ServiceConfig
+    engine: Engine
+    journal: Journal
+    outbox: Outbox
+    devices: Devices
+    gate: "Gate | None" = None
+    broker: Broker | None = None
+    doors: list[DeviceDoor[Any]] = field(default_factory=list)
+    fitted: Fitted = field(default_factory=Fitted)
+
+    def connect(self, topic: topics.Topics, doors_of: DoorsOf) -> None:
+        """Make the doors of the devices, the accounts' gate and the broker's link."""
+        config, engine, outbox, devices = self.config, self.engine, self.outbox, self.devices
+        shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
+        spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)
+        if config.accounts is not None:
+            self.gate = gate_of(config.accounts, config.console, engine)
+        cards = _card_door(config, engine, outbox, devices, self.gate)
+        fitted = _fitted(config, devices, spots, cards)
+        keypad = None
+        if devices.keypad is not None and config.keypad is not None:
+            keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, fitted.start_game)
+        others = doors_of(config, engine, outbox)
+        self.doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
+        links: dict[str, Linked] = {door.device: door for door in self.doors}
+        self.broker = _broker(config, engine, self.journal, outbox, topic, links)
+        # The consoles show the broker and the record too.
+        parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
+        parts["record"] = health.RecordHealth(self.journal, config.record.path)
+        self.fitted = replace(fitted, links=lambda: _health_of(parts))
+
+    async def run(self, consoles_of: ConsolesOf, ready: Callable[[], None] | None) -> None:
+        """Run all parts until one fails or the service is cancelled."""
+        config, engine = self.config, self.engine
+        for each in self.doors:
+            await each.begin()
+        desk = Desk(engine, config.folder, self.fitted, self.gate)
+        console = (
+            None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
+        )
+        replay = BackgroundReplay(
+            config.record.path, self.journal, lambda place: engine.submit([RecordDiffers(place)], "service")
+        )
+        of = config.operator
+        door = None if of is None else socket_door.open_at(of.socket, of.mode_bits, of.group)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.journal.watch(), name="journal")
+            tasks.create_task(_beat(engine, self.journal, self.outbox), name="heartbeat")
+            tasks.create_task(replay.run(), name="replay")
+            if door is not None:
+                tasks.create_task(socket_door.serve(door, desk), name="operators")
+            if console is not None:
+                tasks.create_task(console.serve(), name="console")
+            for each in self.doors:
+                tasks.create_task(each.run(), name=each.device)
+            if self.devices.configuration_keypad is not None:
+                watch = _watch(self.devices.configuration_keypad, engine)
+                tasks.create_task(watch, name="configuration keypad")
+            if self.broker is not None:
+                self._publish(tasks, self.broker)
+            # Ready means that the record is recovered and orders are taken. The service does not wait for the broker: if
+            # the broker were away for hours, systemd would restart the service again and again.
+            notify("READY=1")
+            if ready is not None:
+                ready()
+
+    def _publish(self, tasks: asyncio.TaskGroup, broker: Broker) -> None:
+        """Start the broker's link with the retained messages of devices, edges and meters."""
+        config, engine = self.config, self.engine
+        for each in self.doors:
+            broker.retain(topics.device(each.device), each.message)
+        if config.edge is not None:
+            edge = LiveEdge(config.table.id, config.edge.share, self.outbox)
+            engine.watchers.append(edge.see)
+            edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
+            broker.retain(topics.RESTRICTED_EDGE, edge.message)
+            tasks.create_task(edge.run(), name="edge")
+        for name in engine.meter_topics:
+            broker.retain(
+                name, lambda now: progressive_message(engine.state, engine.seq, engine.award_since, now)
+            )
+        tasks.create_task(broker.run(), name="broker")
 
 
-def _attend_edge(
-    tasks: asyncio.TaskGroup, config: ServiceConfig, engine: Engine, outbox: Outbox, broker: Broker
-) -> None:
-    if config.edge is not None:
-        edge = LiveEdge(config.table.id, config.edge.share, outbox)
-        engine.watchers.append(edge.see)
-        edge.see(engine.state, engine.seq)  # a start in mid-shoe finds one to value
-        broker.retain(topics.RESTRICTED_EDGE, edge.message)
-        tasks.create_task(edge.run(), name="edge")
+async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
+    """Send the state again every second, and report to systemd that the path to the disk still works."""
+    beats = 0
+    while True:
+        await asyncio.sleep(STATE_EVERY_SECONDS)
+        async with engine.path:  # if the ordered path is blocked, this sign of life stops too
+            await journal.rounds_after(journal.last_round, 1)
+        notify("WATCHDOG=1")
+        beats += 1
+        outbox.snapshot_due(topics.STATE, *engine.meter_topics)
+        if beats % health.EVERY_SECONDS == 0:
+            outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
+            if engine.restricted:
+                outbox.snapshot_due(topics.RESTRICTED_HEAD)
 
 
 def _fitted(
     config: ServiceConfig, devices: Devices, spots: CoinSpotDoor | None, cards: "CardDoor | None"
 ) -> Fitted:
-    """What the table's devices do for its progressive."""
+    """The functions of the table's devices for its progressive."""
 
     def gives() -> frozenset[str]:
         kinds = set()
@@ -219,16 +243,8 @@ def _health_of(parts: Mapping[str, Linked]) -> dict[str, LinkHealth]:
     return {name: part.health() for name, part in parts.items()}
 
 
-def _keypad_door(
-    config: ServiceConfig, engine: Engine, outbox: Outbox, devices: Devices, fitted: Fitted
-) -> KeypadDoor | None:
-    if devices.keypad is None or config.keypad is None:
-        return None
-    return KeypadDoor(engine, outbox, devices.keypad, config.keypad, fitted.start_game)
-
-
 async def _watch(keypad: DeviceWatch, engine: Engine) -> None:
-    """Put on the record whether the score display's configuration keypad is there."""
+    """Record when the score display's configuration keypad is attached or removed."""
 
     async def report(attached: bool, path: str) -> None:
         await engine.submit([ConfigurationKeypad(attached, path)], "configuration keypad")
@@ -236,29 +252,13 @@ async def _watch(keypad: DeviceWatch, engine: Engine) -> None:
     await keypad.run(report)
 
 
-async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
-    """Send the state again every second, and tell systemd that the path to the disk still works."""
-    beats = 0
-    while True:
-        await asyncio.sleep(STATE_EVERY_SECONDS)
-        async with engine.path:  # whoever holds the path up holds up this sign of life too
-            await journal.rounds_after(journal.last_round, 1)
-        notify("WATCHDOG=1")
-        beats += 1
-        outbox.snapshot_due(topics.STATE, *engine.meter_topics)
-        if beats % health.EVERY_SECONDS == 0:
-            outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
-            if engine.restricted:
-                outbox.snapshot_due(topics.RESTRICTED_HEAD)
-
-
 def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -> "Gate":
-    """The way in for the people with accounts; whoever makes it closes it.
+    """The gate for the people with accounts. The caller closes its accounts.
 
     Raises:
         ConfigError: the accounts cannot be opened.
     """
-    # A table without accounts does not load what their passwords are checked with.
+    # A table without accounts does not load the password library.
     from punto.controller.accounts.accounts import Accounts  # noqa: PLC0415
     from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
@@ -268,7 +268,7 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
         raise ConfigError([Problem(str(error), key="accounts.path")]) from error
     for name in accounts.not_as_logged():
         _log.warning(
-            "an account does not match the audit log and is not let in: see `punto operators log`, then restore the account",
+            "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
             account=name,
         )
     return Gate(accounts, engine, of, 0 if console is None else console.idle_minutes)

@@ -1,8 +1,8 @@
-"""The web server of the consoles and of the displays, inside a program that runs other things too.
+"""The web server of the consoles and of the displays, which runs inside a larger program.
 
-Nobody keeps others out by opening connections: each has so long to send a request whole, and so long to take something
-of an answer. Where there are too many, one that asks for nothing is ended for the new one, and where all are being
-answered, one of the address that holds most.
+A client cannot keep others out by opening connections. Each connection has a time limit to send a whole request, and
+one to receive some of an answer. If there are too many connections, one without a request is ended for the new one;
+if all have requests, one of the address with most connections is ended.
 """
 
 import asyncio
@@ -26,21 +26,20 @@ from punto.configs.problems import ConfigError, Problem, cut
 SHARED: Final = Path(__file__).parent / "shared_pages"
 """What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
 ASK_SECONDS: Final = 10
-"""So long a connection may be silent, a request may take to come, head and body, and an answer may lie untaken."""
-MOST_CONNECTIONS: Final = 500  # half of the files that a process may commonly have open
-MOST_ACCEPTED: Final = (
-    700  # with those that are still beginning TLS, or have unread answers when they are closed
-)
-BACKLOG: Final = 64  # asyncio takes as many connections as these before it looks at one of them
+"""The time limit of a silent connection, of a request (head and body), and of an answer of which nothing is received."""
+MOST_CONNECTIONS: Final = 500  # half of the usual limit of open files for a process
+# These include the connections that are still beginning TLS, or were closed with unread answers.
+MOST_ACCEPTED: Final = 700
+BACKLOG: Final = 64  # asyncio accepts this number of connections before it handles one of them
 
 _T = TypeVar("_T")
 
 
 def listen(host: str, port: int, key: str = "", remedy: str = "name another") -> socket.socket:
-    """A socket that listens there; `key` is that of the port in the configuration.
+    """A listening socket. `key` is the port's key in the configuration; `remedy` ends the error's message.
 
     Raises:
-        ConfigError: the address cannot be listened on; `remedy` says what to do.
+        ConfigError: the address cannot be listened on.
     """
     try:
         return _listen(host, port)
@@ -54,16 +53,16 @@ def _listen(host: str, port: int) -> socket.socket:
         family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-    except UnicodeError:  # such as a part of 64 letters
-        raise OSError("no host can have this name") from None
+    except UnicodeError:  # such as a label of 64 letters
+        raise OSError("this is not a valid host name") from None
     try:
         bound = socket.create_server(address[:2], family=family)
-    except OSError as error:  # Python adds the address to it, as a tuple
+    except OSError as error:  # Python adds the address to its message, as a tuple
         raise OSError(error.errno, os.strerror(error.errno or 0)) from None
     listener = Listener(fileno=bound.detach())
-    # Every connection inherits these. asyncio sets the first only on sockets that it has made itself; without it the
-    # second part of an answer waits for the browser's acknowledgement of the first: 40 ms. By the second the kernel
-    # ends a connection that takes nothing of what is sent to it.
+    # Every connection inherits these options. TCP_NODELAY: asyncio sets it only on sockets that it made itself; without
+    # it, the second part of an answer waits 40 ms for the browser's acknowledgement of the first. TCP_USER_TIMEOUT: the
+    # kernel ends a connection that acknowledges nothing.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(ASK_SECONDS * 1000))
     return listener
@@ -77,9 +76,9 @@ def address_of(listener: socket.socket, *, tls: bool = False) -> str:
 
 
 class Listener(socket.socket):
-    """A socket that listens, and lets only so many stay open of what it has accepted.
+    """A listening socket that limits the number of its open connections.
 
-    A `Connection` does not hear of its transport before TLS has begun, and a stranger need never begin it.
+    A `Connection` cannot limit them: it begins only after the TLS handshake, and a client may never begin that.
     """
 
     def __init__(self, *, fileno: int) -> None:
@@ -87,20 +86,20 @@ class Listener(socket.socket):
         self._accepted: list[tuple[str, socket.socket]] = []
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection. One too many is shut down: its transport sees the end and closes it."""
+        """Accept a connection. If there are too many, shut one down; its transport then closes it."""
         accepted, address = super().accept()
         still_open = [(whose, each) for whose, each in self._accepted if each.fileno() >= 0]
         self._accepted = [*still_open, (address[0], accepted)]
         if len(self._accepted) > MOST_ACCEPTED:
             ended = _one_too_many(self._accepted)
             self._accepted.remove(ended)
-            with contextlib.suppress(OSError):  # its other end has gone
+            with contextlib.suppress(OSError):  # the client has closed it
                 ended[1].shutdown(socket.SHUT_RDWR)
         return accepted, address
 
 
 def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
-    """Of connections and their addresses: the oldest of the address with most, or the last, if none has more than its."""
+    """Choose from (address, connection) pairs: the oldest of the address with most, or the newest if no other has more."""
     held = Counter(address for address, _ in those)
     newest = those[-1]
     address, most = held.most_common(1)[0]
@@ -110,7 +109,7 @@ def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
 
 
 class Server(uvicorn.Server):
-    """A server whose program minds the signals itself; `headers` go with every answer."""
+    """A server that leaves the signals to its program. `headers` are added to every answer."""
 
     def __init__(
         self,
@@ -129,9 +128,9 @@ class Server(uvicorn.Server):
                 http=Connection,
                 backlog=BACKLOG,
                 log_config=None,
-                log_level="error",  # what strangers send that is no request is no news
+                log_level="error",  # invalid requests of unknown clients are not logged
                 access_log=False,
-                proxy_headers=False,  # who asks is who the connection is from
+                proxy_headers=False,  # the client is the connection's own address
                 timeout_graceful_shutdown=2,
                 ssl_context_factory=None if tls is None else lambda *_: tls,
             )
@@ -140,20 +139,20 @@ class Server(uvicorn.Server):
         self._stopped = asyncio.Event()
 
     def stop(self) -> None:
-        """End `serve`, once the answers that are being made are given."""
+        """End `serve` after the current answers."""
         self.should_exit = True
         self._stopped.set()
 
     async def main_loop(self) -> None:
-        """Tick once a second and end when stopped. uvicorn's own loop wakes ten times a second to look for its end."""
+        """Tick once a second, and end when stopped. uvicorn's own loop wakes ten times a second."""
         while not await self.on_tick(0):
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopped.wait(), 1)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the listeners, end the connections, and wait for answers whose browser has gone.
+        """Close the listeners, end the connections, and wait for answers to browsers that have disconnected.
 
-        Where there are none of either, uvicorn's tenth of a second is not waited for.
+        If there are no connections and no answers, uvicorn's own pause of 0.1 s is skipped.
         """
         if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
@@ -164,14 +163,14 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave them alone."""
+        """Do not capture them: the program handles its signals."""
         yield
 
 
 class Connection(H11Protocol):
-    """A browser's connection, ended when a request does not come in time.
+    """A browser's connection. It is ended if a request does not come in time.
 
-    An answer may take as long as it likes, to be made and to be read, while something of it is taken now and then.
+    There is no limit for making and reading an answer, as long as some of it is received within each `ASK_SECONDS`.
     """
 
     _silent: bool
@@ -179,30 +178,30 @@ class Connection(H11Protocol):
     _limit: asyncio.TimerHandle
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
+        """Start the time limit of the first request."""
         super().connection_made(transport)
         self._wait(silent=True)
         if len(self.connections) > MOST_CONNECTIONS:
             self._end_one_too_many()
 
     def data_received(self, data: bytes) -> None:
-        """Give a request that begins its own time."""
+        """Start a new time limit when a request begins."""
         if self._silent:
             self._limit.cancel()
             self._wait(silent=False)
         super().data_received(data)
 
     def on_response_complete(self) -> None:
-        """Begin to wait for another."""
+        """Start the time limit of the next request."""
         self._limit.cancel()
         self._wait(silent=True)
         super().on_response_complete()
 
     def timeout_keep_alive_handler(self) -> None:
-        """Leave it: uvicorn would have the time to ask again begin before the answer is read."""
+        """Do nothing: uvicorn's limit of the next request would begin before the answer is read."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no more."""
+        """Cancel the time limit."""
         self._limit.cancel()
         super().connection_lost(exc)
 
@@ -221,24 +220,23 @@ class Connection(H11Protocol):
 
     @property
     def _address(self) -> str:
-        return "" if self.client is None else self.client[0]  # None: it has gone already
+        return "" if self.client is None else self.client[0]  # None: it has disconnected already
 
     @property
     def _unread(self) -> bool:
-        """Whether a part of an answer has not arrived: asked of the kernel, for under TLS no transport knows it."""
+        """Whether the client has not received all of an answer. Only the kernel knows it: a TLS transport does not."""
         connection = self.transport.get_extra_info("socket")
         return any(fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4)))
 
     @property
     def _unasked(self) -> bool:
-        """Whether no request has come whole that is not answered yet."""
-        cycle = cast(
-            RequestResponseCycle | None, self.cycle
-        )  # None before the first, whatever its annotation says
+        """Whether there is no whole request that waits for its answer."""
+        # Its annotation is wrong: it is None before the first request.
+        cycle = cast(RequestResponseCycle | None, self.cycle)
         return cycle is None or cycle.response_complete or cycle.more_body
 
     def _end_one_too_many(self) -> None:
-        """End the one that has kept everybody waiting longest; where none does, one of the address that holds most."""
+        """End the connection that has sent no request for longest; if all have, one of the address with most."""
         others = [
             each
             for each in self.connections

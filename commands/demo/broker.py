@@ -1,4 +1,4 @@
-"""The demo's own broker: loopback, for the demo alone, and gone with it."""
+"""The demo's broker: on loopback, and only while the demo runs."""
 
 import asyncio
 from asyncio import StreamReader, StreamWriter
@@ -7,10 +7,10 @@ from amqtt.broker import Broker
 
 
 class DemoBroker(Broker):  # type: ignore[misc]  # amqtt comes without types
-    """A broker that cuts its clients off when it is shut down.
+    """A broker that disconnects its clients when it is shut down.
 
-    amqtt only cancels what reads from them, waits for that, and before Python 3.12 a cancellation is lost that comes with
-    a packet (python/cpython 86296): a display that was still attached would then hold the demo up for as long as it stayed.
+    amqtt only cancels the tasks that read from clients, and waits for them. Before Python 3.12, a cancellation that comes
+    together with a packet is lost (python/cpython 86296). A connected display could then delay the end of the demo.
     """
 
     def __init__(self, port: int) -> None:
@@ -29,11 +29,11 @@ class DemoBroker(Broker):  # type: ignore[misc]  # amqtt comes without types
             await super().stream_connected(reader, writer, listener_name)
         finally:
             self._clients.discard(writer)
-            writer.transport.abort()  # amqtt leaves some open
+            writer.transport.abort()  # amqtt leaves some connections open
 
     async def shutdown(self) -> None:
-        """Stop, whoever is attached."""
+        """Disconnect all clients and stop."""
         for client in self._clients:
             client.transport.abort()
         await super().shutdown()
-        await asyncio.sleep(0)  # the loop closes what was cut off
+        await asyncio.sleep(0)  # lets the event loop close the connections

@@ -1,10 +1,10 @@
-"""`punto demo`: a whole table on one machine, with no hardware, no root and no network.
+"""`punto demo`: a whole table on one machine, without hardware, root or a network.
 
-A virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display: the parts
-are the real ones but for the broker (amqtt: loopback, for the demo alone) and the people. A game whose cards may not
-be read by a shoe is dealt by hand, and its cards are keyed. A game that pays from a meter has virtual wager sensors too, a
-dealer at a virtual keypad or at a console with a card reader, and a shoe in which each tier of its pay table is won in
-minutes. The one place in the program that knows the simulators.
+It runs a virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display. All
+parts are the real ones except the broker (amqtt, on loopback) and the people. If a shoe may not read the cards of a
+game, they are dealt by hand and keyed. A game with a meter also has virtual wager sensors, a dealer at a virtual keypad
+or at a console with a card reader, and a shoe in which each tier of its pay table is won within minutes. Only the demo
+imports the simulators.
 """
 
 import argparse
@@ -32,7 +32,8 @@ from punto.commands.demo.configuration import (
     write_config,
 )
 from punto.commands.demo.table import DemoTable, hand
-from punto.commands.demo.telling import EnoughError, tell, tell_late, welcome
+from punto.commands.demo.telling import EnoughError, print_late, print_rounds, welcome
+from punto.commands.numbers import whole
 from punto.commands.run import messages_of
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.controller import log
@@ -47,7 +48,7 @@ _PROGRESSIVE_GAME: Final = "progressive-2"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the game, the pace and where to keep things."""
+    """Declare the arguments of the subcommand."""
     parser.add_argument(
         "--game",
         type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
@@ -58,44 +59,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         default=8,
-        help="decides the cards, and what the players want to wager; the pace decides what of it comes in time (8)",
+        help="determines the cards and the players' wagers; the pace determines which wagers are in time (8)",
     )
-    parser.add_argument(
-        "--pace", type=_seconds, default=0.7, metavar="SECONDS", help="between two cards (0.7)"
-    )
-    parser.add_argument(
-        "--between", type=_seconds, default=4, metavar="SECONDS", help="between two coups (4)"
-    )
-    parser.add_argument(
-        "--rounds",
-        type=_rounds,
-        metavar="N",
-        help="end after so many rounds, of all tables together (run until Ctrl-C)",
-    )
-    parser.add_argument(
-        "--port",
-        type=_port,
-        default=8080,
-        metavar="PORT",
-        help="the display's port, a free one if it is taken (8080)",
-    )
+    pace = "the pause between two cards (0.7)"
+    parser.add_argument("--pace", type=_seconds, default=0.7, metavar="SECONDS", help=pace)
+    between = "the pause between two coups (4)"
+    parser.add_argument("--between", type=_seconds, default=4, metavar="SECONDS", help=between)
+    rounds = "end after this number of rounds of all tables together (run until Ctrl-C)"
+    parser.add_argument("--rounds", type=whole(1), metavar="N", help=rounds)
+    display = "the display's port; a free one if it is in use (8080)"
+    parser.add_argument("--port", type=_port, default=8080, metavar="PORT", help=display)
     parser.add_argument(
         "--console-port",
         type=_port,
         default=8090,
         metavar="PORT",
-        help="the consoles' port, of the first table where there are several; a free one if it is taken (8090)",
+        help="the port of the consoles, or of the first table's consoles; a free one if it is in use (8090)",
     )
     parser.add_argument(
         "--procedure",
         choices=("aquarius", "nexus"),
-        help="the system at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
+        help="the procedure at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
     )
-    parser.add_argument(
-        "--attended",
-        action="store_true",
-        help="practise: you are dealer and supervisor, at the consoles, and nobody else presses anything",
+    attended = (
+        "practise: you are the dealer and the supervisor, at the consoles; only the players are simulated"
     )
+    parser.add_argument("--attended", action="store_true", help=attended)
     parser.add_argument(
         "--deal",
         type=hand,
@@ -103,37 +92,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="HAND",
         help="deal this hand as long as the shoe has its cards: jackpot (wins the whole meter), awards (each tier of the "
-        "pay table, one after the other), or cards as they are dealt, such as '9S 4H TD 3C'; several take turns",
+        "pay table, one after the other), or cards in the order of dealing, such as '9S 4H TD 3C'; several take turns",
     )
-    parser.add_argument(
-        "--tables",
-        type=_tables,
-        default=1,
-        metavar="N",
-        help=f"so many tables, 1 to {_MOST_TABLES}, each with its own consoles, and one display with all (1)",
+    tables = (
+        f"the number of tables, 1 to {_MOST_TABLES}, each with its own consoles; one display shows all (1)"
     )
-    parser.add_argument("--dir", type=Path, help="keep the record here (a folder that passes with the demo)")
+    parser.add_argument("--tables", type=whole(1, _MOST_TABLES), default=1, metavar="N", help=tables)
+    parser.add_argument("--dir", type=Path, help="the folder of the record (a temporary one)")
 
 
 def _seconds(text: str) -> float:
     with suppress(ValueError):
         if 0 <= (seconds := float(text)) <= _LONGEST_WAIT:
             return seconds
-    raise argparse.ArgumentTypeError(f"{text!r} is no time to wait: write 0 to {_LONGEST_WAIT}")
-
-
-def _rounds(text: str) -> int:
-    with suppress(ValueError):
-        if (rounds := int(text)) >= 1:
-            return rounds
-    raise argparse.ArgumentTypeError(f"{text!r} is no number of rounds: write 1 or more, or leave it out")
-
-
-def _tables(text: str) -> int:
-    with suppress(ValueError):
-        if 1 <= (tables := int(text)) <= _MOST_TABLES:
-            return tables
-    raise argparse.ArgumentTypeError(f"{cut(text)!r} is not a number of tables: write 1 to {_MOST_TABLES}")
+    raise argparse.ArgumentTypeError(f"must be from 0 to {_LONGEST_WAIT} seconds, not {cut(text)!r}")
 
 
 def _port(text: str) -> int:
@@ -141,14 +113,14 @@ def _port(text: str) -> int:
         if 0 <= (port := int(text)) <= LAST_PORT:
             return port
     raise argparse.ArgumentTypeError(
-        f"{cut(text)!r} is no port: write 1 to {LAST_PORT}, or 0 for one that is free"
+        f"{cut(text)!r} is not a port: write 1 to {LAST_PORT}, or 0 for a free one"
     )
 
 
 def main(args: argparse.Namespace) -> int:
-    """Deal until Ctrl-C or until enough rounds were dealt; status 1 when the record is at fault."""
+    """Deal until Ctrl-C, or until enough rounds were dealt; status 1 if the record cannot be used."""
     log.set_up(human=True, level="error")
-    structlog.configure(processors=[tell_late, *structlog.get_config()["processors"]])
+    structlog.configure(processors=[print_late, *structlog.get_config()["processors"]])
     logging.getLogger("amqtt").setLevel(logging.ERROR)
     logging.getLogger("transitions").setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory(prefix="punto-demo-", ignore_cleanup_errors=True) as passing:
@@ -200,16 +172,13 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
 
 
 def _be_quiet() -> None:
-    """Say no more than what the demo itself prints: it ends.
-
-    amqtt reports connections that end.
-    """
+    """Stop logging at the end of the demo: amqtt would log its lost connections."""
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     logging.disable()
 
 
 async def _part(work: Awaitable[None]) -> None:
-    """Do a part of the demo. When one ends, all others do, and their connections with them."""
+    """Run a part of the demo. When one part ends, all parts and their connections end."""
     try:
         await work
     finally:
@@ -230,13 +199,13 @@ async def _deal(
 
             for table in tables:
                 await table.open(begin)
-            say = welcome(configs, passing.password, attended=args.attended)
-            begin(serve_display(_display(args.port, configs), say))
+            print_addresses = welcome(configs, passing.password, attended=args.attended)
+            begin(serve_display(_display(args.port, configs), print_addresses))
             for table in tables:
                 table.play(begin)
-            begin(tell(configs, args.rounds))
+            begin(print_rounds(configs, args.rounds))
     finally:
-        with suppress(Exception):  # the demo's own broker, at the demo's end
+        with suppress(Exception):  # errors of the broker do not matter at the demo's end
             await broker.shutdown()
 
 

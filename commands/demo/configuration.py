@@ -1,4 +1,4 @@
-"""What `punto run` would be given for a table of the demo: a configuration file, with free ports, and accounts that pass with it."""
+"""The configuration of a table of the demo, a file as for `punto run` with free ports; and its temporary accounts."""
 
 import argparse
 import json
@@ -66,21 +66,18 @@ seats = [1, 2, 3, 4, 5, 6, 7]
 
 {device}
 """
-COIN_SPOT, KEYPAD, CARD_READER = (
-    "coin-spot",
-    "keypad",
-    "card-reader",
-)  # the devices' links, in the demo's folder
+# The devices' links in the demo's folder.
+COIN_SPOT, KEYPAD, CARD_READER = "coin-spot", "keypad", "card-reader"
 _KEYPAD_CONFIG: Final = "[keypad]\nport = {port}\nkey_switch = true\n"
 _CARD_READER_CONFIG: Final = "[card_reader]\nport = {port}\n"
 _PEOPLE: Final = {"dealer": Role.DEALER, "supervisor": Role.SUPERVISOR}
 _AT_THE_GAME_MANAGER: Final = {"executive": Role.EXECUTIVE, "auditor": Role.AUDITOR}
 TRAINEE: Final = "trainee"
-"""Dealer and supervisor in one, where somebody attends to the table."""
+"""The dealer and supervisor of an attended table."""
 _PRACTICE: Final = "Practice: you are dealer and supervisor, and the players are simulated. "
 _BY_SHOE: Final = "The shoe deals when you close betting."
 _BY_HAND: Final = "Key each card that you deal."
-# Accounts of those whom the demo plays: an account has one session, and the others are for who looks on.
+# The accounts of the people whom the demo simulates. An account has one session, so spectators use the other accounts.
 DEALER, SUPERVISOR, EXECUTIVE, SECOND = "demo-dealer", "demo-supervisor", "demo-executive", "demo-second"
 _PLAYED: Final = {
     DEALER: Role.DEALER,
@@ -92,7 +89,7 @@ _PLAYED: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a table of the demo is: its id, its folder, and the ports of its console and of the broker."""
+    """A table of the demo: its id, its folder, and the ports of its console and of the broker."""
 
     table: str
     folder: Path
@@ -101,7 +98,7 @@ class Place:
 
 
 def places(args: argparse.Namespace, folder: Path) -> list[Place]:
-    """Where the tables are: one in the folder itself, several in a folder of their own each."""
+    """The tables' places: a single table in the folder itself, several tables in a folder for each."""
     broker = _free_port()
     if args.tables == 1:
         return [Place("demo", folder, port_for(args.console_port), broker)]
@@ -115,12 +112,12 @@ def places(args: argparse.Namespace, folder: Path) -> list[Place]:
 
 
 def write_config(args: argparse.Namespace, place: Place, accounts: Path) -> ServiceConfig:
-    """Write the configuration that `punto run` would be given for this table, and read it."""
+    """Write this table's configuration, and read it as `punto run` does."""
     game: str = args.game
     own = load_game(game)
     metered = next((wager.name for wager in own.wagers if wager.progressive is not None), None)
     if metered is None and args.procedure is not None:
-        message = f"--procedure is for a progressive, and {own.name} has none: leave it out, or add --game progressive"
+        message = f"--procedure needs a progressive, which {own.name} does not have: remove it, or add --game progressive"
         raise ConfigError([Problem(message)])
     wagers = {wager.name: wager for wager in own.wagers}
     limits = "".join(
@@ -128,7 +125,7 @@ def write_config(args: argparse.Namespace, place: Place, accounts: Path) -> Serv
         for name, (low, high) in _LIMITS.items()
         if name in wagers and wagers[name].limits == Limits()
     )
-    # The approval letter lets no shoe read a variation that is dealt face down.
+    # By the approval letter, a shoe may not read a variation that is dealt face down.
     by_hand = own.variation and own.dealt == "face_down"
     cards = 'cards = "keyed"\n' if by_hand else f"\n[shoe]\nport = {_written(place.folder / 'shoe')}\n"
     path = place.folder / "table.toml"
@@ -165,13 +162,13 @@ def _progressive_config(wager: str, args: argparse.Namespace, folder: Path) -> s
         wager=json.dumps(wager),
         procedure=procedure,
         coin_spot=_written(folder / COIN_SPOT),
-        # Who attends has no such device in hand: what it does is then ordered at the console.
+        # At an attended table there is no such device: its orders are given at the console.
         device="" if args.attended else section.format(port=_written(folder / link)),
     )
 
 
 def mqtt_of(config: ServiceConfig) -> BrokerConfig:
-    """The broker, which every table of the demo has."""
+    """The broker's settings, which every table of the demo has."""
     return cast(BrokerConfig, config.mqtt)
 
 
@@ -185,14 +182,14 @@ def socket_of(config: ServiceConfig) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What passes with this run: the password of all accounts, and what is on the supervisor's card."""
+    """The temporary secrets of this run: the password of all accounts, and the number of the supervisor's card."""
 
     password: str
     card: str
 
 
 def make_accounts(path: Path, configs: list[ServiceConfig], *, attended: bool) -> Secrets:
-    """Make accounts that pass with this run, for all tables."""
+    """Make the temporary accounts of this run, for all tables."""
     passing = Secrets(secrets.token_urlsafe(9), str(secrets.randbelow(9 * 10**15) + 10**15))
     people: dict[str, tuple[Role, ...]] = {name: (role,) for name, role in people_of(configs[0]).items()}
     people[SUPERVISOR] = (Role.SUPERVISOR,)
@@ -202,7 +199,7 @@ def make_accounts(path: Path, configs: list[ServiceConfig], *, attended: bool) -
         people[TRAINEE] = (Role.DEALER, Role.SUPERVISOR)
     accounts = Accounts.open(path)
     try:
-        hash_ = hashed(passing.password)  # once for all, who have the same: each takes a tenth of a second
+        hash_ = hashed(passing.password)  # one hash for all accounts, because each takes 0.1 s
         for name, roles in people.items():
             accounts.add(name, roles, passing.password, timestamp(datetime.now(UTC)), hash_=hash_)
         if configs[0].card_reader is not None:
@@ -213,7 +210,7 @@ def make_accounts(path: Path, configs: list[ServiceConfig], *, attended: bool) -
 
 
 def people_of(config: ServiceConfig) -> dict[str, Role]:
-    """Those whom somebody who looks on may sign on as."""
+    """The accounts for spectators."""
     return _PEOPLE | (_AT_THE_GAME_MANAGER if config.progressive is not None else {})
 
 
@@ -221,7 +218,7 @@ def people_of(config: ServiceConfig) -> dict[str, Role]:
 
 
 def port_for(wanted: int) -> int:
-    """This port, or a free one if it is taken or 0."""
+    """This port, or a free one if it is in use or 0."""
     return wanted if 0 < wanted <= LAST_PORT and is_free(wanted) else _free_port()
 
 
@@ -233,7 +230,7 @@ def _free_port() -> int:
 
 
 def is_free(port: int) -> bool:
-    """Whether nothing on this machine listens there."""
+    """Whether no program on this machine listens on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return probe.connect_ex(("127.0.0.1", port)) != 0

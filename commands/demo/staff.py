@@ -1,4 +1,4 @@
-"""Those who work at a table of the demo: its supervisor, who keys cards where there is no shoe, and a progressive's dealer."""
+"""The staff of a table of the demo: a supervisor, who keys the cards without a shoe, and a progressive's dealer."""
 
 import argparse
 import asyncio
@@ -29,17 +29,17 @@ from punto.simulators.line import DeviceOnALine
 from punto.simulators.shoe.order import shuffled
 from punto.simulators.table_dealer import SUPERVISORS, Act, DealerOptions, Hands, Outcome, TableDealer
 
-# Cards behind the cut card of a shoe that is dealt by hand, as in the virtual one.
+# Cards behind the cut card of a shoe that is dealt by hand, as in the virtual shoe.
 _CUT: Final = 14
 _QUICKEST: Final = 0.01  # seconds from one press to the next
 _CHANGE_SHOE: Final = {"order": "change_shoe"}
 _SLIPS: Final = 0.06
-# What a dealer does in every game; the rest is told.
+# The dealer's acts in every game, which are not printed.
 _ROUTINE: Final = frozenset({"open_betting", "start_game", "close_betting", "game_over"})
 
 
 class Staff:
-    """A supervisor at the table's socket."""
+    """A supervisor who uses the table's socket."""
 
     def __init__(self, config: ServiceConfig, passing: Secrets) -> None:
         self._door = socket_of(config)
@@ -56,9 +56,9 @@ class Staff:
 
 
 async def supervise(config: ServiceConfig, staff: Staff) -> None:
-    """Sign on, change the shoe when it is over, and see to whatever stops play, as a supervisor would.
+    """Sign on, change the shoe when it is over, and resume play after a stop, as a supervisor does.
 
-    Where every coup is opened by the dealer's order, the dealer says when the shoe is over.
+    With a progressive, the dealer's orders open every coup, so the dealer ends the shoe.
     """
     while True:
         state = await staff.state()
@@ -72,7 +72,7 @@ async def supervise(config: ServiceConfig, staff: Staff) -> None:
 
 def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
     if "needs_supervisor" in state["overlays"]:
-        return {"order": "resume_play", "reason": "seen to, in the demo"}
+        return {"order": "resume_play", "reason": "resolved, in the demo"}
     match state["phase"]:
         case "locked":
             return {"order": "sign_on"}
@@ -85,14 +85,14 @@ def _order_for(state: dict[str, Any]) -> dict[str, Any] | None:
 
 
 async def key_cards(args: argparse.Namespace, config: ServiceConfig, staff: Staff) -> None:
-    """Deal from a shoe that cannot read, key every card, and change the shoe when its cut card has come."""
+    """Deal from a shoe without a reader, key every card, and change the shoe after its cut card."""
     game = config.settings().game
     while True:
         state = await staff.state()
         left = state["shoe"]["cards_left"]
         cards = shuffled(str(args.seed), state["shoe"]["number"], game.decks)
         match state["phase"]:
-            case "shoe_change" if left < len(cards):  # the first card is burned, with as many as it says
+            case "shoe_change" if left < len(cards):  # the burn is done: it begins with the first card
                 order = {"order": "open_betting"}
             case "betting" if left <= _CUT:
                 order = {"order": "change_shoe"}
@@ -109,9 +109,9 @@ async def key_cards(args: argparse.Namespace, config: ServiceConfig, staff: Staf
 
 
 async def open_meter(config: ServiceConfig, passing: Secrets) -> None:
-    """Have two executives open the meter; a record that was kept has an open one.
+    """Open the meter with two executives, unless a kept record has an open one.
 
-    An order stops waiting when the table has gone on, as to its first shoe, so it is given again.
+    An order that waits for approval is dropped when the table changes, for example at its first shoe. So it is repeated.
     """
     first, second = (ConsoleUser(_console_of(config), name, passing.password) for name in (EXECUTIVE, SECOND))
     while (await first.table())["progressive"]["phase"] == "new":
@@ -128,7 +128,7 @@ def _console_of(config: ServiceConfig) -> int:
 
 
 class ProgressiveDealer:
-    """The dealer of a table with a progressive, with the `device` that the dealer does things with."""
+    """The dealer of a table with a progressive, and the dealer's `device`, a keypad or a card reader."""
 
     def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
         meter = cast(ProgressiveSettings, config.settings().progressive)
@@ -155,11 +155,11 @@ class ProgressiveDealer:
             slips=_SLIPS,
             seed=args.seed,
         )
-        say = partial(_tell_act, "" if args.tables == 1 else f"{config.table.id}  ")
-        self._table_dealer = TableDealer(options, hands, say)
+        report = partial(_print_act, "" if args.tables == 1 else f"{config.table.id}  ")
+        self._table_dealer = TableDealer(options, hands, report)
 
     async def deal(self) -> None:
-        """Sign on, and so become the table's operator, and deal."""
+        """Sign on, which makes the dealer the table's operator, and deal."""
         await self._dealer.table()
         await self._table_dealer.run()
 
@@ -168,7 +168,7 @@ class ProgressiveDealer:
         return Outcome(done=answer["accepted"], text=answer["reason"] or "done")
 
 
-def _tell_act(table: str, act: Act, outcome: Outcome) -> None:
+def _print_act(table: str, act: Act, outcome: Outcome) -> None:
     if act.do in _ROUTINE and outcome.done:
         return
     who = "supervisor" if act.do in SUPERVISORS else "dealer"

@@ -1,4 +1,4 @@
-"""A table of the demo with all that belongs to it: shoe, sensors, service, players, and those who work there."""
+"""A table of the demo: its shoe, sensors, service, players and staff."""
 
 import argparse
 import asyncio
@@ -22,22 +22,22 @@ from punto.simulators.shoe.scenario import read_scenario, scenario_names
 from punto.simulators.shoe.virtual_shoe import VirtualShoe
 
 _SEATS: Final = (1, 3, 4, 6)
-# One always on either hand, so that whatever hand wins the meter, somebody has wagered on it.
+# One seat always wagers on each hand, so that each hand that wins the meter has a winner.
 _REGULARS: Final = {3: "player", 6: "banker"}
 _HABITS: Final = Habits(coin=0.8, late=0.1)
 
 Begin = Callable[[Coroutine[Any, Any, None]], None]
-"""Has a part of the demo run until the demo ends."""
+"""Runs a part of the demo until the demo ends."""
 
 
 class DemoTable:
-    """One table. `args` has its own seed."""
+    """One table. `args` has the table's own seed."""
 
     def __init__(self, args: argparse.Namespace, config: ServiceConfig, passing: Secrets) -> None:
         """Load its shoe.
 
         Raises:
-            ConfigError: no virtual shoe can deal this game, or the hands that were asked for.
+            ConfigError: a virtual shoe cannot deal this game, or the hands of `--deal`.
         """
         self._args = args
         self._config = config
@@ -50,7 +50,7 @@ class DemoTable:
             self._dealer = None if args.attended else ProgressiveDealer(args, config, passing)
 
     async def open(self, begin: Begin) -> None:
-        """Begin shoe, devices and service, and wait until it takes orders and its meter, if any, is in service."""
+        """Start the shoe, devices and service. Wait until the service takes orders and the meter, if any, is open."""
         if self._shoe is not None:
             begin(self._shoe.run())
             await self._shoe.ready()
@@ -65,7 +65,7 @@ class DemoTable:
             await open_meter(self._config, self._passing)
 
     def play(self, begin: Begin) -> None:
-        """Have people play, and others work there unless somebody attends to that."""
+        """Start the players and, unless the table is attended, the staff."""
         begin(Players(self._players()).run())
         if self._args.attended:
             return
@@ -98,10 +98,11 @@ class DemoTable:
 
 
 def _shoe(args: argparse.Namespace, config: ServiceConfig) -> VirtualShoe | None:
-    """The shoe of this table, None where its cards are keyed."""
+    """The shoe of this table, None if its cards are keyed."""
     if config.shoe is None:
         if args.deal:
-            raise ConfigError([Problem(f"--deal: the cards of {config.game.title} are keyed: key the hand")])
+            message = f"--deal cannot be used with {config.game.title}, whose cards are keyed: key the hand"
+            raise ConfigError([Problem(message)])
         return None
     try:
         options = ShoeOptions(
@@ -114,15 +115,15 @@ def _shoe(args: argparse.Namespace, config: ServiceConfig) -> VirtualShoe | None
             **_coups_of(args.deal, config),
         )
     except OptionError as error:
-        raise ConfigError([Problem(f"no virtual shoe can deal {config.game.title}: {error}")]) from None
+        raise ConfigError([Problem(f"a virtual shoe cannot deal {config.game.title}: {error}")]) from None
     return VirtualShoe(options)
 
 
 def hand(text: str) -> str | tuple[Card, ...]:
-    """What `--deal` is given: cards in the order in which they are dealt, or a name of hands.
+    """The type of `--deal`: cards in the order of dealing, or a name of hands.
 
     Raises:
-        argparse.ArgumentTypeError: it is neither.
+        argparse.ArgumentTypeError: the text is not a whole hand or a name.
     """
     if text in {"jackpot", "awards"}:
         return text
@@ -130,32 +131,32 @@ def hand(text: str) -> str | tuple[Card, ...]:
         return Coup.complete(tuple(Card(code) for code in text.split())).cards
     except ValueError as error:
         raise argparse.ArgumentTypeError(
-            f"{error}: write jackpot, awards, or a whole hand as it is dealt, such as '9S 4H TD 3C'"
+            f"{error}: write jackpot, awards, or a whole hand in the order of dealing, such as '9S 4H TD 3C'"
         ) from None
 
 
 def _coups_of(wanted: list[str | tuple[Card, ...]], config: ServiceConfig) -> dict[str, Any]:
-    """What is put into the shoe: the hands wanted, one after the other; else now and then a tier of the game's meter."""
+    """The shoe's options for the wanted hands; without `--deal`, for the tiers of the game's meter."""
     if not wanted:
         return _tiers(config.game)
     dealt: list[tuple[Card, ...]] = []
     for each in wanted:
         coups = hands_named(each, config.game) if isinstance(each, str) else [each]
         if not coups:
-            message = f"--deal {each}: no such hand of {config.game.title} is known: write its cards, or add --game progressive"
+            message = f"--deal {each}: {config.game.title} has no such hand: write its cards, or add --game progressive"
             raise ConfigError([Problem(message)])
         dealt += coups
     return {"coups": tuple(dealt), "every": 1}
 
 
 def hands_named(name: str, game: Game) -> list[tuple[Card, ...]]:
-    """The hands that `--deal NAME` means at this game, none where none are known: "awards", or "jackpot" of them."""
+    """The hands of `--deal awards` in this game, or of `--deal jackpot`; empty if it has none."""
     awards = _tiers(game).get("coups", ())
     return [coup for coup in awards if name == "awards" or _wins_the_meter(coup, game)]
 
 
 def _tiers(game: Game) -> dict[str, Any]:
-    """The shoe in which each tier of the game's meter is won, if one comes along with the shoe."""
+    """The options of the shipped shoe in which each tier of the game's meter is won; empty without one."""
     metered = any(wager.progressive is not None for wager in game.wagers)
     return read_scenario(game.name).settings() if metered and game.name in scenario_names() else {}
 

@@ -1,4 +1,4 @@
-"""What `punto demo` prints: where everything is, each round and what a progressive does, from the messages that anybody gets."""
+"""The output of `punto demo`: its addresses, and each round and the progressive's events, from the public messages."""
 
 import json
 import shlex
@@ -23,7 +23,7 @@ You are the dealer and the supervisor. Sign on at the consoles as {TRAINEE}, pre
 
 
 def round_line(record: dict[str, Any], side: list[str]) -> str:
-    """A round with what all its wagers came to, and what the seats won or lost by each side wager."""
+    """A round with the total of its wagers, and the seats' total net of each side wager."""
     paid = record["settlements"]
     staked, returned = (sum(each[name] for each in paid) / 100 for name in ("stake", "returned"))
     hands = f"Player {' '.join(record['player'])} = {record['player_total']}, "
@@ -36,45 +36,41 @@ def round_line(record: dict[str, Any], side: list[str]) -> str:
 
 
 def _came_to(name: str, settled: list[dict[str, Any]]) -> str:
-    # What an award comes to is not settled with the round.
+    # The amount of an award is not in the round's settlements.
     award = " and an award" if any(each["outcome"] == "award" for each in settled) else ""
     return f"{name} {sum(each['net'] for each in settled) / 100:+.2f}{award}"
 
 
 class MeterTeller:
-    """Tells in words what a progressive does, from what it publishes."""
+    """Describes a progressive's events from its messages."""
 
     def __init__(self) -> None:
         self._step = ""
         self._award: tuple[int, str] | None = None
 
     def lines(self, message: dict[str, Any]) -> list[str]:
-        """What is new in a message on `progressive/...`."""
-        told = []
+        """The new events in a message on `progressive/...`."""
+        lines = []
         step, award, meter = message["step"], message["award"], written(message["meter"])
         if self._step == "betting" and step != "betting":
             seats = " ".join(map(str, message["seats"]))
             wagers = f"wagers of {seats} counted" if seats else "no wagers"
-            told.append(f"    START GAME: {wagers}, the meter shows {meter}")
+            lines.append(f"    START GAME: {wagers}, the meter shows {meter}")
         known = None if award is None else (award["award"], award["state"])
         if award is not None and known != self._award and self._step:
             what = f"award {award['award']}, {written(award['amount'])} for {_seats(award['seats'])}"
-            if award["state"] == "locked":
-                told.append(f"*** {what}: {award['title']}; logged")
-            else:
-                told.append(
-                    f"*** {what}: {award['title']}; taken off the meter, which shows {meter}, and paid"
-                )
+            off = f"taken off the meter, which shows {meter}, and paid"
+            lines.append(f"*** {what}: {award['title']}; {'logged' if award['state'] == 'locked' else off}")
         self._step, self._award = step, known
-        return told
+        return lines
 
 
 def _seats(seats: list[int]) -> str:
     return f"seat{'s' * (len(seats) > 1)} {' and '.join(map(str, seats))}"
 
 
-def tell_late(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
-    """Tell of a coin that came too late as of all else: the players do it on purpose, so it is no warning here."""
+def print_late(_: object, __: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Print a late coin instead of the warning in the log: the players are late on purpose."""
     if event["event"] != "wager after the start":
         return event
     print(f"    seat {event['seat']}: its coin came after START GAME: not counted, it goes back", flush=True)
@@ -82,43 +78,43 @@ def tell_late(_: object, __: str, event: structlog.typing.EventDict) -> structlo
 
 
 class EnoughError(Exception):
-    """As many rounds as were asked for have been shown."""
+    """The requested number of rounds has been printed."""
 
 
-async def tell(configs: list[ServiceConfig], rounds: int | None) -> None:
-    """Print each table's rounds as they come over MQTT, and what its progressive does."""
-    mqtt, told = mqtt_of(configs[0]), 0
+async def print_rounds(configs: list[ServiceConfig], rounds: int | None) -> None:
+    """Print each table's rounds and its progressive's events as they come over MQTT."""
+    mqtt, printed = mqtt_of(configs[0]), 0
     side = [wager.name for wager in configs[0].game.wagers if not wager.base]
     tables = [(Topics(mqtt.base, each.table.id), MeterTeller()) for each in configs]
 
-    def say(topic: Topics, line: str) -> None:
+    def print_line(topic: Topics, line: str) -> None:
         print(line if len(configs) == 1 else f"{topic.table}  {line}", flush=True)
 
     async def listen(connection: Connection) -> None:
-        nonlocal told
+        nonlocal printed
         await connection.subscribe([topic(name) for topic, _ in tables for name in (ROUND, progressive("+"))])
         async for message in connection.messages():
             for topic, meter in tables:
                 if message.topic.startswith(topic(progressive(""))):
                     for line in meter.lines(json.loads(message.payload)):
-                        say(topic, line)
+                        print_line(topic, line)
                 if message.topic == topic(ROUND):
-                    say(topic, round_line(json.loads(message.payload)["round"], side))
-                    told += 1
-                    if told == rounds:
+                    print_line(topic, round_line(json.loads(message.payload)["round"], side))
+                    printed += 1
+                    if printed == rounds:
                         raise EnoughError
 
     await Link(mqtt, Backoff(1, 1)).run(listen)
 
 
-# --- where everything is
+# --- addresses
 
 
 def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> Callable[[str], None]:
-    """What prints where everything is, once the display has its address."""
+    """A function that prints all addresses, given the display's address."""
     mqtt, several = mqtt_of(configs[0]), len(configs) > 1
 
-    def say(address: str) -> None:
+    def print_addresses(address: str) -> None:
         base = address.partition("/tables/")[0].rstrip("/")
         tables = " ".join(f"--table {each.table.id}" for each in configs)
         shared = {
@@ -140,7 +136,7 @@ def welcome(configs: list[ServiceConfig], password: str, *, attended: bool) -> C
             blocks.append(_YOURS)
         print("\n" + "\n\n".join([*blocks, "Ctrl-C ends it."]) + "\n", flush=True)
 
-    return say
+    return print_addresses
 
 
 def _list(lines: dict[str, str]) -> str:
@@ -164,7 +160,7 @@ def _for_staff(config: ServiceConfig, password: str, *, attended: bool) -> dict[
 
 
 def this_program() -> str:
-    """The command that a shell in this folder begins this very program with."""
+    """The command that starts this program from a shell in this folder."""
     if Path(sys.argv[0]).name != "punto":
         return f"{shlex.quote(sys.executable)} -m punto"
     if (found := shutil.which("punto")) and Path(found).samefile(sys.argv[0]):

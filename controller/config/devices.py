@@ -13,7 +13,7 @@ from punto.drivers.keypad.keys import KeyMap
 
 
 def _device_path(path: str, info: ValidationInfo) -> str:
-    """The path of a device, which may be relative too."""
+    """The path of a device. A relative path is relative to the file's folder."""
     if not path:
         raise ValueError(
             f"{info.field_name} is empty: write the device's path, such as /dev/serial/by-id/usb-..."
@@ -22,8 +22,6 @@ def _device_path(path: str, info: ValidationInfo) -> str:
 
 
 DevicePath = Annotated[str, AfterValidator(_device_path)]
-
-
 Baud = Annotated[int, Field(ge=1200, le=4_000_000), Unit("bit/s")]
 
 
@@ -37,7 +35,7 @@ class SerialConfig(Section):
 
 
 class SerialOrInputConfig(Section):
-    """A device at a serial `port` or that is a Linux `input` device."""
+    """A device that is at a serial `port` or is a Linux `input` device."""
 
     port: DevicePath | None = None
     """The serial port. Give either `port` or `input`."""
@@ -45,6 +43,15 @@ class SerialOrInputConfig(Section):
     """The line's speed, at a `port`."""
     input: DevicePath | None = None
     """The path of a Linux input device, a device that types like a keyboard. It needs `punto[evdev]`."""
+
+    @model_validator(mode="after")
+    def _one_device(self) -> Self:
+        if (self.port is None) is (self.input is None):
+            raise ValueError(
+                'give either port or input, such as port = "/dev/serial/by-id/usb-..." '
+                'or input = "/dev/input/by-id/usb-...-event-kbd"'
+            )
+        return self
 
 
 class ShoeConfig(SerialConfig):
@@ -60,36 +67,31 @@ class KeypadConfig(SerialOrInputConfig):
     timeout: Annotated[float, Field(ge=0.5, le=30), Unit("seconds")] = 3.0
     """How long a sequence of keys waits for its next key."""
     keys: dict[str, str] = Field(default_factory=dict)
-    """Names of keys, with spaces between those of a sequence, and what they order. They replace or add to [the
-    default map](keypad.md#set-it-up).
+    """Names of keys, with spaces between the keys of a sequence, and the order of each. They replace or add to
+    [the default map](keypad.md#set-it-up).
     """
     key_switch: bool = False
     """The keypad has the supervisor's key of an Aquarius table. Only a keypad at a `port` can have one."""
     start_label: Literal["START GAME", "COIN IN"] = "START GAME"
-    """What is written on the key that starts a game of the progressive."""
+    """The label of the key that starts a game of the progressive."""
 
     @model_validator(mode="after")
-    def _one_device(self) -> Self:
-        if (self.port is None) is (self.input is None):
-            raise ValueError(
-                "a keypad is at a port or is an input: write one of them, such as "
-                'port = "/dev/serial/by-id/usb-..." or input = "/dev/input/by-id/usb-...-event-kbd"'
-            )
+    def _key_switch_at_a_port(self) -> Self:
         if self.key_switch and self.port is None:
             raise ValueError("key_switch: only a keypad at a serial port can have one: write its port")
         return self
 
     def key_map(self) -> KeyMap:
-        """What the keys mean.
+        """The orders of the keys.
 
         Raises:
-            KeyMapError: they cannot mean it; a configuration that was loaded has no such keys.
+            KeyMapError: a key or an order is invalid. In a loaded configuration, all are valid.
         """
         return KeyMap(self.keys)
 
 
 class ConfigurationKeypadConfig(Section):
-    """`[configuration_keypad]`: that of the score display, which must not be plugged in while a shoe is in use."""
+    """`[configuration_keypad]`: the score display's keypad, which must not be plugged in while a shoe is in use."""
 
     path: DevicePath
     """The path at which the score display's configuration keypad appears. The service watches it and never
@@ -101,14 +103,12 @@ class CoinSpotConfig(SerialConfig):
     """`[coin_spot]`: the wager sensors of a progressive. Without this section the dealer marks the wagers at a console."""
 
     seats: tuple[int, ...]
-    """Before which seat each position of the chain lies, in the chain's order; 0 for a position without a
-    seat.
-    """
+    """The seat of each position of the chain, in the chain's order; 0 for a position without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
-    """How long after its game a wager may stay on its sensor before it is reported as stuck."""
+    """A wager that stays on its sensor for this time after its game is reported as stuck."""
 
     def positions(self, seats: int) -> Seats:
-        """Which position is before which seat, at a table of so many.
+        """The seat of each position, at a table with this number of seats.
 
         Raises:
             SeatsError: a seat is there twice, or does not exist.
@@ -118,11 +118,3 @@ class CoinSpotConfig(SerialConfig):
 
 class CardReaderConfig(SerialOrInputConfig):
     """`[card_reader]`: the reader of Supervisor and Executive cards (Nexus Command)."""
-
-    @model_validator(mode="after")
-    def _one_device(self) -> Self:
-        if (self.port is None) is (self.input is None):
-            raise ValueError(
-                'a card reader is at a port or is an input: write one of them, such as port = "/dev/serial/by-id/usb-..."'
-            )
-        return self

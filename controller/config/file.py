@@ -1,4 +1,4 @@
-"""A table's whole configuration: the file as it is written, read and held against its game."""
+"""A table's configuration file: reading it, and checking it against its game."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ from punto.drivers.keypad.keys import KeyMapError
 
 
 class ConfigFile(Section):
-    """The file as it is written."""
+    """The keys of the file."""
 
     version: Literal[1]
     """The version of this file's format."""
@@ -61,9 +61,9 @@ class ConfigFile(Section):
 
 
 class ServiceConfig(ConfigFile):
-    """A configuration that can be used; `game` is the game file's with the house's limits in place.
+    """A valid configuration. `game` has the house's limits; `folder` is the folder of the file.
 
-    `folder` is the one that the file is in, and the house's own game files with it.
+    The house's own game files are in `folder` too.
     """
 
     folder: Path
@@ -82,26 +82,25 @@ class ServiceConfig(ConfigFile):
         )
 
     def redacted(self) -> dict[str, Any]:
-        """All of it as JSON has it, for anyone to read: no password is in it, only where one is kept."""
+        """The configuration as JSON, for anyone to read: it names the files of passwords and has no passwords."""
         return self.model_dump(mode="json", exclude={"folder", "limits"})
 
     def digest(self) -> str:
-        """SHA-256 of the configuration, defaults and the game included: the same for files that mean the same."""
+        """SHA-256 of the configuration with its defaults and its game. Equivalent files have the same digest."""
         document = self.redacted()
-        # How the file names the game does not matter, the game does.
-        document["table"].pop("game")
+        document["table"].pop("game")  # the game's name or path does not matter, only its content
         return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
 def load_config(path: Path) -> ServiceConfig:
-    """Read a configuration and the game that it names.
+    """Read a configuration and its game.
 
     Raises:
-        ConfigError: one of the files cannot be read, or does not make a table that can be run.
+        ConfigError: one of the files cannot be read or is invalid.
     """
     file = read(path)
     if "wagers" in file.document and "table" not in file.document:
-        message = f"this is a game file and no table's configuration: check it with `punto check-config --game {path}`"
+        message = f"this is a game file, not a table's configuration: check it with `punto check-config --game {path}`"
         raise ConfigError([Problem(message, file.name)])
     written = typed(file, ConfigFile, context=path.parent.absolute())
     game = _game(file, written, path.parent)
@@ -142,10 +141,10 @@ def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
 
 def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.table.cards == "shoe" and written.shoe is None:
-        message = 'is missing: name the shoe\'s port, or say cards = "keyed" in [table]'
+        message = 'is missing: write the shoe\'s port, or cards = "keyed" in [table]'
         return [file.problem(("shoe",), message)]
     if written.table.cards == "keyed" and written.shoe is not None:
-        return [file.problem(("shoe",), 'no shoe is read where [table] says cards = "keyed": leave one out')]
+        return [file.problem(("shoe",), 'is not used with cards = "keyed" in [table]: remove one of them')]
     return []
 
 
@@ -157,7 +156,7 @@ def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Probl
         path = device.port or getattr(device, "input", None)
         if path in users:
             yield file.problem(
-                (section, "port"), f"{path} is the port of the {users[path]} too: each device has its own"
+                (section, "port"), f"{path} is also the port of the {users[path]}: each device needs its own"
             )
         elif path:
             users[path] = section.replace("_", " ")
@@ -169,7 +168,7 @@ def _burn_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     return [
         file.problem(
             ("table", "burn"),
-            'a "fixed" burn has a number of cards: write burn_cards too, such as burn_cards = 3',
+            'a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3',
         )
     ]
 
@@ -178,8 +177,8 @@ def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.edge is None or (written.mqtt is not None and written.mqtt.restricted):
         return []
     message = (
-        "the edges are for surveillance alone: say restricted = true in [mqtt], of a broker that lets nobody else read "
-        "restricted topics (configs/mosquitto.acl)"
+        "only surveillance may see the edges: write restricted = true in [mqtt], and let only surveillance read the "
+        "restricted topics at the broker (configs/mosquitto.acl)"
     )
     return [file.problem(("edge",), message)]
 
@@ -188,7 +187,7 @@ def _accounts_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     if written.accounts is not None:
         return []
     return [
-        file.problem((section,), "is for people with accounts: write [accounts] with their path too")
+        file.problem((section,), "needs accounts: write [accounts] with their path too")
         for section in ("console", "card_reader")
         if getattr(written, section) is not None
     ]
@@ -209,7 +208,7 @@ def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     ]
     aquarius = written.progressive is not None and written.progressive.procedure == "aquarius"
     if written.keypad.key_switch and not aquarius:
-        message = "is of Aquarius, and this table does not play by it: leave it out"
+        message = "is only for Aquarius, and this table does not use it: remove it"
         problems.append(file.problem(("keypad", "key_switch"), message))
     return problems
 
@@ -218,9 +217,7 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
     if written.progressive is None:
         for section in ("coin_spot", "card_reader"):
             if getattr(written, section) is not None:
-                yield file.problem(
-                    (section,), "is for a progressive, and there is none: write [progressive] too"
-                )
+                yield file.problem((section,), "needs a progressive: write [progressive] too")
         return
     try:
         written.progressive.settings(written.table.id, with_limits(game, written.limits))
@@ -234,12 +231,12 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
         except SeatsError as error:
             yield file.problem(("coin_spot", "seats"), str(error))
     if written.card_reader is not None and written.progressive.procedure != "nexus":
-        message = 'is for Nexus Command, and Aquarius has a key: write procedure = "nexus" in [progressive], or leave it out'
+        message = 'is only for Nexus Command: write procedure = "nexus" in [progressive], or remove it'
         yield file.problem(("card_reader",), message)
 
 
 def _settings_problem(file: TomlFile, message: str) -> Problem:
-    """What the settings say of themselves, at the key that it is about."""
+    """A message of the settings, at the key that it begins with."""
     key = message.split(maxsplit=1)[0]
     if key not in TableConfig.model_fields:
         key = "id" if message.startswith("the table's id") else "game"

@@ -13,7 +13,10 @@ from punto.controller.config.section import Section
 
 
 class LimitsConfig(Section):
-    """`[limits.WAGER]`: the house's limits of a wager, within those of the game file, which hold for what is left out."""
+    """`[limits.WAGER]`: the house's limits of a wager, within those of the game file.
+
+    For a key that is left out, the game file's limit applies.
+    """
 
     minimum: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
     """The smallest amount of the wager."""
@@ -24,10 +27,10 @@ class LimitsConfig(Section):
 
 
 def house_game(game: Game, limits: dict[str, LimitsConfig]) -> Game:
-    """The game with the house's limits in place of its file's.
+    """The game with the house's limits in place of the file's.
 
     Raises:
-        ConfigError: they are not within those of the file, or are for another game's wagers.
+        ConfigError: the limits are not within the file's, or the game does not have the wager.
     """
     if problems := list(limit_problems(game, limits)):
         raise ConfigError(problems)
@@ -35,7 +38,7 @@ def house_game(game: Game, limits: dict[str, LimitsConfig]) -> Game:
 
 
 def limit_problems(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Problem]:
-    """Where the house's limits are not within the sheet's, with the key of each."""
+    """The house's limits that are not within the game file's, with the key of each."""
     names = [wager.name for wager in game.wagers]
     for name, house in limits.items():
         if name not in names:
@@ -48,7 +51,7 @@ def limit_problems(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Prob
 
 
 def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
-    """Each key that gives more room than the sheet does, and why."""
+    """Each key that allows more than the game file does, and the reason."""
     found = []
     if house.minimum is not None and house.minimum < sheet.minimum:
         found.append(("minimum", f"{house.minimum} is below the game file's minimum of {sheet.minimum}"))
@@ -60,7 +63,7 @@ def _outside(house: LimitsConfig, sheet: Limits) -> list[tuple[str, str]]:
 
 
 def _unusable(name: str, house: LimitsConfig, sheet: Limits) -> list[Problem]:
-    """Limits that, together with what the sheet says of the rest, no amount can meet."""
+    """Limits that no amount can meet, together with the game file's other limits."""
     try:
         wrong = _merged(house, sheet).off_step
     except ValueError as error:
@@ -73,7 +76,7 @@ def _merged(house: LimitsConfig, sheet: Limits) -> Limits:
 
 
 def with_limits(game: Game, limits: dict[str, LimitsConfig]) -> Game:
-    """The game with limits that `limit_problems` finds nothing wrong with."""
+    """The game with limits in which `limit_problems` finds no problems."""
     return replace(
         game,
         wagers=tuple(

@@ -1,9 +1,9 @@
-"""What every section of a configuration file has in common."""
+"""The base of every section of a configuration file."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Section(BaseModel):
-    """Strict, unchangeable, and with no keys but its own."""
+    """Strict types, immutable, unknown keys refused."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")

@@ -1,1 +1,1 @@
-"""The house's edge of each wager in the shoe in play, coup by coup, for surveillance alone."""
+"""The house edge of each wager in the shoe in play, coup by coup, for surveillance only."""

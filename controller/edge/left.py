@@ -1,4 +1,4 @@
-"""What is left in a shoe for the coup that comes, or is being dealt, as far as the table has seen."""
+"""The cards left in a shoe for the coming or current coup, as far as the table has seen them."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,11 +11,13 @@ from punto.odds.composition import CARDS_OF_A_COUP, Composition
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A shoe before a coup; two are the same when the table knows the same of them.
+    """A shoe before a coup. Two are equal if the table knows the same of them.
 
-    `round` is the last one whose cards are counted. `cards_left` are still in the shoe; `unseen` cards have left it and
-    nobody knows which they were: burned face down, or lost. `carried` were drawn too soon: they begin the next coup, or
-    wait for a supervisor and may.
+    - `round` is the last round whose cards are counted.
+    - `cards_left` is the number of cards still in the shoe.
+    - `unseen` is the number of unknown cards that have left the shoe: burned face down, or lost.
+    - `carried` is the number of cards drawn too soon. They begin the next coup, or wait for a supervisor, who may
+      decide so.
     """
 
     shoe: int
@@ -27,14 +29,14 @@ class Left:
 
     @property
     def game(self) -> Game:
-        """The game that this shoe is played by."""
+        """The game of this shoe."""
         return self._state.settings.game
 
     def composition(self) -> Composition:
-        """How many of each card the coup may be dealt from: all that were not seen.
+        """The number of each card that was not seen, from which the coup may be dealt.
 
-        An unseen card counts as if it were still in the shoe. That is no approximation: of cards that nobody has seen,
-        any one is as likely to lie in one place as in another, so the next to be drawn is one of them all alike.
+        An unseen card counts as if it were still in the shoe. This is exact, not an approximation: every unseen
+        card is equally likely to be at any place, so each is equally likely to be drawn next.
 
         Raises:
             CompositionError: a card has been seen more often than the shoe holds it.
@@ -47,12 +49,12 @@ class Left:
 
 
 def left_of(state: TableState) -> Left | None:
-    """What is left before the coming or current coup; None where no further coup can be dealt from this shoe.
+    """The shoe before the coming or current coup; None if no further coup can be dealt from it.
 
-    The cards of the coup being dealt do not count yet: wagers on it were made before them, and of hidden hands
-    nothing is to be told before the reveal.
+    The cards of the current coup do not count yet: its wagers were made before them, and nothing about hidden
+    hands may be published before the reveal.
     """
-    # Between a shoe that is over or taken out and the next one's burn there is nothing to value.
+    # There is no shoe to value from the end of one until the burn of the next.
     if state.burn_left != 0 or state.shoe_over:
         return None
     dealt = 0 if state.coup is None else len(state.coup.cards)
@@ -65,6 +67,6 @@ def left_of(state: TableState) -> Left | None:
 
 
 def _waiting(state: TableState) -> int:
-    """The cards that have left the shoe and wait for a person to say what becomes of them."""
+    """The number of cards that have left the shoe and wait for a person's decision."""
     overdrawn = sum(stop.overdrawn is not None for stop in state.stops)
     return overdrawn + sum(not isinstance(each, CutCardSeen) for each in state.backlog)

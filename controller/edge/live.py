@@ -1,7 +1,7 @@
-"""The edges of the shoe in play: valued after each coup, published under `restricted/`, with an alarm.
+"""The edges of the shoe in play: computed after each coup, published under `restricted/`, with an alarm.
 
-Nothing waits for any of it. What is left in the shoe is noted in the moment; a worker process values it; when a
-further coup has ended meanwhile, only the newest is valued next.
+Play does not wait for them. The cards left are stored at once; a worker process computes the edges. If more coups
+end meanwhile, only the newest is computed next.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from punto.drivers.backoff import Backoff
 from punto.odds.composition import CompositionError
 
 EVERY_SECONDS: Final = 10
-"""How often the message is sent again while nothing changes, so that its readers know that it still holds."""
+"""How often the message is sent again without a change, so that its readers know that it is still valid."""
 _HOLDS: Final = timedelta(seconds=2.5 * EVERY_SECONDS)
 FIRST_RETRY_SECONDS: Final = 0.5
 LAST_RETRY_SECONDS: Final = 60.0
@@ -35,7 +35,7 @@ _log = structlog.get_logger("punto.controller.edge")
 
 @dataclass(frozen=True, slots=True)
 class _Valued:
-    """What was found of a shoe: the edge of each position and which are an alarm, or why there are none."""
+    """A shoe's edges by position, and the positions with an alarm; or the reason why there are no edges."""
 
     seq: int
     left: Left
@@ -45,7 +45,7 @@ class _Valued:
 
 
 class LiveEdge:
-    """Values the shoe of one table; `alarm` is the players' advantage above which a wager is an alarm."""
+    """Computes the edges of one table. Above `alarm`, a players' advantage (a share of the stake) is an alarm."""
 
     def __init__(self, table: str, alarm: Fraction, outbox: Outbox) -> None:
         self._table = table
@@ -55,29 +55,29 @@ class LiveEdge:
         self._backoff = Backoff(FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS)
         self._wanted: tuple[int, Left] | None = None
         self._valued: _Valued | None = None
-        self._told: frozenset[tuple[int, str]] = frozenset()  # alarms that stand, by shoe and position
+        self._logged: frozenset[tuple[int, str]] = frozenset()  # the open alarms, by shoe and position
         self._wake = asyncio.Event()
 
     def see(self, state: TableState, seq: int) -> None:
-        """Take note of the table as it is after the input `seq`; it is valued later, and only if nothing newer is."""
+        """Store the table's state after the input `seq`. Its edges are computed later, unless a newer state follows."""
         left = left_of(state)
         if left is None:
             self._wanted = None
         elif self._is_of(left) and state.coup is not None:
-            return  # what a coup began with does not change while it is dealt, and cards carried to it are in it now
+            return  # the shoe before a coup does not change during it, and the carried cards are now in the coup
         elif self._wanted is None or left != self._wanted[1]:
             self._wanted = (seq, left)
             self._wake.set()
 
     def _is_of(self, left: Left) -> bool:
-        """Whether the coming or current coup of this shoe has been noted."""
+        """Whether the stored shoe is before the same coup."""
         if self._wanted is None:
             return False
-        noted = self._wanted[1]
-        return (noted.shoe, noted.round) == (left.shoe, left.round)
+        stored = self._wanted[1]
+        return (stored.shoe, stored.round) == (left.shoe, left.round)
 
     async def run(self) -> None:
-        """Value what is left and have it published, until cancelled."""
+        """Compute and publish the edges until cancelled."""
         try:
             while True:
                 try:
@@ -93,7 +93,7 @@ class LiveEdge:
             self._worker.end()
 
     def message(self, now: datetime) -> Edge | None:
-        """What was found last; None where there is no shoe to value, or nothing was found of it yet."""
+        """The last result; None if there is no shoe, or no result for it yet."""
         valued = self._valued
         if valued is None or self._wanted is None or valued.left.shoe != self._wanted[1].shoe:
             return None
@@ -114,14 +114,14 @@ class LiveEdge:
             unavailable=valued.unavailable,
         )
 
-    # --- valuing
+    # --- computing
 
     async def _value(self, seq: int, left: Left) -> None:
         if left.carried:
-            # They may be known to somebody, and no average over what is left is the edge of a coup that begins with them.
-            self._put(
-                _Valued(seq, left, unavailable="the next coup may begin with cards that were drawn too soon")
-            )
+            # A person may know these cards, and an average over the remaining cards is not the edge of a coup that
+            # begins with them.
+            reason = "the next coup may begin with cards that were drawn too soon"
+            self._put(_Valued(seq, left, unavailable=reason))
             return
         try:
             edges = await asyncio.to_thread(self._worker.edges, left.game, left.composition())
@@ -134,13 +134,15 @@ class LiveEdge:
             self._backoff.reset()
             alarms = tuple(name for name, edge in edges.items() if -edge > self._alarm)
             self._put(_Valued(seq, left, edges, alarms))
-            self._tell(left, edges, alarms)
+            self._log_alarms(left, edges, alarms)
 
     async def _begin_again(self, seq: int, left: Left, error: BaseException) -> None:
-        """Let a worker that died go, and have another value the newest shoe after a while."""
+        """End a worker that died. After a pause, another computes the newest shoe."""
         pause = self._backoff.pause()
         _log.warning("edge worker died", reason=str(error) or type(error).__name__, again_in_seconds=pause)
-        self._put(_Valued(seq, left, unavailable="the process that computes them died, and another is begun"))
+        self._put(
+            _Valued(seq, left, unavailable="the process that computes them died and is being restarted")
+        )
         await asyncio.to_thread(self._worker.end)
         await asyncio.sleep(pause)
         self._wake.set()
@@ -149,14 +151,14 @@ class LiveEdge:
         self._valued = valued
         self._outbox.snapshot_due(topics.RESTRICTED_EDGE)
 
-    def _tell(self, left: Left, edges: Mapping[str, Fraction], alarms: tuple[str, ...]) -> None:
-        """Log each alarm once when it begins, in each shoe anew, and once when it ends."""
+    def _log_alarms(self, left: Left, edges: Mapping[str, Fraction], alarms: tuple[str, ...]) -> None:
+        """Log each alarm of a shoe when it begins and when it ends."""
         now = frozenset((left.shoe, name) for name in alarms)
-        for shoe, name in sorted(now - self._told):
+        for shoe, name in sorted(now - self._logged):
             advantage = float(-edges[name])
             _log.warning(
                 "wager favours the players", wager=name, advantage=advantage, shoe=shoe, round=left.round
             )
-        for shoe, name in sorted(self._told - now):
-            _log.info("wager favours the players no more", wager=name, shoe=shoe, round=left.round)
-        self._told = now
+        for shoe, name in sorted(self._logged - now):
+            _log.info("wager no longer favours the players", wager=name, shoe=shoe, round=left.round)
+        self._logged = now

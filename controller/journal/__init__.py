@@ -1,1 +1,1 @@
-"""The record: every input in SQLite, chained by hashes; recovery and replay from it."""
+"""The record: every input in SQLite, in a chain of hashes; recovery and replay from it."""

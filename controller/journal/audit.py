@@ -1,6 +1,6 @@
-"""The audit of a progressive's books: everything derived again from the first input, and the law held to each step.
+"""The audit of a progressive's books: a replay from the first input that checks the ledger's rules at each step.
 
-The law is kept by the ledger itself. Here it is proven of a record, by sums of its own over the entries, not the ledger's.
+The ledger enforces its rules itself. The audit proves them for a record with its own sums over the entries.
 """
 
 from collections import defaultdict
@@ -21,7 +21,7 @@ from punto.controller.journal.schema import RecordError
 
 @dataclass(slots=True)
 class Audited:
-    """What an audit found. `books` are each progressive's balances at the end, in millionths of a minor unit."""
+    """The result of an audit. `books` has the final balances of each progressive, in millionths of a minor unit."""
 
     replayed: Replayed
     postings: int = 0
@@ -30,12 +30,12 @@ class Audited:
 
     @property
     def difference(self) -> str | None:
-        """The first thing that does not hold, None when all does."""
+        """The first rule that is broken, None if there is none."""
         return self.replayed.difference
 
 
 def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ()) -> Audited:
-    """Prove a record's books; this program's `version` and the heads that were `noted` are for the replay.
+    """Prove a record's books. `version` and `noted` are passed to `replay`.
 
     Raises:
         RecordError: the file cannot be opened as a record.
@@ -87,7 +87,7 @@ class _Auditor:
     def post(self, posting: Posting) -> None:
         self.postings += 1
         if posting.number != self.postings:
-            raise RecordError(f"posting {posting.number} comes where {self.postings} was to")
+            raise RecordError(f"posting {posting.number} is in the place of posting {self.postings}")
         if sum(line.amount for line in posting.lines):
             raise RecordError(f"the lines of posting {posting.number} do not sum to zero")
         for line in posting.lines:
@@ -104,7 +104,7 @@ class _Auditor:
             award.state, AwardState.BOOKED
         )
         if (None if before is None else before.state) is not wanted:
-            raise RecordError(f"award {award.id} is {award.state} and was not {wanted or 'unknown'} before")
+            raise RecordError(f"award {award.id} is {award.state} but was not {wanted or 'unknown'} before")
         if before is not None and (before.amount, before.shares) != (award.amount, award.shares):
             raise RecordError(f"award {award.id} has changed since it was locked")
         if award.amount != sum(share.amount for share in award.shares):
@@ -113,12 +113,14 @@ class _Auditor:
         self._touched.add(award.id)
 
     def prove(self, seq: int) -> None:
-        """The invariant, after all that the input `seq` did."""
+        """Check the balances and awards after all entries of the input `seq`."""
         held = self.balances
         given = sum(held[account] for account in SOURCES)
         kept = sum(balance for account, balance in held.items() if account not in SOURCES)
         if given != kept:
-            raise RecordError(f"after input {seq} the sources have given {given} and {kept} is accounted for")
+            raise RecordError(
+                f"after input {seq} the sources have given {given}, but the accounts have {kept}"
+            )
         below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
         if below:
             raise RecordError(f"after input {seq} {' and '.join(below)} is below zero")
@@ -128,12 +130,12 @@ class _Auditor:
             due = amount(award.amount) if of_meter else 0
             if self._paid_for[number] != due:
                 raise RecordError(
-                    f"after input {seq} award {number} is {award.state} at {award.amount} and "
+                    f"after input {seq} award {number} is {award.state} at {award.amount}, but "
                     f"{self._paid_for[number]} millionths were paid for it"
                 )
         self._touched.clear()
 
     def summed(self) -> list[tuple[str, int]]:
-        """The balances, what was paid by tier among them."""
+        """The balances, and the payments by tier."""
         balances = [(account.value.replace("_", " "), self.balances[account]) for account in ACCOUNTS]
         return [*balances, *((f"paid: {tier}", paid) for tier, paid in sorted(self.paid.items()))]

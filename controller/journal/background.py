@@ -1,6 +1,7 @@
-"""The replay in the background: the whole record derived again after each start and once a day, while play goes on.
+"""The replay in the background: the whole record is derived again after each start and once a day, during play.
 
-A start checks what it goes on from. This checks the rest, in a process of its own at the lowest priority, which only reads.
+A start checks only the part of the record that it recovers from. This checks all of it, in a separate process that
+has the lowest priority and only reads.
 """
 
 import asyncio
@@ -18,16 +19,17 @@ from typing import Any, Final
 import structlog
 
 from punto.controller.components import own_version
-from punto.controller.journal.journal import Journal, Replayed
+from punto.controller.journal.journal import Journal
 from punto.controller.journal.recovery import replay
 from punto.controller.journal.schema import RecordError
 from punto.controller.messages.building import timestamp
+from punto.controller.messages.models import Replay
 
 FIRST_AFTER_SECONDS: Final = 10
-"""A service that is started again and again does not spend its starts on replays."""
+"""Seconds from the start to the first replay: a service that restarts repeatedly must not spend its time on replays."""
 EVERY_SECONDS: Final = 24 * 3600
 AGAIN_AFTER_SECONDS: Final = 600
-"""After a replay that broke off."""
+"""The pause after a replay that failed."""
 _NICE: Final = 19
 
 _log = structlog.get_logger("punto.controller.journal")
@@ -35,7 +37,7 @@ _log = structlog.get_logger("punto.controller.journal")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a replay found: the inputs and rounds that it came to, and the first difference."""
+    """The result of a replay: the numbers of inputs and rounds, and the first difference."""
 
     inputs: int
     rounds: int
@@ -43,14 +45,14 @@ class Finding:
 
     @property
     def place(self) -> str | None:
-        """Where the difference is, without the values: cards that the public has not seen can be among them."""
+        """The place of the difference, without the values, which can be cards that the public has not seen."""
         return None if self.difference is None else self.difference.partition(": ")[0]
 
 
 class BackgroundReplay:
-    """Replays the record at `path` again and again, and leaves with its journal what was found.
+    """Replays the record at `path` regularly, and sets the result in its journal.
 
-    `report` is given where the record differs, if it does.
+    If the record differs, `report` is called with the place of the difference.
     """
 
     def __init__(self, path: Path, journal: Journal, report: Callable[[str], Awaitable[Any]]) -> None:
@@ -59,17 +61,17 @@ class BackgroundReplay:
         self._report = report
 
     async def run(self) -> None:
-        """Replay after a while and then every day, one at a time, until cancelled."""
+        """Replay after `FIRST_AFTER_SECONDS`, then once a day, until cancelled."""
         pause = FIRST_AFTER_SECONDS
         while True:
             await asyncio.sleep(pause)
             found = await self._replay()
             pause = AGAIN_AFTER_SECONDS if found is None else EVERY_SECONDS
             if found is not None:
-                await self._tell(found)
+                await self._record_result(found)
 
     async def _replay(self) -> Finding | None:
-        """What the process found, None if it did not come to an end."""
+        """The result of the process, None if it failed."""
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", __name__, str(self._path.absolute())),
             stdin=asyncio.subprocess.PIPE,
@@ -77,21 +79,24 @@ class BackgroundReplay:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
         try:
-            # Not `communicate`, which closes the process's standard input: that it is open says that the service lives.
-            said = b"" if process.stdout is None else await process.stdout.read()
+            # Not `communicate`: it would close the process's standard input, which is open as long as the service runs.
+            output = b"" if process.stdout is None else await process.stdout.read()
             status = await process.wait()
         finally:
             if process.returncode is None:
                 process.kill()
                 await process.wait()
         if status == 0:
-            return Finding(**json.loads(said))
-        _log.warning("replay broke off", status=status, again_in_seconds=AGAIN_AFTER_SECONDS)
+            return Finding(**json.loads(output))
+        _log.warning("replay failed", status=status, again_in_seconds=AGAIN_AFTER_SECONDS)
         return None
 
-    async def _tell(self, found: Finding) -> None:
-        self._journal.replayed = Replayed(
-            timestamp(datetime.now(UTC)), found.inputs, found.rounds, found.place
+    async def _record_result(self, found: Finding) -> None:
+        self._journal.replayed = Replay(
+            finished=timestamp(datetime.now(UTC)),
+            inputs=found.inputs,
+            rounds=found.rounds,
+            difference=found.place,
         )
         if found.place is None:
             _log.info("record replayed", inputs=found.inputs, rounds=found.rounds)
@@ -100,15 +105,13 @@ class BackgroundReplay:
         await self._report(found.place)
 
 
-# --- what runs in the process
+# --- in the process
 
 
 def main(path: Path) -> None:
     """Replay a record and print the finding as JSON."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C tells every process: it is the service that ends this one
-    threading.Thread(target=_go_with_the_service, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C signals every process; the service ends this one
+    threading.Thread(target=_end_with_the_service, daemon=True).start()
     os.nice(_NICE)
     try:
         found = replay(path, version=own_version())
@@ -118,8 +121,8 @@ def main(path: Path) -> None:
     sys.stdout.write(json.dumps(asdict(finding)))
 
 
-def _go_with_the_service() -> None:
-    os.read(sys.stdin.fileno(), 1)  # nothing is ever written there: it ends with the service
+def _end_with_the_service() -> None:
+    os.read(sys.stdin.fileno(), 1)  # nothing is written there, so it returns when the service has ended
     os._exit(1)
 
 

@@ -1,7 +1,7 @@
-"""What the rows of a record say of a table, apart from any snapshot: its rounds, and the books of its progressive.
+"""Compares a table with the rows of its record: its rounds, and the books of its progressive.
 
-The rows follow from inputs. A start that goes on from a snapshot holds the table against them: nobody writes the meter
-but the ledger.
+The rows follow from the inputs. A start that recovers from a snapshot checks the table against them, so a changed
+snapshot cannot change the meter.
 """
 
 import sqlite3
@@ -21,14 +21,14 @@ _OF_AWARDS: Final = {f"award_{state}": state for state in AwardState}
 
 
 def difference(connection: sqlite3.Connection, table: TableState) -> str | None:
-    """The first thing in which a table differs from what the record's rows say of it, None if nothing does."""
+    """The first difference between a table and the record's rows, None if there is none."""
     return next(_differences(connection, table), None)
 
 
 def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[str]:
     ended = store.last_round(connection)
     if ended != table.round - 1:
-        yield f"the table has had {table.round - 1} rounds, and its record has {ended}"
+        yield f"the table has had {table.round - 1} rounds, but its record has {ended}"
     if table.progressive is None:
         return
     books = table.progressive.books
@@ -36,7 +36,7 @@ def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[
     yield from _of_ledger(connection, name, books)
     yield from _of_awards(connection, name, books)
     if not _settings_agree(connection, name, books):
-        yield f"the settings in force of {name} are not those of its last change"
+        yield f"the present settings of {name} are not those of its last change"
     if not _stakes_agree(connection, name, books):
         yield f"the last wagers on {name} are not those that were counted"
 
@@ -47,7 +47,7 @@ def _of_ledger(connection: sqlite3.Connection, name: str, books: State) -> Itera
         f"SELECT count(*), coalesce(max(number), 0), {sums} FROM postings WHERE progressive = ?",  # noqa: S608 - columns
         (name,),
     ).fetchone()
-    # By tier in a query of its own: few postings have one, and to group a year of them would take longer than to read them.
+    # The tiers have a separate query: few postings have a tier, and grouping a year of postings is slower than reading it.
     tiers = connection.execute(
         "SELECT tier, sum(paid) FROM postings WHERE progressive = ? AND paid <> 0 GROUP BY tier", (name,)
     )
@@ -83,7 +83,9 @@ def _of_awards(connection: sqlite3.Connection, name: str, books: State) -> Itera
 
 
 def _settings_agree(connection: sqlite3.Connection, name: str, books: State) -> bool:
-    if books.phase is not Phase.OPEN:  # before, they follow the configuration; after, nothing follows them
+    if (
+        books.phase is not Phase.OPEN
+    ):  # a new meter has the configured settings; those of a retired one do not matter
         return True
     row = connection.execute(
         "SELECT record FROM progressive_log WHERE progressive = ? AND kind = 'settings_changed' "
@@ -96,7 +98,7 @@ def _settings_agree(connection: sqlite3.Connection, name: str, books: State) -> 
 def _logged(record: str) -> Effect | None:
     try:
         return cast(Effect, LOGGED.validate_json(record, strict=True))
-    except ValidationError:  # another program wrote something else there
+    except ValidationError:  # another program wrote it
         return None
 
 

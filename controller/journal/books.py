@@ -1,7 +1,7 @@
-"""What a progressive did, as rows of the record: postings, the rounds whose wagers were counted, and the rest as a log.
+"""The progressive's rows of the record: postings, the rounds with counted wagers, and a log of all else.
 
-A posting's row has an account in each column, as its lines have them: what the account gets, negative where it gives. So
-each row sums to zero, and a column's sum is the account's balance (of a source the other way round).
+A posting's row has a column for each account with the amount that the account receives; it is negative if the
+account pays. So each row sums to zero, and the sum of a column is the account's balance (negated for a source).
 """
 
 from collections.abc import Iterable
@@ -78,18 +78,18 @@ NEVER_EDITED: Final = ("postings", "progressive_rounds", "progressive_log")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row and the table that it belongs in."""
+    """A row and its table."""
 
     table: str
     values: tuple[int | str | None, ...]
 
 
 def rows_of(seq: int, ts: str, state: TableState, effects: Iterable[TableEffect]) -> list[Row]:
-    """What the input `seq` did to the progressive of a table, which is in `state` after it, as rows."""
+    """The rows of what the input `seq` did to a table's progressive. `state` is the table's state after the input."""
     moved = [effect for effect in effects if isinstance(effect, MeterMoved)]
     if not moved:
         return []
-    # A table that has none can still count the coins of one that is retired.
+    # A table without a progressive can still count the coins of a retired one.
     own = "" if state.progressive is None else state.progressive.books.settings.progressive
     return [_row(seq, place, ts, each.progressive or own, each.entry) for place, each in enumerate(moved)]
 
@@ -102,9 +102,9 @@ def _row(seq: int, place: int, ts: str, progressive: str, entry: Effect) -> Row:
             for line in posting.lines:
                 moved[line.account] += line.amount
                 tier = tier or line.tier
-            said = posting.reference
-            words = (said.table, said.round, said.award, said.who, said.reason, said.approved_by)
-            return Row("postings", (*about, posting.number, posting.cause, *moved.values(), tier, *words))
+            of = posting.reference
+            reference = (of.table, of.round, of.award, of.who, of.reason, of.approved_by)
+            return Row("postings", (*about, posting.number, posting.cause, *moved.values(), tier, *reference))
         case WagersCounted(table, number, wagers):
             staked = sum([wager.amount for wager in wagers])
             seats = " ".join([str(wager.seat) for wager in wagers])

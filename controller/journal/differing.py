@@ -1,4 +1,4 @@
-"""How what is on the record differs from what its inputs give, as people read it."""
+"""Describes a difference between the record and the values derived from its inputs, for people."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,28 +6,28 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import Any, Final
 
-_TOLD: Final = 3
+_MOST_PLACES: Final = 3
 _LONGEST: Final = 160
 _ABSENT: Final = object()
 
 
 def difference(recorded: object, derived: object) -> str:
-    """The first places at which two values of JSON's kinds differ: `winner: tie on the record, player by the inputs`."""
+    """The first places where two JSON values differ: `winner: tie on the record, player by the inputs`."""
     places = list(_places((), recorded, derived))
-    told = [
-        f"{' '.join(filter(None, path))}: {_said(this)} on the record, {_said(that)} by the inputs"
-        for path, this, that in places[:_TOLD]
+    parts = [
+        f"{' '.join(filter(None, path))}: {_text(this)} on the record, {_text(that)} by the inputs"
+        for path, this, that in places[:_MOST_PLACES]
     ]
-    if len(places) > _TOLD:
-        told.append(f"and {len(places) - _TOLD} more")
-    return "; ".join(told) or "it is written otherwise"
+    if len(places) > _MOST_PLACES:
+        parts.append(f"and {len(places) - _MOST_PLACES} more")
+    return "; ".join(parts) or "the JSON text differs, not its values"
 
 
 def row_of(columns: Sequence[str], values: Sequence[object]) -> dict[str, Any]:
-    """A row by its columns, its JSON read."""
+    """A row by the names of its columns, with its JSON parsed."""
     row = dict(zip(columns, values, strict=True))
     if isinstance(text := row.get("record"), str):
-        with suppress(ValueError):  # somebody wrote something else there
+        with suppress(ValueError):  # another program wrote it, and it is not JSON
             row["record"] = json.loads(text)
     return row
 
@@ -43,15 +43,15 @@ def _places(path: tuple[str, ...], this: object, that: object) -> Iterator[tuple
         yield path, this, that
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if value is _ABSENT or value is None:
-        said = "nothing"
+        text = "nothing"
     elif isinstance(value, Mapping):
-        said = ", ".join(f"{key} {_said(each)}" for key, each in value.items())
+        text = ", ".join(f"{key} {_text(each)}" for key, each in value.items())
     elif isinstance(value, list):
-        said = ", ".join(map(_said, value)) or "none"
+        text = ", ".join(map(_text, value)) or "none"
     elif isinstance(value, bool):
-        said = "yes" if value else "no"
+        text = "yes" if value else "no"
     else:
-        said = str(value)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]} …"
+        text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

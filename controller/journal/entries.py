@@ -1,4 +1,4 @@
-"""One line of the record, its JSON, and the hash that chains it to the line before."""
+"""An input on the record, its JSON, and the hash that chains it to the input before."""
 
 import hashlib
 import re
@@ -15,16 +15,14 @@ STATES: Final = TypeAdapter(TableState)
 ROUNDS: Final = TypeAdapter(RoundRecord)
 
 FIRST_LINK: Final = "0" * 64
-"""What stands for the hash before the first entry."""
-
-
+"""The hash before the first entry."""
 _HEAD: Final = re.compile(r"([1-9]\d{0,17}):([0-9a-f]{64})", re.ASCII)
 
 
 class Head(NamedTuple):
-    """The number of the last input and its hash, in which is every input before it: written `2817:9f86…`.
+    """The number of the last input and its hash, written `2817:9f86…`. The hash covers every input before it too.
 
-    Whoever has noted one where the record's keeper cannot get at it can tell whether the inputs up to it are still those.
+    If a head is stored where nobody can change it together with the record, it proves later that the inputs up to it are unchanged.
     """
 
     seq: int
@@ -32,15 +30,15 @@ class Head(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The head that was written so.
+        """Read a head from its text.
 
         Raises:
-            ValueError: it was not.
+            ValueError: the text is not a head.
         """
         found = _HEAD.fullmatch(text.strip())
         if found is None:
             raise ValueError(
-                f"{text} is no input with its hash: write it as it was given, 2817:9f86…, with all 64 digits"
+                f"{text} is not an input's number and hash: write them as 2817:9f86…, with all 64 digits"
             )
         return cls(int(found[1]), found[2])
 
@@ -53,7 +51,7 @@ FIRST_HEAD: Final = Head(0, FIRST_LINK)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An input on the record: `seq` from 1 without gaps, `ts` RFC 3339 UTC, who or what it came from, its JSON."""
+    """An input on the record: `seq` from 1 without gaps, `ts` in RFC 3339 and UTC, its source, its JSON."""
 
     seq: int
     ts: str
@@ -61,6 +59,6 @@ class Entry:
     payload: str
 
     def chained_to(self, before: str) -> str:
-        """This entry's hash, given that of the entry before: SHA-256 in hex over both."""
+        """This entry's hash: SHA-256 in hex over the hash of the entry `before` and this entry."""
         line = f"{before}\n{self.seq}\n{self.ts}\n{self.source}\n{self.payload}"
         return hashlib.sha256(line.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What was out of the ordinary about an input: that the table or its progressive refused it, or what it raised the alarm about."""
+"""The incidents of an input: its refusal, or the alarms, stops and keyed cards that it caused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from punto.baccarat.table.turn import RefusedError
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """An order or a sensor's report that was refused, an alarm, an alarm that stopped play, or a card that had to be keyed."""
+    """A refused order or sensor's report, an alarm, an alarm that stopped play, or a card that had to be keyed."""
 
     kind: Literal["refused", "alarm", "stop", "card_awaited"]
     code: str
@@ -20,9 +20,9 @@ class Incident:
 
 
 def incidents_of(event: Event, outcome: Sequence[Effect] | RefusedError) -> list[Incident]:
-    """The incidents of an input, in order, given its effects or why it was refused."""
+    """The incidents of an input, in order, from its effects or its refusal."""
     if isinstance(outcome, RefusedError):
-        # A seat's wager that is refused is answered to the seat, and concerns nobody else.
+        # The refusal of a seat's wager is answered to the seat and is not an incident.
         concerns_the_table = isinstance(event, Order | GameOrder | BooksOrder | Sensed)
         return [Incident("refused", outcome.code, str(outcome))] if concerns_the_table else []
     found = []

@@ -1,4 +1,4 @@
-"""Getting the table back from the record: from the last snapshot for a start, from the first input for a replay."""
+"""Restores the table from the record: from a snapshot for a start, from the first input for a replay."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 
 FEW_INPUTS: Final = 2000
-"""Inputs that a start handles all again, whatever snapshots there are."""
+"""A start handles a record of up to this number of inputs from its first, without a snapshot."""
 _OTHER_TABLE: Final = "the snapshot after input {} differs from the table derived again"
 
 _log = structlog.get_logger("punto.controller.journal")
@@ -30,7 +30,7 @@ _log = structlog.get_logger("punto.controller.journal")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An input handled again: its entry, what it said, the table after it, what came of it."""
+    """An input handled again: its entry, its event, the table after it, its effects and incidents."""
 
     entry: Entry
     event: Event
@@ -40,32 +40,32 @@ class Step:
 
     @property
     def book_rows(self) -> list[Row]:
-        """What it did to the table's progressive, as the record has it."""
+        """The rows of what it did to the table's progressive."""
         return rows_of(self.entry.seq, self.entry.ts, self.table.state, self.effects)
 
 
 @dataclass(slots=True)
 class Recovered:
-    """What a start goes on from: the table, None of an empty record; the last sound snapshot's input, 0 if there is none.
+    """The result of a recovery: the table, None of an empty record; the last valid snapshot's input, 0 without one.
 
-    `differences` says what was passed over, because it is not what the inputs give: a snapshot, or rows.
+    `differences` describes snapshots and rows that were ignored because they differ from what the inputs give.
     """
 
     table: Table | None = None
     snapshot: int = 0
     differences: list[str] = field(default_factory=list)
 
-    def pass_over(self, difference: str) -> None:
-        """Note something that is not what the inputs give."""
+    def ignore(self, difference: str) -> None:
+        """Log and keep a difference; the recovered table follows from the inputs instead."""
         _log.error("the record differs", found=difference, instead="its inputs")
         self.differences.append(difference)
 
 
 def recover(connection: sqlite3.Connection) -> Recovered:
-    """The table as it was when the record ends.
+    """Restore the table at the end of the record, and add rows that follow from the inputs and are missing.
 
-    What follows from the inputs and is not in its tables yet is added. No snapshot is trusted by itself: the inputs name it,
-    the one before leads to it, and the table that comes of it is the one that the record's rows tell of.
+    A snapshot is used only if the inputs name it, if the inputs since the snapshot before lead to it, and if the
+    resulting table agrees with the record's rows.
 
     Raises:
         RecordError: the record is broken since the last snapshot but one, or its schema is not this program's.
@@ -73,7 +73,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
     found = Recovered()
     try:
         connection.execute("BEGIN IMMEDIATE")
-        _refuse_other_schema(connection)
+        _refuse(schema.schema_difference(connection))
         if not schema.is_current(connection):
             schema.complete(connection)
         sound = _sound_snapshots(connection, found)
@@ -81,14 +81,21 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         seq = _derive(connection, found, base, sound[len(base) :])
         differs = _differs(connection, found)
         if differs is not None and base:
-            found.pass_over(differs)
+            found.ignore(differs)
             seq = _derive(connection, found, [], sound)
             differs = _differs(connection, found)
         if differs is not None:
-            found.pass_over(f"{differs}: not by its rows")
-        _check_end(connection, seq, 0 if found.table is None else found.table.state.round - 1)
+            found.ignore(f"{differs}: its rows were changed")
+        # The record may have been cut off after the input `seq`: then there are rows of later inputs.
+        ended = store.last_round_input(connection)
+        if ended > seq:
+            raise RecordError(
+                f"input {ended} is missing from the record, but the round that it ended is there: restore a backup"
+            )
+        rounds = 0 if found.table is None else found.table.state.round - 1
+        _refuse(store.stray_row(connection, seq, rounds))
         connection.execute("COMMIT")
-    except (sqlite3.Error, OverflowError) as error:  # the latter: a number beyond those that SQLite has
+    except (sqlite3.Error, OverflowError) as error:  # OverflowError: a number too large for SQLite
         raise schema.damaged(error) from error
     return found
 
@@ -97,42 +104,48 @@ def _sound_snapshots(connection: sqlite3.Connection, found: Recovered) -> list[S
     """The snapshots that the inputs name and that this version can read, in order.
 
     Raises:
-        RecordError: a snapshot's own input is missing.
+        RecordError: the input before a snapshot is missing.
     """
     sound = []
     last = store.last_head(connection).seq
     for snapshot in (Snapshot(*row) for row in store.snapshots(connection)):
         if snapshot.seq > last:
             raise RecordError(
-                f"input {snapshot.seq} is missing from the record, and the snapshot after it is there: restore a backup"
+                f"input {snapshot.seq} is missing from the record, but the snapshot after it is there: restore a backup"
             )
         difference = snapshot.difference(connection)
         if difference is not None:
-            found.pass_over(difference)
+            found.ignore(difference)
         elif snapshot.table() is not None:
             sound.append(snapshot)
-        else:  # Written by another version. A snapshot is a shortcut: the inputs are the truth, and they are here.
-            _log.warning("snapshot passed over", seq=snapshot.seq, reason="another version wrote it")
+        else:
+            _log.warning("snapshot ignored", seq=snapshot.seq, reason="another version wrote it")
     return sound
 
 
 def _derive(
     connection: sqlite3.Connection, found: Recovered, base: Sequence[Snapshot], later: Sequence[Snapshot]
 ) -> int:
-    """Handle the inputs after the snapshot `base`, all where there is none, and hold the `later` ones against what comes of it."""
+    """Handle the inputs after the snapshot `base`, or all inputs, and compare the `later` snapshots with the result.
+
+    Returns the number of the last input.
+    """
     on = base[0] if base else Snapshot()
     awaited = {snapshot.seq: snapshot for snapshot in later}
     seq, found.snapshot, found.table = on.seq, on.seq, on.table()
     for step in _steps(store.checked_entries(connection, seq, on.link), found.table):
         seq, found.table = step.entry.seq, step.table
-        _add_rounds(connection, step)
+        game = step.table.state.settings.game.name
+        for effect in step.effects:
+            if isinstance(effect, RoundEnded):
+                store.add_round(connection, seq, step.entry.ts, game, effect.record)
         store.add_incidents(connection, seq, step.incidents)
         store.add_book_rows(connection, step.book_rows)
         if (snapshot := awaited.get(seq)) is not None:
             if snapshot == Snapshot.of(seq, snapshot.link, step.table.state):
                 found.snapshot = seq
             else:
-                found.pass_over(_OTHER_TABLE.format(seq))
+                found.ignore(_OTHER_TABLE.format(seq))
     return seq
 
 
@@ -140,35 +153,10 @@ def _differs(connection: sqlite3.Connection, found: Recovered) -> str | None:
     return None if found.table is None else balances.difference(connection, found.table.state)
 
 
-def _refuse_other_schema(connection: sqlite3.Connection) -> None:
-    """Refuse a record in which something else than this program's triggers decides what can be written."""
-    difference = schema.schema_difference(connection)
+def _refuse(difference: str | None) -> None:
+    """Raise the difference, if there is one, as a RecordError."""
     if difference is not None:
         raise RecordError(difference)
-
-
-def _check_end(connection: sqlite3.Connection, seq: int, rounds: int) -> None:
-    """Refuse a record that was cut off after the input `seq`, by which `rounds` had ended: it holds what followed."""
-    ended = store.last_round_input(connection)
-    if ended > seq:
-        raise RecordError(
-            f"input {ended} is missing from the record, and the round that it ended is there: restore a backup"
-        )
-    _refuse_stray_rows(connection, seq, rounds)
-
-
-def _refuse_stray_rows(connection: sqlite3.Connection, inputs: int, rounds: int) -> None:
-    """Refuse a record with a row that follows from no input: somebody wrote it, or took its input away."""
-    stray = store.stray_row(connection, inputs, rounds)
-    if stray is not None:
-        raise RecordError(stray)
-
-
-def _add_rounds(connection: sqlite3.Connection, step: Step) -> None:
-    for effect in step.effects:
-        if isinstance(effect, RoundEnded):
-            game = step.table.state.settings.game.name
-            store.add_round(connection, step.entry.seq, step.entry.ts, game, effect.record)
 
 
 def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
@@ -180,7 +168,7 @@ def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
             table = Table.new(event.settings)
         try:
             effects = table.handle(event)
-        except RefusedError as refusal:  # it was refused then, too
+        except RefusedError as refusal:  # it was refused the first time too
             yield Step(entry, event, table, [], incidents_of(event, refusal))
         else:
             yield Step(entry, event, table, effects, incidents_of(event, effects))
@@ -194,10 +182,10 @@ def _event_of(entry: Entry) -> Event:
 
 
 def history(path: Path) -> Iterator[Step]:
-    """Handle every input of a record again, in order, without changing it; the service may be running.
+    """Handle every input of a record again, in order, without changing the record. The service may be running.
 
     Raises:
-        RecordError: the file cannot be opened as a record, or is broken where the reading has come to.
+        RecordError: the file cannot be opened as a record, or its next input is broken.
     """
     with schema.reading(path) as connection:
         yield from _steps(store.checked_entries(connection, 0, FIRST_LINK), None)
@@ -208,11 +196,13 @@ def history(path: Path) -> Iterator[Step]:
 
 @dataclass(slots=True)
 class Replayed:
-    """What a replay found: how much it went through, and the first difference, None when there is none.
+    """The result of a replay: its numbers of inputs and rounds, and the first difference, None without one.
 
-    `waiting` counts rounds at the end whose inputs are on the record and which are not in their table yet: the
-    service went down in between, and its next start adds them. `reworded` counts incidents that another version of the
-    program, one of `versions`, put in other words than this one would: they cannot be compared here. `head` is the record's.
+    - `waiting` counts the last rounds whose inputs are on the record, but whose rows are not: the service was killed
+      between them, and its next start adds the rows.
+    - `reworded` counts the incidents that another version, one of `versions`, wrote with another text than this
+      version would. They cannot be compared.
+    - `head` is the record's head.
     """
 
     inputs: int = 0
@@ -231,11 +221,12 @@ def replay(
     version: str | None = None,
     noted: Sequence[Head] = (),
 ) -> Replayed:
-    """Derive everything again from the first input, and compare it with what the record holds.
+    """Derive everything again from the first input, and compare it with the record.
 
-    `see` is shown each step; a RecordError that it raises is a difference. What this very program wrote, by its `version`, is
-    compared to the letter; what another one wrote may lack what has its default now, and its incidents may be in other words.
-    Heads that were `noted` before must still be those of the record.
+    - `see` is called with each step; a RecordError that it raises is a difference.
+    - `version` is this program's. Rows that it wrote are compared exactly. In rows of other versions, fields that have
+      their default value may be missing, and the texts of incidents may differ.
+    - `noted` are heads that were stored earlier; the record must still have them.
 
     Raises:
         RecordError: the file cannot be opened as a record.
@@ -243,7 +234,7 @@ def replay(
     found = Replayed()
     with schema.reading(path) as connection:
         try:
-            _refuse_other_schema(connection)
+            _refuse(schema.schema_difference(connection))
             found.head = store.last_head(connection)
             _compare_heads(connection, noted, found.head)
             _Comparison(connection, found, version).all(see)
@@ -255,7 +246,7 @@ def replay(
 
 
 def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: Head) -> None:
-    """Refuse a record that is not the one of which these heads were noted, however well it is chained."""
+    """Refuse a record without these heads. A forged record can have a valid chain, but not the noted hashes."""
     for head in noted:
         link = store.link_of(connection, head.seq)
         if link is None:
@@ -264,23 +255,24 @@ def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: 
             )
         if link != head.hash:
             raise RecordError(
-                f"input {head.seq} has another hash than was noted: it, or one before it, was changed, and the hashes made anew"
+                f"input {head.seq} does not have the noted hash: it, or one before it, was changed, and all hashes after it "
+                "were computed again"
             )
 
 
 class _Comparison:
-    """A record being compared with what its inputs give. Each method raises a RecordError at a difference."""
+    """Compares a record with what its inputs give. Each method raises a RecordError at a difference."""
 
     def __init__(self, connection: sqlite3.Connection, found: Replayed, version: str | None) -> None:
         self._connection = connection
         self._found = found
         self._version = version
         self._snapshots = {row[0]: Snapshot(*row) for row in store.snapshots(connection)}
-        self._wrote: str | None = None  # the version that took the input at hand
+        self._wrote: str | None = None  # the version that wrote the current input
 
     def all(self, see: Callable[[Step], None] | None) -> None:
         recorded = store.last_round(self._connection)
-        noted = store.derived_until(self._connection)
+        complete_until = store.derived_until(self._connection)
         found = self._found
         for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
             found.inputs = step.entry.seq
@@ -293,14 +285,17 @@ class _Comparison:
                         found.waiting += 1
                     else:
                         self._round(step, effect)
-            if found.inputs <= noted:
+            if found.inputs <= complete_until:
                 self._incidents(step)
                 self._book_rows(step)
             self._snapshot(step)
             if see is not None:
                 see(step)
-        _refuse_stray_rows(self._connection, found.inputs, found.rounds)
-        _refuse_stray_settlements(self._connection)
+        _refuse(store.stray_row(self._connection, found.inputs, found.rounds))
+        # The settlements of the record's rounds have been compared above.
+        stray = store.stray_settlement(self._connection)
+        if stray is not None:
+            raise RecordError(f"the record has a settlement of round {stray}, but not the round")
 
     def _round(self, step: Step, ended: RoundEnded) -> None:
         number = ended.record.round
@@ -333,13 +328,13 @@ class _Comparison:
         if not found and not expected:
             return
         if self._wrote != self._version:
-            words = {row[:-1]: row[-1] for row in expected}
-            others = [row for row in found if words.get(row[:-1], row[-1]) != row[-1]]
+            texts = {row[:-1]: row[-1] for row in expected}
+            others = [row for row in found if texts.get(row[:-1], row[-1]) != row[-1]]
             if others:
                 self._found.reworded += len(others)
                 if self._wrote is not None and self._wrote not in self._found.versions:
                     self._found.versions.append(self._wrote)
-            found = [(*row[:-1], words.get(row[:-1], row[-1])) for row in found]
+            found = [(*row[:-1], texts.get(row[:-1], row[-1])) for row in found]
         self._same(
             f"the incidents of input {seq} differ",
             "incidents",
@@ -348,12 +343,11 @@ class _Comparison:
         )
 
     def _book_rows(self, step: Step) -> None:
-        """Refuse another amount, reason or award than there was."""
         seq, derived = step.entry.seq, step.book_rows
         recorded = [self._row_as_now(row) for row in store.book_rows(self._connection, seq)]
         for table in dict.fromkeys(row.table for row in (*recorded, *derived)):
             self._same(
-                f"what input {seq} did to the meter differs in {table}",
+                f"the meter's rows of input {seq} differ in {table}",
                 table,
                 {f"place {row.values[1]}": row.values for row in recorded if row.table == table},
                 {f"place {row.values[1]}": row.values for row in derived if row.table == table},
@@ -365,7 +359,7 @@ class _Comparison:
         return Row(row.table, (*row.values[:-1], self._read(LOGGED, str(row.values[-1]))))
 
     def _read(self, kind: TypeAdapter[Any], written: str) -> str:
-        """What was written, if it was by this program; by an earlier one, it may lack what has its default."""
+        """The JSON that was written; if another version wrote it, as this version would write it."""
         return written if self._wrote == self._version else _as_now(kind, written)
 
     def _same(
@@ -375,7 +369,7 @@ class _Comparison:
         recorded: Mapping[str, Sequence[Any]],
         derived: Mapping[str, Sequence[Any]],
     ) -> None:
-        """Refuse other rows of a table than there were; both by what a person calls each."""
+        """Refuse rows that differ. The keys of both are the rows' names for people."""
         if recorded != derived:
             columns = store.columns(self._connection, table)
             read = [
@@ -389,10 +383,8 @@ class _Comparison:
             return
         snapshot = self._snapshots[seq]
         if schema.is_current(self._connection):
-            difference = snapshot.difference(self._connection)
-            if difference is not None:
-                raise RecordError(difference)
-        # One that another version wrote, a start passes over, too.
+            _refuse(snapshot.difference(self._connection))
+        # A start ignores a snapshot of another version too.
         if snapshot.table() is not None and snapshot != Snapshot.of(seq, snapshot.link, step.table.state):
             raise RecordError(_OTHER_TABLE.format(seq))
 
@@ -401,15 +393,8 @@ def _settlement(row: Sequence[Any]) -> str:
     return f"seat {row[1]} {row[2]}"
 
 
-def _refuse_stray_settlements(connection: sqlite3.Connection) -> None:
-    """Refuse a settlement of a round that is not there; those of each round that is have been compared with it."""
-    stray = store.stray_settlement(connection)
-    if stray is not None:
-        raise RecordError(f"the record has a settlement of round {stray}, and that round is not on it")
-
-
 def _as_now(kind: TypeAdapter[Any], written: str) -> str:
-    """What was written, as this version would write it; itself where it cannot be read."""
+    """JSON as this version would write it; unchanged if it cannot be read."""
     try:
         return kind.dump_json(kind.validate_json(written, strict=True)).decode()
     except ValidationError:

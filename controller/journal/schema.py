@@ -1,9 +1,9 @@
-"""The SQLite file: its tables, the triggers that keep them, and how it is opened.
+"""The SQLite file: its tables, the triggers that protect them, and how it is opened.
 
-Entries, rounds, settlements, incidents and a progressive's books can be added and never changed, and added only to an
-input or a round that is there: triggers refuse it even to a person with a shell. All but the entries follow from these;
-they stand in tables of their own so that a person can query them. Snapshots cannot be changed either, and the last ones
-not be deleted; a cursor goes forward, as far as the rounds go. `schema_difference` tells whether all this is in place.
+Inputs, rounds, settlements, incidents and a progressive's books can be added but not changed, and added only for an
+existing input or round. Triggers enforce this also in a SQLite shell. All these rows follow from the inputs; they
+have tables so that people can query them. Snapshots cannot be changed, and the last ones cannot be deleted. A cursor
+only moves forward, up to the last round. `schema_difference` checks that all this is in place.
 """
 
 import os
@@ -20,7 +20,7 @@ from punto.controller.journal import books
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 3
 _EARLIER: Final = frozenset({1, 2})
-"""Formats that recovery completes. 1 has rounds and settlements alone, 2 has snapshots that no input names."""
+"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot."""
 _ROUNDS_ALONE: Final = 1
 
 _TABLES: Final = """
@@ -80,7 +80,7 @@ CREATE TABLE incidents (
 """
 _LATER_TABLES: Final = _INCIDENTS + books.TABLES
 FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
-"""The tables whose rows are of an input, by its number and their place in what followed from it."""
+"""The tables whose key is an input's number and the row's place among the rows of that input."""
 _KEYS: Final = {
     "inputs": ("seq",),
     "rounds": ("round",),
@@ -88,28 +88,28 @@ _KEYS: Final = {
     "snapshots": ("seq",),
     **dict.fromkeys(FOLLOWING, ("input", "place")),
 }
-"""What is never edited, by its key."""
+"""The key of each table whose rows are never edited."""
 _PARENTS: Final = {
     "rounds": ("input", "inputs", "seq"),
     "settlements": ("round", "rounds", "round"),
     "snapshots": ("seq", "inputs", "seq"),
     **dict.fromkeys(FOLLOWING, ("input", "inputs", "seq")),
 }
-"""Which column of a table names a row of which other one, by which of its columns."""
+"""The foreign key of each table: its column, the other table, and the other table's column."""
 SNAPSHOTS_KEPT: Final = 2
 
 
 class RecordError(Exception):
-    """The record cannot be read, written or trusted. Nothing may go on; the message says what to do."""
+    """The record cannot be read, written or trusted. The service must not continue; the message says what to do."""
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """Open the record, or begin it where there is none; each commit is on the disk when it returns.
+    """Open the record, or create it; each commit is on the disk when it returns.
 
-    It has cards that the public has not seen: beside its owner, its group alone may read it.
+    Only the owner and the group may read the file: it has cards that the public has not seen.
 
     Raises:
-        RecordError: the file cannot be opened or is no record of this format.
+        RecordError: the file cannot be opened or is not a record of this format.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
@@ -117,7 +117,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     except (OSError, sqlite3.Error) as error:
         raise cannot_open(path, error) from error
     try:
-        # Before anything else, for even the journal mode would be a change to somebody else's file.
+        # This comes first: setting the journal mode would change the file of another program.
         is_new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         if not is_new:
             _check_format(connection, path)
@@ -136,13 +136,13 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 
 
 def cannot_open(path: Path, error: Exception) -> RecordError:
-    """What to say of a record that cannot be opened."""
+    """The error of a record that cannot be opened."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
     return RecordError(f"cannot open the record {path}: {reason}; check the path, its owner and the disk")
 
 
 def damaged(error: sqlite3.Error | OverflowError) -> RecordError:
-    """What to say of a record that was opened and cannot be read to its end."""
+    """The error of an open record that cannot be read completely."""
     return RecordError(f"the record cannot be read: {error}; it is damaged: restore a backup")
 
 
@@ -150,11 +150,11 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open a record that may be in use, without changing it.
 
     Raises:
-        RecordError: the file is not there or is no record of this format.
+        RecordError: the file does not exist or is not a record of this format.
     """
     if not os.path.isfile(path):  # noqa: PTH113 - a path of any length
         raise RecordError(f"there is no record at {cut(str(path), 200)}")
-    message = f"cannot read {path}: {{}}; it is no record, it is damaged, or it may not be read by this user"
+    message = f"cannot read {path}: {{}}; it is not a record, it is damaged, or this user may not read it"
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
     except sqlite3.Error as error:
@@ -172,10 +172,10 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """One view of a record, though a service may be adding to it.
+    """A consistent view of a record, also while a service writes to it.
 
     Raises:
-        RecordError: the file cannot be opened as a record, or is broken where the reading has come to.
+        RecordError: the file cannot be opened as a record, or an error occurs while it is read.
     """
     with closing(open_for_reading(path)) as connection:
         try:
@@ -219,7 +219,7 @@ def _triggers() -> list[str]:
             "WHEN NEW.at > (SELECT coalesce(max(round), 0) FROM rounds) "
             "OR NEW.at < (SELECT at FROM cursors WHERE name = NEW.name)",
         ),
-        # INSERT OR REPLACE would edit a row and set off neither of those.
+        # INSERT OR REPLACE would edit a row without the triggers above.
         *(
             _trigger(
                 f"{table}_no_replace",
@@ -230,7 +230,7 @@ def _triggers() -> list[str]:
             )
             for table, key in _KEYS.items()
         ),
-        # A shell does not keep foreign keys unless it is told to.
+        # A SQLite shell does not enforce foreign keys by default.
         *(
             _trigger(
                 f"{table}_no_stray",
@@ -256,17 +256,20 @@ def _same(key: Sequence[str]) -> str:
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the record has all its tables; one that the first version began lacks some."""
+    """Whether the record has all tables; a record of format 1 does not."""
     return _format(connection) != _ROUNDS_ALONE
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
-    """Whether the record is of this format; one of an earlier format is completed by the next start."""
+    """Whether the record has the present format; the next start completes a record of an earlier format."""
     return _format(connection) == FORMAT
 
 
 def complete(connection: sqlite3.Connection) -> None:
-    """Give a record of an earlier format what it lacks, inside the transaction that fills it; its snapshots go."""
+    """Add the missing tables and triggers to a record of an earlier format, and delete its snapshots.
+
+    The caller fills the tables in the same transaction.
+    """
     later = [] if is_complete(connection) else [each for each in _LATER_TABLES.split(";") if each.strip()]
     statements = ("DELETE FROM snapshots", *later, *_triggers(), f"PRAGMA user_version = {FORMAT}")
     for statement in statements:
@@ -274,21 +277,21 @@ def complete(connection: sqlite3.Connection) -> None:
 
 
 def schema_difference(connection: sqlite3.Connection) -> str | None:
-    """How the record's tables, indexes, triggers and views differ from this program's, None if they do not.
+    """The first difference of the record's tables, indexes, triggers and views from this program's, None without one.
 
-    A trigger of the right name that does nothing, or one too many, lets a row be changed, or swallows it. A record of an
-    earlier format may lack what that format did not have.
+    A changed or an additional trigger could allow a change or discard a row. In a record of an earlier format, parts
+    that the format did not have may be missing.
     """
     expected, found = _own_schema(), _schema(connection)
     for kind, name in sorted({*expected, *found}, key=lambda each: (each[0] != "table", each)):
         what = f"{kind} {cut(name, 100)}"
         if (kind, name) not in expected:
-            return f"{what} is in the record, and this program did not make it: restore a backup"
+            return f"{what} is in the record, but this program did not make it: restore a backup"
         if (kind, name) not in found:
             if is_current(connection):
                 return f"{what} is missing from the record: restore a backup"
         elif found[kind, name] != expected[kind, name]:
-            return f"{what} in the record is not as this program makes it: restore a backup"
+            return f"{what} in the record differs from this program's: restore a backup"
     return None
 
 
@@ -303,7 +306,7 @@ def _own_schema() -> _Schema:
 
 
 def _schema(connection: sqlite3.Connection) -> _Schema:
-    """What there is, by kind and name: the table that it belongs to, and its SQL whatever the spaces and lines."""
+    """The record's parts by kind and name: the table of each, and its SQL with white space normalised."""
     rows = connection.execute("SELECT type, name, tbl_name, sql FROM sqlite_schema")
     return {
         (kind, name): (table, None if sql is None else " ".join(sql.split()))
@@ -319,9 +322,9 @@ def _format(connection: sqlite3.Connection) -> int:
 def _check_format(connection: sqlite3.Connection, path: Path) -> None:
     application = connection.execute("PRAGMA application_id").fetchone()[0]
     if application != APPLICATION_ID:
-        raise RecordError(f"{path} is an SQLite file but no record of this program: give another path")
+        raise RecordError(f"{path} is an SQLite file but not a record of this program: give another path")
     found = _format(connection)
     if found not in {FORMAT, *_EARLIER}:
         raise RecordError(
-            f"{path} has record format {found} and this program reads {FORMAT}: use the program that wrote it"
+            f"{path} has record format {found}, but this program reads {FORMAT}: use the program that wrote it"
         )

@@ -1,7 +1,7 @@
-"""Snapshots of the table, which make a start fast, and how the record vouches for each.
+"""Snapshots of the table, which make a start fast.
 
-The input after a snapshot, `SnapshotTaken`, has the digest of its content. So the chain of hashes has it too, and a snapshot
-that was changed, or that another program added, is not the one that the record names.
+The input after a snapshot, `SnapshotTaken`, has the digest of the snapshot's content. So the chain of hashes covers
+it, and a snapshot that was changed, or added by another program, is found.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from punto.controller.journal.entries import EVENTS, FIRST_LINK, STATES
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The table after the input `seq`, whose hash is `link`, as JSON; of no input, it is the table before the first."""
+    """The table after the input `seq`, whose hash is `link`, as JSON. With `seq` 0 it is before the first input."""
 
     seq: int = 0
     link: str = FIRST_LINK
@@ -28,21 +28,21 @@ class Snapshot:
 
     @classmethod
     def of(cls, seq: int, link: str, state: TableState) -> Self:
-        """The snapshot of a state."""
+        """Make the snapshot of a state."""
         return cls(seq, link, STATES.dump_json(state).decode())
 
     @property
     def row(self) -> tuple[int, str, str]:
-        """It as the record has it."""
+        """Its row on the record."""
         return self.seq, self.link, self.content
 
     @property
     def named(self) -> SnapshotTaken:
-        """The input that is to follow it on the record."""
+        """The input that follows it on the record and has its digest."""
         return SnapshotTaken(hashlib.sha256(self.content.encode()).hexdigest())
 
     def difference(self, connection: sqlite3.Connection) -> str | None:
-        """How it is not the one that the record names, None if it is."""
+        """The difference from the snapshot that the record names, None if there is none."""
         if store.link_of(connection, self.seq) != self.link:
             return f"the snapshot after input {self.seq} has another hash than that input"
         if store.payload_of(connection, self.seq + 1) != EVENTS.dump_json(self.named).decode():
@@ -50,7 +50,7 @@ class Snapshot:
         return None
 
     def table(self) -> Table | None:
-        """The table in it, None if it was written by another version, which put it otherwise."""
+        """The table in it, None if another version wrote it in another form."""
         try:
             state = STATES.validate_json(self.content, strict=True)
         except ValidationError:

@@ -1,8 +1,9 @@
-"""The rows of the record, written and read inside one transaction; `schema` has the tables that they are in."""
+"""Writes and reads the rows of the record, inside the caller's transaction. `schema` has the tables."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from punto.baccarat.table.state import RoundRecord
 from punto.controller.journal import books
@@ -27,35 +28,33 @@ def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], head: 
 
 
 def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord) -> None:
-    """Add a round that the input `seq` ended, unless recovery finds it there already."""
-    known = connection.execute("SELECT 1 FROM rounds WHERE round = ?", (record.round,)).fetchone()
-    if known:
+    """Add a round that the input `seq` ended, unless the record has it, as it may in recovery."""
+    if _value(connection, "SELECT 1 FROM rounds WHERE round = ?", (record.round,)):
         return
     connection.execute(
         "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", round_row(seq, ts, game, record)
     )
     connection.executemany(
-        "INSERT INTO settlements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        settlement_rows(record),
+        "INSERT INTO settlements VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", settlement_rows(record)
     )
 
 
 def add_incidents(connection: sqlite3.Connection, seq: int, incidents: Sequence[Incident]) -> None:
-    """Add the incidents of the input `seq`, unless recovery finds them there already."""
+    """Add the incidents of the input `seq`, unless the record has them, as it may in recovery."""
     connection.executemany(_insert("incidents", 5), incident_rows(seq, incidents))
 
 
 def add_book_rows(connection: sqlite3.Connection, rows: Sequence[books.Row]) -> None:
-    """Add what an input did to a progressive, unless recovery finds it there already."""
+    """Add a progressive's rows, unless the record has them, as it may in recovery."""
     for row in rows:
         connection.execute(_insert(row.table, len(row.values)), row.values)
 
 
 @cache
 def _insert(table: str, columns: int) -> str:
-    """The statement that adds a row which begins with its input and place, unless there is one of these."""
+    """The statement that adds a row unless there is one with the same input and place, its first two columns."""
     marks = ", ".join(f"?{n}" for n in range(1, columns + 1))
-    # Not OR IGNORE, which would pass over a posting that does not sum to zero as well.
+    # Not OR IGNORE, which would also ignore a posting that does not sum to zero.
     return (
         f"INSERT INTO {table} SELECT {marks} "  # noqa: S608 - literals
         f"WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE input = ?1 AND place = ?2)"
@@ -63,7 +62,7 @@ def _insert(table: str, columns: int) -> str:
 
 
 def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
-    """What the record holds of what an input did to a progressive, in order."""
+    """A progressive's rows on the record that follow from an input, in order."""
     found = [
         books.Row(table, row)
         for table in books.NEVER_EDITED
@@ -73,10 +72,10 @@ def book_rows(connection: sqlite3.Connection, seq: int) -> list[books.Row]:
 
 
 def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str | None:
-    """A row that follows from none of so many inputs, which ended so many rounds: what is wrong with it, None if there is none.
+    """The error of a row whose input or round is not among the record's `inputs` and `rounds`; None without one.
 
-    Found by keys, so a year of rows is not looked through at a start: a row between the first and the last input or round
-    is not seen. `stray_settlement` sees all, and whoever goes through the inputs compares what is there of each.
+    Only the first and last keys are read, so a start does not read a year of rows. A wrong row between them is not
+    found here: a replay compares the rows of each input, and `stray_settlement` reads all settlements.
     """
     places = [
         *(("inputs", "seq", inputs), ("snapshots", "seq", inputs)),
@@ -85,41 +84,43 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
     if is_complete(connection):
         places += [(table, "input", inputs) for table in FOLLOWING]
     elif (later := _has_table(connection, *FOLLOWING)) is not None:
-        return f"the record has {later}, and its format is said to be one that had none: restore a backup"
+        return f"the record has the table {later}, which is not in its format: restore a backup"
     for table, column, last in places:
         for end in ("min", "max"):
-            found = connection.execute(f"SELECT {end}({column}) FROM {table}").fetchone()[0]  # noqa: S608 - literals
+            found = _value(connection, f"SELECT {end}({column}) FROM {table}")  # noqa: S608 - literals
             if found is not None and not 1 <= found <= last:
                 what = "round" if column in {"round", "at"} else "input"
-                return f"{table} has a row of {what} {found}, and the {what}s on the record are 1 to {last}: restore a backup"
+                return f"{table} has a row of {what} {found}, but the {what}s on the record are 1 to {last}: restore a backup"
     return None
 
 
 def _has_table(connection: sqlite3.Connection, *names: str) -> str | None:
-    """One of these tables that is there, None if none is."""
+    """One of these tables that the record has, None if it has none of them."""
     found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
     return next((name for (name,) in found if name in names), None)
 
 
 def stray_settlement(connection: sqlite3.Connection) -> int | None:
-    """A round that has a settlement and is not among the rounds, None if there is none."""
-    row = connection.execute(
-        "SELECT round FROM settlements AS s WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE round = s.round) LIMIT 1"
-    ).fetchone()
-    return None if row is None else row[0]
+    """A round that has a settlement but no row in `rounds`, None if there is none."""
+    found: int | None = _value(
+        connection,
+        "SELECT round FROM settlements AS s WHERE NOT EXISTS (SELECT 1 FROM rounds WHERE round = s.round) LIMIT 1",
+    )
+    return found
 
 
 def last_award_ts(connection: sqlite3.Connection) -> str | None:
-    """When the last award of a meter was locked, None where none was."""
-    row = connection.execute(
+    """When the last award of a meter was locked, None without one."""
+    ts: str | None = _value(
+        connection,
         "SELECT ts FROM progressive_log WHERE kind = 'award_locked' AND json_extract(record, '$.award.payer') IS NOT 'tray' "
-        "ORDER BY input DESC LIMIT 1"
-    ).fetchone()
-    return None if row is None else row[0]
+        "ORDER BY input DESC LIMIT 1",
+    )
+    return ts
 
 
 def raised(connection: sqlite3.Connection, code: str, text: str) -> tuple[str | None, str | None]:
-    """When an alarm was last raised, and whose input that was; see `engine.Raised`."""
+    """When an alarm was last raised, and by whose input; see `engine.Raised`."""
     row = connection.execute(
         "SELECT ts, json_extract(payload, '$.who') FROM incidents JOIN inputs ON seq = input "
         "WHERE kind = 'alarm' AND code = ? AND text = ? ORDER BY input DESC LIMIT 1",
@@ -176,7 +177,7 @@ def columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def add_snapshot(connection: sqlite3.Connection, seq: int, link: str, state: str) -> None:
-    """Keep the state after the input `seq`, which has the hash `link`, and let go of older ones than are needed to recover."""
+    """Add the state after the input `seq`, whose hash is `link`, and delete all but the last `SNAPSHOTS_KEPT`."""
     connection.execute("INSERT INTO snapshots VALUES (?, ?, ?)", (seq, link, state))
     connection.execute(
         "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)",
@@ -185,7 +186,7 @@ def add_snapshot(connection: sqlite3.Connection, seq: int, link: str, state: str
 
 
 def set_cursor(connection: sqlite3.Connection, name: str, at: int) -> None:
-    """Remember how far a reader of the record has come."""
+    """Store the position of a reader of the record."""
     connection.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?)", (name, at))
 
 
@@ -201,7 +202,7 @@ def entries_after(connection: sqlite3.Connection, seq: int) -> Iterator[tuple[En
 
 
 def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> Iterator[Entry]:
-    """Every entry after `seq`, each checked to be chained to the one before.
+    """Every entry after `seq`. Each is checked against the hash of the entry before; `before` is that of `seq`.
 
     Raises:
         RecordError: an entry is missing or was changed.
@@ -218,9 +219,9 @@ def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> It
 
 
 def link_of(connection: sqlite3.Connection, seq: int) -> str | None:
-    """The hash of an entry, None if it is not there."""
-    row = connection.execute("SELECT hash FROM inputs WHERE seq = ?", (seq,)).fetchone()
-    return None if row is None else row[0]
+    """The hash of an entry, None if there is no such entry."""
+    link: str | None = _value(connection, "SELECT hash FROM inputs WHERE seq = ?", (seq,))
+    return link
 
 
 def last_head(connection: sqlite3.Connection) -> Head:
@@ -230,52 +231,52 @@ def last_head(connection: sqlite3.Connection) -> Head:
 
 
 def payload_of(connection: sqlite3.Connection, seq: int) -> str | None:
-    """The JSON of an entry, None if it is not there."""
-    row = connection.execute("SELECT payload FROM inputs WHERE seq = ?", (seq,)).fetchone()
-    return None if row is None else row[0]
+    """The JSON of an entry, None if there is no such entry."""
+    payload: str | None = _value(connection, "SELECT payload FROM inputs WHERE seq = ?", (seq,))
+    return payload
 
 
 def snapshots(connection: sqlite3.Connection) -> list[tuple[int, str, str]]:
-    """The snapshots in order: the input that each follows, that input's hash, and the state's JSON."""
+    """The snapshots in order: the input before each, that input's hash, and the state's JSON."""
     return connection.execute("SELECT seq, hash, state FROM snapshots ORDER BY seq").fetchall()
 
 
 def cursor(connection: sqlite3.Connection, name: str) -> int:
-    """How far a reader of the record has come, 0 if it never began."""
-    row = connection.execute("SELECT at FROM cursors WHERE name = ?", (name,)).fetchone()
-    return 0 if row is None else row[0]
+    """The position of a reader of the record, 0 if it has not begun."""
+    return _value(connection, "SELECT at FROM cursors WHERE name = ?", (name,)) or 0
 
 
 def last_round_input(connection: sqlite3.Connection) -> int:
-    """The number of the input that ended the last round on the record, 0 if there is none."""
-    # By the round, which is the key: a year of rounds is not looked through for the highest input.
-    row = connection.execute("SELECT input FROM rounds ORDER BY round DESC LIMIT 1").fetchone()
-    return 0 if row is None else row[0]
+    """The number of the input that ended the last round on the record, 0 without a round."""
+    # By the key `round`: searching for the highest input would read a year of rounds.
+    return _value(connection, "SELECT input FROM rounds ORDER BY round DESC LIMIT 1") or 0
 
 
 def derived_until(connection: sqlite3.Connection) -> int:
-    """The number of the last input whose incidents and book rows must be on the record: all go there in the inputs' order."""
+    """The last input whose incidents and book rows must be on the record: they are written in the order of the inputs."""
     if not is_complete(connection):
         return 0
     places = [("input", table) for table in FOLLOWING] + [("seq", "snapshots")]
-    found = (
-        connection.execute(f"SELECT max({column}) FROM {table}").fetchone()[0]  # noqa: S608
-        for column, table in places
-    )
-    # A round's row comes after all that followed from the inputs before the one that ended it.
+    found = (_value(connection, f"SELECT max({column}) FROM {table}") for column, table in places)  # noqa: S608
+    # A round's row is written after all rows of the inputs before the one that ended it.
     return max(last_round_input(connection) - 1, *(number or 0 for number in found))
 
 
 def last_round(connection: sqlite3.Connection) -> int:
-    """The number of the last round on the record, 0 if there is none."""
-    number: int = connection.execute("SELECT coalesce(max(round), 0) FROM rounds").fetchone()[0]
-    return number
+    """The number of the last round on the record, 0 without a round."""
+    return _value(connection, "SELECT max(round) FROM rounds") or 0
+
+
+def _value(connection: sqlite3.Connection, query: str, values: tuple[Any, ...] = ()) -> Any:
+    """The first value of a query's first row, None without a row."""
+    row = connection.execute(query, values).fetchone()
+    return None if row is None else row[0]
 
 
 def rounds_after(
     connection: sqlite3.Connection, number: int, limit: int
 ) -> list[tuple[str, str, RoundRecord]]:
-    """At most `limit` rounds after the one of this number: time, game's name, record."""
+    """At most `limit` rounds after this number: time, game's name, record."""
     rows = connection.execute(
         "SELECT ts, game, record FROM rounds WHERE round > ? ORDER BY round LIMIT ?", (number, limit)
     )

@@ -1,15 +1,14 @@
-"""Messages from the table's state: what the public may see of it, and no more."""
+"""Makes messages from the table's state, with only what the public may see."""
 
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Literal, cast
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, total
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import AwardState
-from punto.baccarat.roads.derived_roads import DerivedRoad, NextColors
+from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
@@ -40,10 +39,10 @@ from punto.controller.messages.models import (
 )
 from punto.controller.messages.restricted import RestrictedHead
 
-_title = cache(words)  # a few conditions, and each is put in words at every change of a meter
+_title = cache(words)  # there are few conditions, and each change of a meter needs the words of all of them
 
 STATE_HOLDS = timedelta(seconds=2.5)
-"""How long a state message holds good. It is sent every second, and a display must say NOT LIVE within three."""
+"""How long a state message is valid. It is sent every second, and a display must show NOT LIVE within 3 s."""
 
 
 def timestamp(moment: datetime) -> str:
@@ -52,7 +51,7 @@ def timestamp(moment: datetime) -> str:
 
 
 def state_message(state: TableState, seq: int, now: datetime) -> State:
-    """The whole public table, as of the input `seq`."""
+    """The whole public table after the input `seq`."""
     settings = state.settings
     following = shoe_orders(state).lamps.next
     return State(
@@ -78,7 +77,10 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         round=state.round,
         hands=None if state.coup is None else _hands(state.coup, hidden=settings.game.reveal == "dealer"),
         next=following if following in {"player", "banker"} else None,
-        result=None if state.last is None or state.last.shoe != state.shoe else _result(state.last),
+        # A correction is never the last coup.
+        result=None
+        if state.last is None or state.last.shoe != state.shoe
+        else Result.model_validate(public_round(state.last), from_attributes=True),
         seats=settings.seats,
         limits=wager_limits(settings.game),
     )
@@ -132,7 +134,7 @@ def _hands(coup: Coup, *, hidden: bool) -> Hands:
 
 
 def public_round(record: RoundRecord) -> RoundRecord:
-    """The record without what the public may not see: the cards of a hand that was voided before the reveal."""
+    """The record without the cards of a hand that was voided before the reveal, which the public may not see."""
     if not record.hidden:
         return record
     return replace(
@@ -145,22 +147,6 @@ def public_round(record: RoundRecord) -> RoundRecord:
         player_pair=False,
         banker_pair=False,
         corrections=(),
-    )
-
-
-def _result(last: RoundRecord) -> Result:
-    record = public_round(last)
-    return Result(
-        round=record.round,
-        status=cast(Literal["played", "void", "dummy"], record.status),  # a correction is never the last coup
-        winner=record.winner,
-        player=record.player,
-        banker=record.banker,
-        player_total=record.player_total,
-        banker_total=record.banker_total,
-        natural=record.natural,
-        player_pair=record.player_pair,
-        banker_pair=record.banker_pair,
     )
 
 
@@ -201,20 +187,12 @@ def scoreboard_message(state: TableState, now: datetime) -> Scoreboard:
         big_eye_boy=_derived(board.big_eye_boy),
         small_road=_derived(board.small_road),
         cockroach_pig=_derived(board.cockroach_pig),
-        ask_banker=_ask(board.ask.banker),
-        ask_player=_ask(board.ask.player),
-        counts=ScoreCounts(
-            player=board.counts.player,
-            banker=board.counts.banker,
-            tie=board.counts.tie,
-            player_pair=board.counts.player_pair,
-            banker_pair=board.counts.banker_pair,
-            natural=board.counts.natural,
-            hands=board.counts.hands,
-        ),
+        ask_banker=AskMarks.model_validate(board.ask.banker, from_attributes=True),
+        ask_player=AskMarks.model_validate(board.ask.player, from_attributes=True),
+        counts=ScoreCounts.model_validate(board.counts, from_attributes=True),
         streak=None
         if board.streak is None
-        else ScoreStreak(winner=board.streak.winner, length=board.streak.length),
+        else ScoreStreak.model_validate(board.streak, from_attributes=True),
     )
 
 
@@ -222,16 +200,8 @@ def _derived(road: DerivedRoad) -> tuple[DerivedCell, ...]:
     return tuple(DerivedCell(row=cell.row, col=cell.col, color=cell.color) for cell in road.cells)
 
 
-def _ask(marks: NextColors) -> AskMarks:
-    return AskMarks(
-        big_eye_boy=marks.big_eye_boy,
-        small_road=marks.small_road,
-        cockroach_pig=marks.cockroach_pig,
-    )
-
-
 def progressive_message(state: TableState, seq: int, won: str | None, now: datetime) -> Progressive | None:
-    """The meter and what it pays, None where the table has none; `won` is when the last award was logged."""
+    """The meter and its tiers, None without a progressive. `won` is when the last award was logged."""
     if state.progressive is None:
         return None
     books, hand = state.progressive.books, state.progressive.procedure.hand
@@ -291,12 +261,12 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
 
 
 def head_message(table: str, seq: int, head: str, now: datetime) -> RestrictedHead:
-    """The record's head, of the input `seq`, to be noted elsewhere."""
+    """The record's head at the input `seq`, to be stored elsewhere."""
     return RestrictedHead(id=f"{table}/restricted/head/{seq}", seq=seq, ts=timestamp(now), head=head)
 
 
 def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) -> Device:
-    """The shoe as a device: there or not, and which."""
+    """The shoe as a device."""
     link = state.link
     return Device(
         id=f"{state.settings.table}/devices/shoe/{seq}",
@@ -308,7 +278,6 @@ def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) ->
         since=timestamp(since),
         serial=link.serial if link.offered is None else link.offered.serial,
         components=tuple(
-            ComponentDigest(name=part.name, version=part.version, digest=part.digest)
-            for part in link.components
+            ComponentDigest.model_validate(part, from_attributes=True) for part in link.components
         ),
     )

@@ -1,7 +1,7 @@
-"""Every payload on the wire, out and in.
+"""Every payload on the wire, outgoing and incoming.
 
-Outgoing payloads carry `schema`, `id` (a repeat of the same message has the same one), `seq` and `ts`. What `seq`
-counts is said with each model: a consumer sees a gap by it where it counts without gaps.
+Outgoing payloads have `schema`, `id` (a message that is sent again has the same id), `seq` and `ts`. Each model
+describes its `seq`; where it counts without gaps, a consumer can detect lost messages.
 """
 
 from dataclasses import dataclass
@@ -41,33 +41,33 @@ _RULES = ConfigDict(strict=True, frozen=True, extra="ignore", populate_by_name=T
 
 
 class Payload(BaseModel):
-    """The rules of every payload: strict types, never changed once made.
+    """The base of every payload: strict types, immutable.
 
-    A consumer ignores keys that it does not know: a later version may send more.
+    A consumer ignores unknown keys: a later version may send more.
     """
 
     model_config = _RULES
 
 
 class Request(Payload):
-    """What every incoming payload is; a key that nobody knows is a mistake, and refused."""
+    """The base of every incoming payload. Unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Part(BaseModel):
-    """A part of what a console or a report says: never changed once made."""
+    """The base of the parts of consoles' answers and reports: immutable."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class Message(Payload):
-    """What every outgoing payload has."""
+    """The base of every outgoing payload."""
 
     schema_: str = Field(alias="schema", description="name and version of this payload's schema")
-    id: str = Field(description="stable: the same message sent again has the same id")
-    seq: int = Field(ge=0, description="order; what it counts is said with each message")
-    ts: Timestamp = Field(description="when it was made, UTC")
+    id: str = Field(description="stable: a message that is sent again has the same id")
+    seq: int = Field(ge=0, description="the order; the description of each message says what it counts")
+    ts: Timestamp = Field(description="when the message was made, UTC")
 
     def wire(self) -> bytes:
         """The JSON that is published."""
@@ -78,7 +78,7 @@ class Message(Payload):
 
 
 class Availability(Message):
-    """Whether the table's service is online or offline, why and since when; also the connection's last will. `seq` is 0."""
+    """Whether the table's service is online or offline, the reason, and since when; also the connection's last will. `seq` is 0."""
 
     schema_: Literal["punto/availability/1"] = Field("punto/availability/1", alias="schema")
     state: Literal["online", "offline"]
@@ -95,7 +95,7 @@ class ComponentDigest(Payload):
 
 
 class Device(Message):
-    """A device of the table: whether it is there, since when, and if not why. `seq` is that of the input it reflects."""
+    """A device of the table: whether it is connected, since when, and if not, why. `seq` is that of the last input."""
 
     schema_: Literal["punto/device/1"] = Field("punto/device/1", alias="schema")
     device: str
@@ -107,7 +107,7 @@ class Device(Message):
 
 
 class Info(Message):
-    """What this service is and how it is set up, secrets left out. `seq` is 0."""
+    """The service's version, components and configuration, without secrets. `seq` is 0."""
 
     schema_: Literal["punto/info/1"] = Field("punto/info/1", alias="schema")
     version: str
@@ -128,7 +128,7 @@ class Replay(Payload):
 
 
 class Health(Message):
-    """How the service is doing: what waits, what was lost, how the links are; every 10 s. `seq` counts since its start."""
+    """The service's counters of waiting and lost messages and of the devices' links; every 10 s. `seq` counts since its start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -140,7 +140,7 @@ class Health(Message):
     events_dropped: int = Field(description="events never sent, because the broker was away or too slow")
     resident_bytes: int
     links: dict[str, dict[str, int]] = Field(
-        description="the counters of each device's link, by the device's name: frames, bytes thrown away, bad checksums …"
+        description="the counters of each device's link, by the device's name: frames, discarded bytes, bad checksums …"
     )
     replay: Replay | None = Field(
         default=None,
@@ -152,7 +152,7 @@ class Health(Message):
 
 
 class WagerLimits(Payload):
-    """A wager on offer and the amounts it takes; `maximum` is null where there is none."""
+    """A wager of the game and its limits; `maximum` is null if there is no maximum."""
 
     wager: str
     title: str
@@ -162,7 +162,7 @@ class WagerLimits(Payload):
 
 
 class Hands(Payload):
-    """The cards shown so far, null for one that is dealt and not shown, with the totals of what is shown."""
+    """The cards dealt so far, null for a card that is not shown yet, and the totals of the shown cards."""
 
     player: tuple[Card | None, ...]
     banker: tuple[Card | None, ...]
@@ -171,7 +171,7 @@ class Hands(Payload):
 
 
 class Result(Payload):
-    """How the shoe's last coup came out; `winner` is null of a void coup."""
+    """The result of the shoe's last coup; `winner` is null for a void coup."""
 
     round: int
     status: Literal["played", "void", "dummy"]
@@ -186,19 +186,19 @@ class Result(Payload):
 
 
 class Notice(Payload):
-    """Something that a person must see to."""
+    """Something that a person must resolve."""
 
     code: str
     text: str
 
 
 class ShoeStatus(Payload):
-    """The shoe of cards in play, and the link to the machine that holds it."""
+    """The shoe of cards in play, and the link to the device."""
 
     number: int = Field(description="counts the shoes of cards over the table's life, 0 before the first")
     coup: int = Field(description="coups begun in this shoe")
-    cards_left: int = Field(description="cards still in the shoe, those behind the cut card included")
-    cut_card: bool = Field(description="whether the cut card has come")
+    cards_left: int = Field(description="cards still in the shoe, including the cards behind the cut card")
+    cut_card: bool = Field(description="whether the cut card has been drawn")
     online: bool
     reason: str
 
@@ -206,8 +206,7 @@ class ShoeStatus(Payload):
 class State(Message):
     """The whole public table, at each change and every second.
 
-    `seq` is that of the input it reflects. A consumer that has not had one for longer than `valid_until - ts`
-    shows that it is not live.
+    `seq` is that of the last input. If no new state arrives within `valid_until - ts`, a consumer shows NOT LIVE.
     """
 
     schema_: Literal["punto/state/1"] = Field("punto/state/1", alias="schema")
@@ -217,27 +216,27 @@ class State(Message):
     game: str = Field(description="the game's title")
     currency: str
     phase: Phase = Field(
-        description="locked: nobody is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
-        "wagers are taken. dealing: cards leave the shoe. reveal: the coup is dealt, and the dealer has not shown it. settled: the "
-        "result stands"
+        description="locked: no operator is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
+        "wagers are taken. dealing: cards leave the shoe. reveal: the coup is dealt, but the dealer has not shown it. settled: the "
+        "result is final"
     )
     overlays: tuple[Overlay, ...] = Field(
-        description="what a display shows over the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped play. "
-        "needs_supervisor: play waits for a supervisor. card_awaited: a card must be keyed. last_hand: the shoe's last coup. dummy: "
-        "the coup is dealt and does not count. configuration_keypad: the display's configuration keypad is plugged in during play"
+        description="shown by a display together with the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped "
+        "play. needs_supervisor: play waits for a supervisor. card_awaited: a card must be keyed. last_hand: the shoe's last coup. "
+        "dummy: the coup is dealt but does not count. configuration_keypad: the display's configuration keypad is plugged in during play"
     )
     notices: tuple[Notice, ...]
     shoe: ShoeStatus
-    round: int = Field(description="the number of the coming or current round, which wagers must name")
-    hands: Hands | None = Field(description="the coup being dealt, null between coups")
-    next: Literal["player", "banker"] | None = Field(description="the hand that the next card belongs to")
+    round: int = Field(description="the number of the coming or current round, which wagers must have")
+    hands: Hands | None = Field(description="the current coup, null between coups")
+    next: Literal["player", "banker"] | None = Field(description="the hand of the next card")
     result: Result | None
     seats: int
     limits: tuple[WagerLimits, ...]
 
 
-# --- the scoreboard. Its cells are plain dataclasses: there are hundreds, and as models they took most of the time
-# that a scoreboard takes.
+# --- the scoreboard. Its cells are plain dataclasses: there are hundreds, and making models of them took most of a
+# scoreboard's time.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +257,7 @@ class Bead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoadCell:
-    """A drawn cell of the big road; `winner` is null where only ties have come so far."""
+    """A drawn cell of the big road; `winner` is null if there were only ties so far."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _RULES
 
@@ -273,7 +272,7 @@ class RoadCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedCell:
-    """A drawn cell of a derived road: red is regular, blue is not. It says nothing of Banker or Player."""
+    """A drawn cell of a derived road: red is regular, blue is not. The colours do not mean Banker or Player."""
 
     __pydantic_config__: ClassVar[ConfigDict] = _RULES
 
@@ -283,7 +282,7 @@ class DerivedCell:
 
 
 class AskMarks(Payload):
-    """The colour that each derived road's next cell would have, null where it would have none."""
+    """The colour of each derived road's next cell, null if there would be no cell."""
 
     big_eye_boy: Color | None
     small_road: Color | None
@@ -291,7 +290,7 @@ class AskMarks(Payload):
 
 
 class ScoreCounts(Payload):
-    """How often each result has come in this shoe."""
+    """The number of each result in this shoe."""
 
     player: int
     banker: int
@@ -303,7 +302,7 @@ class ScoreCounts(Payload):
 
 
 class ScoreStreak(Payload):
-    """The side that has won the last decided rounds, and how many."""
+    """The side that won the last decided rounds, and their number."""
 
     winner: Winner
     length: int
@@ -332,17 +331,17 @@ GameStep = Literal["betting", "playing", "settling", "logged", "confirmed", "adj
 
 
 class MeterTier(Payload):
-    """What a hand can win by the pay table, the highest tier first."""
+    """A tier of the pay table, the highest first."""
 
     rule: str = Field(description="the name of the pay table's rule")
-    title: str = Field(description="what the hand must be, in words")
-    pays: str = Field(description="as the pay table has it, such as 25% of meter or 40 for 1")
-    amount: MinorUnits = Field(description="what one winner would be paid now, at the table's own wager")
-    of_meter: bool = Field(description="whether it is a percentage of the meter, and so grows with it")
+    title: str = Field(description="the winning hand, in words")
+    pays: str = Field(description="the pay as in the pay table, such as 25% of meter or 40 for 1")
+    amount: MinorUnits = Field(description="the payment to one winner now, for the table's own wager")
+    of_meter: bool = Field(description="whether it is a percentage of the meter")
 
 
 class MeterAward(Payload):
-    """An award that was won and not backed out. `won` is when it was logged."""
+    """An award that was not backed out. `won` is when it was logged."""
 
     award: int
     rule: str
@@ -357,9 +356,9 @@ class MeterAward(Payload):
 
 
 class Progressive(Message):
-    """A progressive's meter, what each hand pays now, the game at this table and the last award; at each change and every second.
+    """A progressive's meter, its tiers, the game at this table and the last award; at each change and every second.
 
-    `seq` is that of the input it reflects. The reserve is hidden: it is in no message.
+    `seq` is that of the last input. The reserve is hidden: no message has it.
     """
 
     schema_: Literal["punto/progressive/1"] = Field("punto/progressive/1", alias="schema")
@@ -368,31 +367,31 @@ class Progressive(Message):
     title: str
     currency: str
     phase: Literal["new", "open", "retired"]
-    meter: MinorUnits = Field(description="what displays show")
-    wager: MinorUnits = Field(description="what one wager is")
+    meter: MinorUnits = Field(description="the amount that displays show")
+    wager: MinorUnits = Field(description="the amount of one wager")
     tables: tuple[str, ...] = Field(description="the tables that share the meter")
-    step: GameStep = Field(description="how far the game at this table is")
+    step: GameStep = Field(description="the step of the game at this table")
     seats: tuple[int, ...] = Field(
-        description="seats with a wager: on its sensor, or in the round once it is started"
+        description="seats with a wager: before the start, on the sensor; after it, in the game"
     )
     tiers: tuple[MeterTier, ...]
-    award: MeterAward | None = Field(description="the last one, null before the first")
+    award: MeterAward | None = Field(description="the last award, null before the first")
 
 
 # --- events and rounds
 
 
 class Event(Message):
-    """One public happening as it comes: card, result, void, alarm. `seq` counts them over the table's life without gaps."""
+    """One public event as it happens: card, result, void, alarm. `seq` counts events over the table's life without gaps."""
 
     schema_: Literal["punto/event/1"] = Field("punto/event/1", alias="schema")
     happening: Annotated[Happening, Field(discriminator="kind")]
 
 
 class Round(Message):
-    """One finished round with its settlements, once it is on the record, in order. `seq` is its number, counted without gaps.
+    """One finished round with its settlements, in order, after it is on the record. `seq` is its number, without gaps.
 
-    After an absence of the broker all that it missed follow. The same round may come twice, with the same `id`.
+    After the broker was away, all missed rounds follow. The same round may come twice, with the same `id`.
     """
 
     schema_: Literal["punto/round/1"] = Field("punto/round/1", alias="schema")
@@ -404,36 +403,36 @@ class Round(Message):
 
 
 class WagerRequest(Request):
-    """A seat asks to have an amount on a wager in a round; 0 takes it back. Publish it without the retain flag."""
+    """A seat's request to set the amount of a wager in a round; 0 takes the wager back. Publish it without the retain flag."""
 
-    id: str = Field(min_length=1, max_length=64, description="the asker's own; the answer names it")
-    round: int = Field(description="the round that the wager is for, as `state` gives it")
+    id: str = Field(min_length=1, max_length=64, description="chosen by the client; the answer has it too")
+    round: int = Field(description="the round of the wager, as in `state`")
     wager: str = Field(max_length=64)
-    amount: MinorUnits = Field(le=10**12)  # what it pays is then exact wherever numbers are doubles
+    amount: MinorUnits = Field(le=10**12)  # the payment is then exact also where numbers are doubles
 
 
 class WagerAnswer(Message):
-    """What became of a wager request. `seq` is that of its input, or of the last one when it is no request."""
+    """The answer to a wager request. `seq` is that of its input; for an invalid request, of the last input."""
 
     schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
-    request: str | None = Field(description="the request's id, null when not even that could be read")
+    request: str | None = Field(description="the request's id, null if it could not be read")
     seat: int
     accepted: bool
-    code: str | None = Field(description="why it was refused, for programs")
-    reason: str | None = Field(description="why it was refused, for people")
+    code: str | None = Field(description="the reason of a refusal, for programs")
+    reason: str | None = Field(description="the reason of a refusal, for people")
 
 
 # --- read-only requests
 
 
 class SnapshotRequest(Request):
-    """Asks for every retained message to be sent again."""
+    """A request to send every retained message again."""
 
     id: str = Field(min_length=1, max_length=64)
 
 
 class RoundsRequest(Request):
-    """Asks for the rounds after the number `after`, at most `limit` of them."""
+    """A request for the rounds after the number `after`, at most `limit` of them."""
 
     id: str = Field(min_length=1, max_length=64)
     after: int = Field(ge=0)
@@ -441,7 +440,7 @@ class RoundsRequest(Request):
 
 
 class Response(Message):
-    """The answer to a request that has no other, or could not be read. `seq` is 0."""
+    """The answer to a request without an answer of its own, or to an invalid request. `seq` is 0."""
 
     schema_: Literal["punto/response/1"] = Field("punto/response/1", alias="schema")
     request: str | None
@@ -449,9 +448,9 @@ class Response(Message):
 
 
 class RoundsResponse(Message):
-    """Rounds asked for, in order. `seq` is the number of the last round on the record."""
+    """The requested rounds, in order. `seq` is the number of the last round on the record."""
 
     schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
     request: str
     rounds: tuple[RoundRecord, ...]
-    more: bool = Field(description="whether there are rounds after these")
+    more: bool = Field(description="whether the record has rounds after these")

@@ -1,4 +1,4 @@
-"""What is published for surveillance alone: hidden cards, the head of the record, and edges."""
+"""The messages for surveillance only: hidden cards, the record's head, and edges."""
 
 from typing import Literal
 
@@ -9,16 +9,17 @@ from punto.controller.messages.models import Message, Payload, Timestamp
 
 
 class RestrictedCard(Message):
-    """A card that the public may not see, for surveillance alone (`[mqtt] restricted = true`). `seq` is that of its input."""
+    """A card that the public may not see, for surveillance only (`[mqtt] restricted = true`). `seq` is that of its input."""
 
     schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
     card: CardHeld
 
 
 class RestrictedHead(Message):
-    """The record's last input with its hash, every 10 s, for surveillance to note (`[mqtt] restricted = true`).
+    """The record's last input with its hash, every 10 s, for surveillance to store (`[mqtt] restricted = true`).
 
-    `seq` is that input's number. The public must not have it: from one hash to the next, cards that nobody has seen could be found by trying them all.
+    `seq` is that input's number. The public must not see it: from two successive hashes, unseen cards could be found by
+    trying all cards.
     """
 
     schema_: Literal["punto/restricted-head/1"] = Field("punto/restricted-head/1", alias="schema")
@@ -29,34 +30,35 @@ class RestrictedHead(Message):
 
 
 class PositionEdge(Payload):
-    """What a wager is worth in this shoe, per unit staked."""
+    """The edge of a wager in this shoe, per unit staked."""
 
     wager: str = Field(
         description=(
-            "its name; with :player or :banker after it where it wins only with the base wager, which is then on that side"
+            "the wager's name. If the wager wins only together with its base wager, :player or :banker follows, "
+            "the side of the base wager"
         )
     )
-    edge: float = Field(description="the house's edge: below 0 the wager favours the players")
-    favourable: bool = Field(description="whether it favours the players, at all")
-    alarm: bool = Field(description="whether it favours them by more than the configured alarm")
+    edge: float = Field(description="the house edge; below 0, the wager favours the players")
+    favourable: bool = Field(description="whether the wager favours the players")
+    alarm: bool = Field(description="whether the wager favours the players by more than the configured alarm")
 
 
 class Edge(Message):
-    """The house's edge of every wager on the coming coup, or on the one being dealt, for surveillance alone (`[edge]`).
+    """The house edge of every wager on the coming or current coup, for surveillance only (`[edge]`).
 
-    `seq` is that of the input after which the shoe was so. It comes after each coup, a little later, and is sent again
-    while nothing changes: whoever has not had one for longer than `valid_until - ts` does not know the edges. A meter is
-    taken at its average top award.
+    `seq` is that of the input after which the shoe had these cards. The message comes shortly after each coup, and is
+    sent again while nothing changes. If no new message arrives within `valid_until - ts`, the edges are unknown. A meter
+    counts with its average top award.
     """
 
     schema_: Literal["punto/edge/1"] = Field("punto/edge/1", alias="schema")
     valid_until: Timestamp
     shoe: int
-    round: int = Field(description="the last round whose cards are counted, of whichever shoe")
+    round: int = Field(description="the last round whose cards are counted; it can be of the shoe before")
     cards_left: int = Field(description="cards still in the shoe before the coup")
     unseen: int = Field(
         description="cards that left the shoe and were not seen; they count as if they were still in it"
     )
-    positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; none if unavailable")
-    alarms: tuple[str, ...] = Field(description="the wagers that are an alarm")
-    unavailable: str | None = Field(description="why there are no edges, null when there are")
+    positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; empty if unavailable")
+    alarms: tuple[str, ...] = Field(description="the wagers with an alarm")
+    unavailable: str | None = Field(description="the reason why there are no edges; null if there are edges")

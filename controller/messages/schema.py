@@ -1,8 +1,7 @@
-"""The JSON Schemas and the AsyncAPI document, made from the topics and models that the program itself uses.
+"""The JSON Schemas and the AsyncAPI document, made from the program's own topics and models.
 
-What the service sends is described as it is always sent, every key present; what
-it takes as it may be written, with what may be left out. A consumer must ignore keys
-that it does not know: none is closed but what the service takes.
+In the schemas of sent messages, every key is required, because the service always sends all keys. In those of
+received messages, optional keys are marked, and unknown keys are refused. A consumer must ignore unknown keys.
 """
 
 import json
@@ -18,11 +17,9 @@ from punto.controller.messages.topics import CHANNELS, Channel
 from punto.version import __version__
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-
-
 PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "base": {
-        "description": "what begins every topic, as configured; names with / between them are possible",
+        "description": "the beginning of every topic, as configured; it may have several levels with / between them",
         "default": "punto",
     },
     "table": {"description": "the table's id, as configured", "examples": ["table-1"]},
@@ -32,14 +29,14 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 EXAMPLES: Final = "examples.json"
-"""The file with messages of a table that was played: `make examples`."""
+"""The file with messages of a played table, written by `make examples`."""
 
 MESSAGES: Final = tuple(dict.fromkeys(model for channel in CHANNELS for model in channel.messages))
-"""Every payload that is a message of its own."""
+"""The payload of every channel."""
 
 
 class _Generator(GenerateJsonSchema):
-    """Pydantic's, but of what is sent every key is required: none is ever left out."""
+    """Pydantic's generator, but every key of a sent message is required, because the service always sends it."""
 
     def field_is_required(
         self,
@@ -51,7 +48,7 @@ class _Generator(GenerateJsonSchema):
 
 @cache
 def examples() -> dict[str, list[dict[str, Any]]]:
-    """Examples of each message, by its name, from a table that was really played."""
+    """Examples of each message, by its name, from a played table."""
     found: dict[str, list[dict[str, Any]]] = json.loads(
         (files("punto.controller.messages") / EXAMPLES).read_text(encoding="utf-8")
     )
@@ -59,7 +56,7 @@ def examples() -> dict[str, list[dict[str, Any]]]:
 
 
 def json_schemas() -> dict[str, dict[str, Any]]:
-    """File name -> the JSON Schema (draft 2020-12) of one payload, complete in itself."""
+    """The complete JSON Schema (draft 2020-12) of each payload, by file name."""
     return {
         file_of(model): {
             "$schema": DIALECT,
@@ -76,7 +73,7 @@ def file_of(model: type[Payload]) -> str:
 
 
 def asyncapi() -> dict[str, Any]:
-    """The AsyncAPI 3.0 document, operations as the service carries them out."""
+    """The AsyncAPI 3.0 document, from the service's point of view."""
     _, definitions = models_json_schema(
         [(model, _mode(model)) for model in MESSAGES],
         ref_template="#/components/schemas/{model}",
@@ -88,9 +85,9 @@ def asyncapi() -> dict[str, Any]:
             "title": "Punto",
             "version": __version__,
             "description": (
-                "The MQTT interface of one baccarat table. Consumers are idempotent by `id` and see a gap by `seq`. "
-                "State is retained, events are not: on each connection of the service comes `availability` and then "
-                "every retained message. Orders do not come over MQTT."
+                "The MQTT interface of one baccarat table. A consumer recognises a repeated message by its `id` and a lost "
+                "one by its `seq`. State is retained, events are not: on each connection, the service sends `availability` "
+                "and then every retained message. There are no orders over MQTT."
             ),
             "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
         },
@@ -165,9 +162,9 @@ def _message(model: type[Payload]) -> dict[str, Any]:
 
 
 def _tidy(schema: Any) -> Any:
-    """A schema for readers who do not know Python: sentences unwrapped, what its functions raise left out.
+    """The schema for readers who do not know Python: descriptions on one line, without `Raises`.
 
-    `discriminator` goes too: it is OpenAPI's, AsyncAPI has another, and each choice says its own kind anyway.
+    `discriminator` is removed too: it belongs to OpenAPI, and each alternative already has a constant `kind`.
     """
     if isinstance(schema, list):
         return [_tidy(each) for each in schema]

@@ -1,7 +1,7 @@
-"""The topics of one table, below `<base>/<table>/`: what is on them, which way it goes, and which users it is for.
+"""The topics of one table, below `<base>/<table>/`: their messages, direction and users.
 
-`CHANNELS` is every topic there is. The AsyncAPI document, the table in docs/reference/topics.md, the broker's access list
-(configs/mosquitto.acl) and what displays subscribe to are made from it.
+`CHANNELS` has every topic. The AsyncAPI document, the table in docs/reference/topics.md, the broker's access list
+(configs/mosquitto.acl) and the subscriptions of displays are made from it.
 """
 
 import re
@@ -48,12 +48,12 @@ def progressive(name: str) -> str:
 
 
 def wager_set(seat: int | str) -> str:
-    """The topic on which a seat's wagers are asked for."""
+    """The topic of a seat's wager requests."""
     return f"wagers/{seat}/set"
 
 
 def wager_result(seat: int | str) -> str:
-    """The topic on which a seat's wagers are answered."""
+    """The topic of the answers to a seat's wager requests."""
     return f"wagers/{seat}/result"
 
 
@@ -63,19 +63,19 @@ def request(verb: str) -> str:
 
 
 def response(verb: str) -> str:
-    """The topic on which a request is answered."""
+    """The topic of the answers to a request."""
     return f"response/{verb}"
 
 
 User = Literal["display", "terminal"]
-"""A broker's user beside the table's service, and surveillance, which reads everything."""
+"""A user of the broker. There are also the table's service and surveillance, which reads everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A topic: its `name`, with parameters in braces, its messages, and what it is `about`.
+    """A topic. `name` has parameters in braces.
 
-    `direction` is seen from the service; `users` read what it sends and write what it receives.
+    `direction` is from the service's point of view: `users` read what it sends and write what it receives.
     """
 
     name: str
@@ -84,21 +84,21 @@ class Channel:
     retained: bool = False
     direction: Literal["send", "receive"] = "send"
     answered_on: str | None = None
-    """The name of the channel that has the answer."""
+    """The name of the channel of the answers."""
 
     @property
     def id(self) -> str:
-        """How the document's references call it: `wagers/{seat}/set` is `wagers_set`."""
+        """Its name in references of the AsyncAPI document: `wagers/{seat}/set` is `wagers_set`."""
         return "_".join(part for part in self.name.split("/") if not part.startswith("{"))
 
     @property
     def filter(self) -> str:
-        """What to subscribe to for all of its parameters: `wagers/+/set`."""
+        """The subscription for all values of its parameters: `wagers/+/set`."""
         return re.sub(r"\{\w+\}", "+", self.name)
 
     @property
     def about(self) -> str:
-        """What its first message says of itself."""
+        """The first paragraph of the docstring of its first message."""
         return (getdoc(self.messages[0]) or "").partition("\n\n")[0].replace("\n", " ")
 
 
@@ -133,7 +133,7 @@ CHANNELS: Final = (
 
 
 def sent(*names: str) -> dict[str, type[Message]]:
-    """What to subscribe to for these of the messages that the service sends -> which message that is."""
+    """The subscriptions for sent messages of these names, each with its message class."""
     return {
         channel.filter: channel.messages[0]
         for channel in CHANNELS

@@ -7,15 +7,15 @@ from punto.controller.messages.schema import file_of
 from punto.controller.messages.topics import CHANNELS, User
 
 _ACCESS_LIST: Final = """\
-# Written by `make schema`; for another base than punto, change a copy. Who may do what. Restricted topics hold cards
-# that the public has not seen, what each wager is worth in the shoe in play, and the record's last hash: only
-# surveillance may read them.
+# Written by `make schema`; for another base than punto, change a copy. It lists the topics that each user may read and
+# write. Restricted topics have cards that the public has not seen, the edge of each wager in the shoe in play, and the
+# record's last hash: only surveillance may read them.
 
 # The table's service.
 user punto
 topic readwrite punto/#
 
-# Displays: read the public topics, command nothing.
+# Displays: they only read the public topics.
 user display
 {display}
 
@@ -23,14 +23,14 @@ user display
 user terminal
 {terminal}
 
-# Surveillance: everything, and writes nothing.
+# Surveillance: it reads everything and writes nothing.
 user surveillance
 topic read punto/#
 """
 
 
 def topics_tables() -> Iterator[list[list[str]]]:
-    """Each topic, whether it is retained, what it is about, and the schemas of its payloads."""
+    """Each topic: whether it is retained, its description, and the schemas of its payloads."""
     rows = [["Topic", "Retained", "What", "Payload"]]
     for each in CHANNELS:
         retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
@@ -46,7 +46,7 @@ def _written(name: str) -> str:
 
 
 def access_list() -> str:
-    """Mosquitto's: each user of the broker, and the topics that it may read and write."""
+    """Mosquitto's access list: each user of the broker, and the topics that it may read and write."""
     return _ACCESS_LIST.format(**{user: _lines(user) for user in get_args(User)})
 
 

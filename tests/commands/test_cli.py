@@ -110,7 +110,7 @@ def test_version():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name a subcommand; punto --help lists them"),
+        ([], "the subcommand is missing; punto --help lists them"),
         (["scor"], "there is no subcommand scor (did you mean score?)"),
         (["xyzzy"], "there is no subcommand xyzzy; punto --help lists them\n"),
         (["--verbose"], "unrecognized arguments: --verbose"),
@@ -132,7 +132,7 @@ def test_version():
         (["progressive", "report", "--record", "x" * 300], f"there is no record at {'x' * 200}…"),
         (
             ["display", "--table", "t", "--host", "x" * 64],
-            f"cannot listen on {'x' * 60}… port 8080: no host can have this name; choose another",
+            f"cannot listen on {'x' * 60}… port 8080: this is not a valid host name; choose another",
         ),
     ],
 )
@@ -216,7 +216,7 @@ def test_a_closed_output_is_told_in_a_line():
     )
 
     assert ran.returncode == 2
-    assert ran.stderr == "punto: the standard output is closed: send it to a file, or to /dev/null\n"
+    assert ran.stderr == "punto: the standard output is closed: redirect it to a file or to /dev/null\n"
 
 
 def test_the_demo_ends_quietly_when_nobody_reads_on():

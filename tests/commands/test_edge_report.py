@@ -161,7 +161,7 @@ def test_a_file_of_one_simulated_shoe_needs_no_number(tmp_path, simulated, repor
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ([], "rounds.csv: which shoe? Say --shoe N; the first is 1\n"),
+        ([], "rounds.csv: the file has several shoes: write --shoe N; the first is 1\n"),
         (["--shoe", "5"], "rounds.csv: there is no shoe 5 in this file; the last is 4\n"),
         (["--shoe", "0"], "rounds.csv: there is no shoe 0 in this file; the first is 1\n"),
     ],
@@ -179,7 +179,7 @@ def test_a_file_without_a_simulated_round_is_told(tmp_path, report):
 
     assert (
         report(path, "--game", "mini-baccarat", "--json", "--shoe", "1")[2]
-        == f"{path}: there is no coup in it\n"
+        == f"{path}: the file has no coups\n"
     )
 
 
@@ -314,15 +314,15 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
     (tmp_path / "torn.db").write_bytes(whole[:4096] + bytes(len(whole) - 4096))
     damaged = [report(tmp_path / name, "--json") for name in ("other.db", "torn.db")]
 
-    assert none == (2, "", f"{record}: which shoe? Say --shoe N; there is no coup in it\n")
+    assert none == (2, "", f"{record}: the shoe is missing: write --shoe N; it has no coups\n")
     assert surplus == (
         1,
         "",
         f"{record}: shoe 1: 9S cannot be removed: all 8 of it are already removed\n",
     )
-    assert which == (2, "", f"{record}: which shoe? Say --shoe N; its shoes are 1 to 2\n")
+    assert which == (2, "", f"{record}: the shoe is missing: write --shoe N; its shoes are 1 to 2\n")
     assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
-    assert own == (2, "", f"{record}: a record has its game with it: leave --game out\n")
+    assert own == (2, "", f"{record}: a record includes its game: remove --game\n")
     assert [(status, out) for status, out, _ in damaged] == [(1, ""), (1, "")]
     assert [err.splitlines()[0][:20] for _, _, err in damaged] == [
         f"cannot read {tmp_path}"[:20],
@@ -361,8 +361,8 @@ def test_only_the_wagers_that_are_asked_for(wanted, positions, tmp_path, report)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "shoe: there is no coup in it"),
-        ('{"burn":["9S"]}\n', "shoe: there is no coup in it"),
+        ("", "shoe: the file has no coups"),
+        ('{"burn":["9S"]}\n', "shoe: the file has no coups"),
         ("{}\n", 'shoe:1: the key "cards" is missing'),
         ("\n[]\n", "shoe:2: the line is not a JSON object: write {...}"),
         ('{"cards":["9S","KD","3H"]}', "shoe:1: 3 cards do not finish a coup"),
@@ -374,7 +374,7 @@ def test_only_the_wagers_that_are_asked_for(wanted, positions, tmp_path, report)
             '{"cards":["9S","KD","9S","KD"]}\n' * 4
             + '{"burn":["KS"]}\n'
             + '{"cards":["9S","KD","3H","4C","8D"]}\n',
-            "shoe:6: with this line 9S has come 9 times, and a shoe of 8 decks has it 8 times",
+            "shoe:6: up to this line, 9S was dealt 9 times, but a shoe of 8 decks has it 8 times",
         ),
         ('{"burn":["KS","KS","KS","KS","KS","KS","KS","KS","KS"]}', "shoe:1: KS occurs 9 times"),
     ],
@@ -400,8 +400,8 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["SHOE", "--game", "mini-baccarat"], "nothing is asked for: say --out FILE, --json or both"),
-        (["SHOE", "--json"], "which game was dealt? Say --game FILE"),
+        (["SHOE", "--game", "mini-baccarat"], "the output is missing: write --out FILE, --json or both"),
+        (["SHOE", "--json"], "the game is missing: write --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
         (["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"], "--shoe is for a record"),
@@ -409,7 +409,7 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tie,", "--json"], "no wager ''"),
         (
             ["SHOE", "--game", "mini-baccarat", "--out", "a.pdf"],
-            "a.pdf is no drawing: end it in .png or .svg",
+            "a.pdf is not a drawing: write a name that ends in .png or .svg",
         ),
         (["SHOE", "--game", "mini-baccarat", "--alarm", "1", "--json"], "'1' is not a percentage"),
     ],

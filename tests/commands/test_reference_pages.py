@@ -46,5 +46,5 @@ def test_each_key_of_an_example_is_on_the_page(file):
 
 def test_a_key_without_a_sentence_is_named(monkeypatch):
     monkeypatch.setattr(configuration_page, "_FILES", {"A file": File})
-    with pytest.raises(LookupError, match="File does not say what these are: untold"):
+    with pytest.raises(LookupError, match="File has fields without a docstring: untold"):
         configuration_page.configuration_page()

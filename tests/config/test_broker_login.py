@@ -81,7 +81,7 @@ def test_an_authority_that_cannot_be_read_is_reported(config):
     rewritten(config, f'username = "somebody"\npassword_file = "{CREDENTIAL}"\n', 'ca_file = "ca.pem"\n')
     broker = login(config)
     authority = config.parent / "ca.pem"
-    warned = f"warning: mqtt.ca_file {authority} is not there\n"
+    warned = f"warning: mqtt.ca_file {authority} does not exist\n"
     assert warned in check(str(config)).stdout
     for make in (lambda: None, lambda: authority.write_text("no certificate")):
         make()
@@ -134,7 +134,7 @@ def test_any_other_path_is_relative_to_the_file(config):
 
     assert login(config).password_file == config.parent / "$HOME" / "secret"
     assert (
-        f"warning: mqtt.password_file {config.parent}/$HOME/secret is not there\n"
+        f"warning: mqtt.password_file {config.parent}/$HOME/secret does not exist\n"
         in check(str(config)).stdout
     )
 

@@ -185,7 +185,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             "[console]\n[operator]",
-            "20: console: is for people with accounts: write [accounts] with their path too",
+            "20: console: needs accounts: write [accounts] with their path too",
         ),
         ("[operator]", "[accounts]\n[operator]", "20: accounts.path: is missing"),
         (
@@ -201,17 +201,17 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n[operator]',
-            "23: console.host: host '0.0.0.0' is not this machine alone, and passwords would cross the network unprotected",
+            "23: console.host: host '0.0.0.0' can be reached from other machines, and passwords would cross the network unprotected",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "table-1.example"\n[operator]',
-            "23: console.host: host 'table-1.example' is not this machine alone",
+            "23: console.host: host 'table-1.example' can be reached from other machines",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "::"\nkey = "key.pem"\n[operator]',
-            "24: console.key: key is given and no certificate: TLS needs both",
+            "24: console.key: key is given without certificate: TLS needs both",
         ),
         (
             "[operator]",
@@ -253,12 +253,12 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             'name = "B',
             'currency = "usd"\nname = "B',
-            "4: table.currency: 'usd' is no currency code: write three capitals, such as USD",
+            "4: table.currency: 'usd' is not a currency code: write three capitals, such as USD",
         ),
         (
             'name = "B',
             'currency = "JPY"\nname = "B',
-            "4: table.currency: JPY has no hundredths, and every amount here is in hundredths",
+            "4: table.currency: JPY does not have hundredths, and this version counts all amounts in hundredths",
         ),
         ('name = "B', 'seats = "7"\nname = "B', "4: table.seats: must be a whole number, not '7'"),
         ('name = "B', 'seats = 100\nname = "B', "4: table.seats: seats must be from 1 to 99, not 100"),
@@ -324,7 +324,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             '[operator]\nmode = "0690"',
-            "21: operator.mode: '0690' is no file mode: write octal digits, such as 0660",
+            "21: operator.mode: '0690' is not a file mode: write octal digits, such as 0660",
         ),
         ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be text in quotes, not 432"),
         ("[operator]\n", "[operator\n", "20: this is not TOML"),
@@ -353,7 +353,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             '[edge]\nalarm = "1%"\n[operator]',
-            "20: edge: the edges are for surveillance alone: say restricted = true in [mqtt]",
+            "20: edge: only surveillance may see the edges: write restricted = true in [mqtt]",
         ),
     ],
 )
@@ -403,7 +403,7 @@ def test_the_approval_letter_is_quoted_where_a_game_may_not_be_read_by_a_shoe(co
 def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
     changed(config_file, 'game = "dragon-bonus-1"', 'game = "dragon-bonus-1"\ncards = "keyed"')
     (problem,) = problems(config_file)
-    assert problem.startswith('13: shoe: no shoe is read where [table] says cards = "keyed"')
+    assert problem.startswith('13: shoe: is not used with cards = "keyed" in [table]')
 
     shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
     config = load_config(changed(config_file, shoe, ""))
@@ -416,7 +416,7 @@ def test_cards_that_are_read_need_a_shoe(config_file):
     shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
     (problem,) = problems(changed(config_file, shoe, ""))
 
-    assert problem.endswith('shoe: is missing: name the shoe\'s port, or say cards = "keyed" in [table]')
+    assert problem.endswith('shoe: is missing: write the shoe\'s port, or cards = "keyed" in [table]')
 
 
 def test_a_game_file_at_fault_is_told_by_its_own_line(config_file):
@@ -439,11 +439,11 @@ def test_live_edges_need_a_broker_with_restricted_topics(config_file):
     assert config.edge is not None
     assert config.edge.share == Fraction(25, 1000)
     assert config.redacted()["edge"] == {"alarm": "2.5%"}
-    assert "edge      told to surveillance, alarm above 2.5%\n" in check(str(alarmed)).stdout
+    assert "edge      published to surveillance, alarm above 2.5%\n" in check(str(alarmed)).stdout
 
     mqtt = '[mqtt]\nrestricted = true\nusername = "table-1"\npassword_file = "secret"\n'
     (problem,) = problems(changed(config_file, mqtt, ""))
-    assert problem.startswith("17: edge: the edges are for surveillance alone")
+    assert problem.startswith("17: edge: only surveillance may see the edges")
 
 
 def test_without_the_section_there_are_no_live_edges(config_file):
@@ -572,12 +572,12 @@ def test_the_command_sums_up_a_good_file(config_file):
         (
             ACCOUNTS,
             "",
-            "there are no accounts, so nobody can give a supervisor's order, such as a shoe change",
+            "without accounts, there are no supervisor's orders, such as a shoe change",
         ),
-        ('"operators.db"', '"gone.db"', "gone.db is not there: make an account with `punto operators`"),
+        ('"operators.db"', '"gone.db"', "gone.db does not exist: make an account with `punto operators`"),
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
         ('password_file = "secret"', 'password_file = "secret"\nca_file = "gone.pem"', "mqtt.ca_file"),
-        ('password_file = "secret"', 'password_file = "table.toml"', "is open to everybody on this machine"),
+        ('password_file = "secret"', 'password_file = "table.toml"', "is open to every user of this machine"),
         (
             "[record]",
             '[keypad]\ninput = "/dev/input/by-id/pad"\n[keypad.keys]\n"F9 SPACEBAR" = "reveal"\n[record]',
@@ -621,17 +621,17 @@ def test_the_command_checks_a_game_file_too():
         (
             'name = "own"',
             'name = "mini-baccarat"',
-            "mini-baccarat is the name of another game, which ships with punto",
+            "mini-baccarat is the name of another game that ships with punto",
         ),
         (
             '"1 to 1"',
             '"2 to 1"',
-            "player favours the players by 43.3896%: see what it pays by `punto odds`, and change the game file",
+            "player favours the players by 43.3896%: compare its pays (`punto odds`) with its sheet, and correct the game file",
         ),
         (
             "[[wagers]]",
             ONLY_BY_BANKER,
-            "no edges: no award of jackpot can be won from this shoe",
+            "the edges cannot be computed: no award of jackpot can be won from this shoe",
         ),
     ],
 )
@@ -643,7 +643,7 @@ def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning,
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
     without_warning(config_file)
 
-    nobody_keeps = "warning: jackpot pays from a meter, and nobody keeps one"
+    nobody_keeps = "warning: jackpot pays from a meter, but the table has none"
     for ran in (check("--game", str(path)), check(str(config_file))):
         warnings = [line for line in ran.stdout.splitlines() if line.startswith("warning: ")]
         (warned,) = [line for line in warnings if not line.startswith(nobody_keeps)]
@@ -684,7 +684,7 @@ def test_a_game_file_where_a_configuration_should_be_is_told_in_one_line(command
 
     assert ran.returncode != 0
     assert ran.stderr == (
-        f"{path}: this is a game file and no table's configuration: check it with `punto check-config --game {path}`\n"
+        f"{path}: this is a game file, not a table's configuration: check it with `punto check-config --game {path}`\n"
     )
 
 
@@ -715,12 +715,12 @@ def test_the_configuration_to_copy_can_be_used():
         (
             "[record]",
             '[keypad]\nport = "/dev/serial/by-id/usb-ishoe"\n[record]',
-            "keypad.port: /dev/serial/by-id/usb-ishoe is the port of the shoe too: each device has its own",
+            "keypad.port: /dev/serial/by-id/usb-ishoe is also the port of the shoe: each device needs its own",
         ),
         (
             'game = "dragon-bonus-1"',
             'game = "dragon-bonus-1"\nburn = "fixed"',
-            'table.burn: a "fixed" burn has a number of cards: write burn_cards too, such as burn_cards = 3',
+            'table.burn: a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3',
         ),
     ],
 )
@@ -752,7 +752,7 @@ def test_a_folder_that_is_not_there_is_warned_of(config_file):
         (
             "[mqtt]\n",
             1,
-            "this is neither a table's configuration, which has [table], nor a display's, which has [display]",
+            "this is not a table's configuration, which has [table], nor a display's, which has [display]",
         ),
     ],
 )

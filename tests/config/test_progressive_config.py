@@ -57,26 +57,26 @@ def test_a_table_without_the_section_has_none(file):
 @pytest.mark.parametrize(
     ("sections", "game", "says"),
     [
-        ([PROGRESSIVE], "mini-baccarat", "progressive.wager: Mini Baccarat pays nothing from a meter"),
-        ([PROGRESSIVE, 'wager = "tie"\n'], "progressive-2", "progressive.wager: Dragon Bonus Progressive 2 pays progressive from"),
+        ([PROGRESSIVE], "mini-baccarat", "progressive.wager: Mini Baccarat has no wager with a meter"),
+        ([PROGRESSIVE, 'wager = "tie"\n'], "progressive-2", "progressive.wager: the wagers of Dragon Bonus Progressive 2 with a meter are progressive"),
         ([PROGRESSIVE, "seed = -1\n"], "progressive-2", "progressive.seed: seed must be 0 minor units or more"),
         ([PROGRESSIVE, "seed = 10000000000000\n"], "progressive-2", "progressive.seed: seed must be at most"),
         ([PROGRESSIVE, 'contribution = "101%"\n'], "progressive-2", "progressive.contribution: "),
         ([PROGRESSIVE, "display_limit = 5\n"], "progressive-2", "the display limit 0.05 is below the seed"),
         ([PROGRESSIVE, 'zone = "Mars/Base"\n'], "progressive-2", "progressive.zone: "),
-        ([PROGRESSIVE, 'day_starts = "25:00"\n'], "progressive-2", "progressive.day_starts: '25:00' is no time for a day to start at: write 00:00 to 23:59, such as 06:00",
+        ([PROGRESSIVE, 'day_starts = "25:00"\n'], "progressive-2", "progressive.day_starts: '25:00' is not a time of day: write 00:00 to 23:59, such as 06:00",
         ),
-        ([PROGRESSIVE, "day_starts = '6:00'\n"], "progressive-2", "progressive.day_starts: '6:00' is no time"),
+        ([PROGRESSIVE, "day_starts = '6:00'\n"], "progressive-2", "progressive.day_starts: '6:00' is not a time"),
         (
             [PROGRESSIVE.replace('"dragon"', '"Dragon 1"')],
             "progressive-2",
-            "progressive.id: 'Dragon 1' is no name for a meter: it has small letters, digits, - and _, such as dragon-1",
+            "progressive.id: 'Dragon 1' is not a meter's name: write small letters, digits, - and _, such as dragon-1",
         ),
         ([PROGRESSIVE, "executive_from = 100\n"], "progressive-2", "progressive.executive_from: "),
         ([PROGRESSIVE, "supervisor_from = -1\n"], "progressive-2", "progressive.supervisor_from: "),
         ([PROGRESSIVE, 'fixed_awards = "meter"\nsupervisor_from = 1\n'], "progressive-2", "progressive.supervisor_from: "),
-        ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is for Nexus Command"),
-        (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: is for a progressive"),
+        ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is only for Nexus Command"),
+        (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: needs a progressive"),
         ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
         ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 has seat 9"),
         ([PROGRESSIVE.replace("dragon", "Dragon!")], "progressive-2", "progressive.id: "),
@@ -91,10 +91,8 @@ def test_a_card_reader_is_at_a_port_or_is_an_input(file):
 
     reader = '[card_reader]\nport = "reader"\n'
     assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
-    assert "a card reader is at a port or is an input" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
-    assert "card_reader: is for people with accounts: write [accounts] with their path too" in problem(
-        file(nexus, reader)
-    )
+    assert "give either port or input, such as port =" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
+    assert "card_reader: needs accounts: write [accounts] with their path too" in problem(file(nexus, reader))
 
 
 def test_a_wager_of_several_amounts_has_no_meter(file):
@@ -118,7 +116,7 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "player+banker" in line)
     assert said == (
         "warning: progressive:player+banker favours the players by 37.1085%: a seat with wagers on player and banker wins "
-        "progressive with either. No sheet forbids it: have a house rule against it, high minimums, or an eye on such seats "
+        "progressive with either. No sheet forbids it: make a house rule against it, set high minimums, or watch such seats "
         "(docs/explanation/progressive.md, A seat with both base wagers)"
     )
     assert "## A seat with both base wagers\n" in (DOCS / "explanation" / "progressive.md").read_text(
@@ -129,4 +127,4 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
 def test_check_config_warns_of_a_meter_that_nobody_keeps(file, capsys):
     assert main(["check-config", str(file())]) == 0
 
-    assert "warning: progressive pays from a meter, and nobody keeps one" in capsys.readouterr().out
+    assert "warning: progressive pays from a meter, but the table has none" in capsys.readouterr().out

@@ -142,9 +142,9 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
-        ("/days/nonsense", "day: 'nonsense' is no day: write it as 2026-11-21"),
-        ("/days/2026-02-30", "day: '2026-02-30' is no day: write it as 2026-11-21"),
-        ("/csv/days/1763596800", "day: '1763596800' is no day: write it as 2026-11-21"),
+        ("/days/nonsense", "day: 'nonsense' is not a day: write it as 2026-11-21"),
+        ("/days/2026-02-30", "day: '2026-02-30' is not a day: write it as 2026-11-21"),
+        ("/csv/days/1763596800", "day: '1763596800' is not a day: write it as 2026-11-21"),
         (
             "/days/1999-12-31",
             "day: 1999-12-31 is too far from today: write a day from 2000-01-01 to 2999-12-31",
@@ -155,7 +155,7 @@ async def test_the_meters_have_what_the_table_shows_however_slow_the_disk_is(tmp
         ),
         (
             "/weeks/2026-11-20?week_starts=someday",
-            f"week_starts: 'someday' is no day that a week can start with: write one of {', '.join(WEEKDAYS)}",
+            f"week_starts: 'someday' is not a weekday: write one of {', '.join(WEEKDAYS)}",
         ),
         ("/awards?before=0", "before: must be 1 or more, not '0'"),
         ("/awards?limit=101", "limit: must be 100 or less, not '101'"),

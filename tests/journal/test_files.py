@@ -63,8 +63,8 @@ async def _some_inputs(path: Path) -> None:
 
 NO_RECORDS: list[tuple[Callable[[Path], None], str]] = [
     (_no_database, "file is not a database"),
-    (_other_program, "is an SQLite file but no record of this program: give another path"),
-    (_newer, "has record format 4 and this program reads 3: "),
+    (_other_program, "is an SQLite file but not a record of this program: give another path"),
+    (_newer, "has record format 4, but this program reads 3: "),
     (_half_a_record, "no such table: inputs"),
     (_damaged, "malformed|damaged"),
     (Path.mkdir, "unable to open|Is a directory"),
@@ -165,7 +165,8 @@ async def test_a_service_whose_record_another_one_has_written_to_ends_and_says_s
         async with table(record) as second:
             await second.order(CloseTable("mei"))
         with pytest.raises(
-            RecordError, match=r"^another program has written to this record, so this one writes no more: "
+            RecordError,
+            match=r"^another program has written to this record, so this service has stopped writing: ",
         ):
             await first.draw()
 

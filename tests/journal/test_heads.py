@@ -41,7 +41,7 @@ def test_a_replay_gives_the_last_input_and_its_hash_and_takes_them_back(record):
     )
     status, output = replayed(record, "--head", str(head))
     assert status == 0
-    assert f"the inputs up to {head.seq} are those that were noted" in output
+    assert f"the inputs up to {head.seq} match the noted hash" in output
 
 
 async def test_a_record_that_has_grown_is_still_the_one_that_was_noted(record):
@@ -57,7 +57,7 @@ async def test_a_record_whose_hashes_were_all_made_anew_is_found_by_a_head_that_
     forge(record)
     assert replay(record).difference is None
     await start_on(record)  # the hashes are no secret: without the note nobody can tell
-    sentence = f"input {head.seq} has another hash than was noted: it, or one before it, was changed, and the hashes made anew"
+    sentence = f"input {head.seq} does not have the noted hash: it, or one before it, was changed, and all hashes after it were computed again"
 
     assert replay(record, noted=[head]).difference == sentence
     assert audit(record, noted=[head]).difference == sentence
@@ -86,10 +86,7 @@ def test_what_is_no_head_is_refused_with_how_to_write_one(record, text):
     status, output = replayed(record, f"--head={text}")
 
     assert status == 2
-    assert (
-        f"{text} is no input with its hash: write it as it was given, 2817:9f86…, with all 64 digits"
-        in output
-    )
+    assert f"{text} is not an input's number and hash: write them as 2817:9f86…, with all 64 digits" in output
 
 
 async def test_the_head_is_of_what_is_on_the_disk(tmp_path):

@@ -109,7 +109,7 @@ async def test_rounds_that_a_crash_kept_from_their_table_are_added_by_the_next_s
     status, output = replayed(record)
 
     assert status == 0
-    assert "the last 3 rounds are not in their table yet: the next start of the service adds them" in output
+    assert "the rows of the last 3 rounds are missing: the next start of the service adds them" in output
 
     await start_on(record)
 

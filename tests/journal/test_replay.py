@@ -69,12 +69,12 @@ def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
         ),
         pytest.param(
             "DELETE FROM inputs WHERE seq >= (SELECT max(seq) FROM snapshots)",
-            r"input \d+ is missing from the record, and the snapshot after it is there",
+            r"input \d+ is missing from the record, but the snapshot after it is there",
             id="the end cut off before the snapshot",
         ),
         pytest.param(
             "DELETE FROM inputs WHERE seq >= (SELECT max(input) FROM rounds)",
-            r"input \d+ is missing from the record, and the round that it ended is there",
+            r"input \d+ is missing from the record, but the round that it ended is there",
             id="the end cut off before a round",
         ),
     ],
@@ -152,39 +152,39 @@ def test_a_replay_finds_incidents_that_were_none_and_misses_those_that_were(trou
 NO_INPUT_GAVE = [
     pytest.param(
         "INSERT INTO settlements VALUES (999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
-        "settlements has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        "settlements has a row of round 999, but the rounds on the record are 1 to 200: restore a backup",
         id="a settlement",
     ),
     pytest.param(
         "INSERT INTO settlements VALUES (0, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
-        "settlements has a row of round 0, and the rounds on the record are 1 to 200: restore a backup",
+        "settlements has a row of round 0, but the rounds on the record are 1 to 200: restore a backup",
         id="a settlement of round 0",
     ),
     pytest.param(
         "INSERT INTO rounds SELECT 999, input, ts, game, shoe, coup, status, player, banker, player_total, "
         "banker_total, winner, record FROM rounds WHERE round = 5",
-        "rounds has a row of round 999, and the rounds on the record are 1 to 200: restore a backup",
+        "rounds has a row of round 999, but the rounds on the record are 1 to 200: restore a backup",
         id="a round",
     ),
     pytest.param(
         "INSERT INTO rounds SELECT -3, input, ts, game, shoe, coup, status, player, banker, player_total, "
         "banker_total, winner, record FROM rounds WHERE round = 5",
-        "rounds has a row of round -3, and the rounds on the record are 1 to 200: restore a backup",
+        "rounds has a row of round -3, but the rounds on the record are 1 to 200: restore a backup",
         id="a round before the first",
     ),
     pytest.param(
         "INSERT INTO inputs VALUES (0, '2026-01-01', 'eve', '{}', '')",
-        "inputs has a row of input 0, and the inputs on the record are 1 to ",
+        "inputs has a row of input 0, but the inputs on the record are 1 to ",
         id="an input before the first",
     ),
     pytest.param(
         "INSERT INTO snapshots SELECT -1, hash, state FROM snapshots LIMIT 1",
-        "snapshots has a row of input -1, and the inputs on the record are 1 to ",
+        "snapshots has a row of input -1, but the inputs on the record are 1 to ",
         id="a snapshot",
     ),
     pytest.param(
         "INSERT INTO progressive_rounds VALUES (0, 0, '', '', '', 1, 1, 1, '')",
-        "progressive_rounds has a row of input 0, and the inputs on the record are 1 to ",
+        "progressive_rounds has a row of input 0, but the inputs on the record are 1 to ",
         id="a game of a progressive",
     ),
 ]
@@ -209,9 +209,7 @@ def test_a_replay_finds_a_settlement_of_a_round_that_is_not_in_its_table_yet(rec
             shell.execute(f"DELETE FROM {name} WHERE round > 200 - ?", (rounds,))  # noqa: S608 - two names
         shell.execute("INSERT INTO settlements VALUES (200, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')")
 
-    assert (
-        replay(record).difference == "the record has a settlement of round 200, and that round is not on it"
-    )
+    assert replay(record).difference == "the record has a settlement of round 200, but not the round"
 
 
 def test_rounds_before_the_first_do_not_stand_for_those_that_are_gone(record):
@@ -228,7 +226,7 @@ def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troub
         shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
 
     assert replay(troubled).difference == (
-        "the record has incidents, and its format is said to be one that had none: restore a backup"
+        "the record has the table incidents, which is not in its format: restore a backup"
     )
 
 
@@ -302,8 +300,8 @@ def test_the_command_replay_says_which_words_it_cannot_compare(troubled):
 
     assert status == 0
     assert output.splitlines()[1] == (
-        "incidents in other words than this program's: 1, of inputs that 0.1.0 took; only a replay by that program tells "
-        "whether they are as they were written"
+        "1 incidents have other texts than this program's: 0.1.0 wrote them, and only a replay by that program can "
+        "check them"
     )
 
 
@@ -321,7 +319,9 @@ def test_what_this_program_wrote_is_compared_to_the_letter(record):
         shell.execute('UPDATE rounds SET record = \'{"winner":"tie",\' || substr(record, 2) WHERE round = 2')
 
     assert replay(record).difference is None
-    assert replay(record, version="0.1.0").difference == "round 2 differs: it is written otherwise"
+    assert (
+        replay(record, version="0.1.0").difference == "round 2 differs: the JSON text differs, not its values"
+    )
 
 
 async def test_incidents_that_are_gone_from_before_a_round_are_missed(tmp_path):

@@ -13,12 +13,12 @@ from tests.service.table_in_this_process import edited
 CHANGES = [
     pytest.param(
         "DROP TRIGGER postings_no_update; CREATE TRIGGER postings_no_update BEFORE UPDATE ON postings BEGIN SELECT 1; END",
-        "trigger postings_no_update in the record is not as this program makes it: ",
+        "trigger postings_no_update in the record differs from this program's: ",
         id="a trigger of the same name that does nothing",
     ),
     pytest.param(
         "CREATE TRIGGER quiet BEFORE INSERT ON incidents BEGIN SELECT RAISE(IGNORE); END",
-        "trigger quiet is in the record, and this program did not make it: ",
+        "trigger quiet is in the record, but this program did not make it: ",
         id="a trigger that swallows incidents",
     ),
     pytest.param(
@@ -33,17 +33,17 @@ CHANGES = [
     ),
     pytest.param(
         "CREATE INDEX own ON rounds (shoe)",
-        "index own is in the record, and this program did not make it: ",
+        "index own is in the record, but this program did not make it: ",
         id="an index",
     ),
     pytest.param(
         "CREATE VIEW own AS SELECT 1",
-        "view own is in the record, and this program did not make it: ",
+        "view own is in the record, but this program did not make it: ",
         id="a view",
     ),
     pytest.param(
         "ALTER TABLE rounds ADD COLUMN more TEXT",
-        "table rounds in the record is not as this program makes it: ",
+        "table rounds in the record differs from this program's: ",
         id="a column",
     ),
     pytest.param("DROP TABLE cursors", "table cursors is missing from the record: ", id="a table dropped"),
@@ -70,15 +70,15 @@ async def test_a_record_of_an_earlier_format_may_lack_triggers_and_have_no_other
     with closing(sqlite3.connect(short)) as shell:
         shell.execute("CREATE TRIGGER own BEFORE INSERT ON incidents BEGIN SELECT RAISE(IGNORE); END")
 
-    assert str(replay(short).difference).startswith("trigger own is in the record, and ")
-    with pytest.raises(RecordError, match="trigger own is in the record, and "):
+    assert str(replay(short).difference).startswith("trigger own is in the record, but ")
+    with pytest.raises(RecordError, match="trigger own is in the record, but "):
         await start_on(short)
 
 
 async def test_a_cursor_beyond_the_last_round_is_refused(short):
     with edited(short) as shell:
         shell.execute("INSERT INTO cursors VALUES ('rounds_sent', 1000000)")
-    sentence = "cursors has a row of round 1000000, and the rounds on the record are 1 to 2: restore a backup"
+    sentence = "cursors has a row of round 1000000, but the rounds on the record are 1 to 2: restore a backup"
 
     assert replay(short).difference == sentence
     with pytest.raises(RecordError, match=sentence):

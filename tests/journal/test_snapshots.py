@@ -138,11 +138,11 @@ BOOKS = "progressive books"
         (
             f"{BOOKS} settings",
             {"reserve": "3%"},
-            "the settings in force of dragon are not those of its last change",
+            "the present settings of dragon are not those of its last change",
         ),
         (f"{BOOKS} rounds 0", {"round": 1}, "the last wagers on dragon are not those that were counted"),
         (f"{BOOKS} rounds 0", {"wagers": []}, "the last wagers on dragon are not those that were counted"),
-        ("", {"round": 90}, "the table has had 89 rounds, and its record has 2"),
+        ("", {"round": 90}, "the table has had 89 rounds, but its record has 2"),
     ],
 )
 async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
@@ -173,7 +173,9 @@ async def test_rows_that_no_input_gave_are_told_of_and_the_table_is_what_the_inp
 
     found = recovered(stopped)
 
-    assert found.differences == ["the ledger of dragon does not end with its last posting: not by its rows"]
+    assert found.differences == [
+        "the ledger of dragon does not end with its last posting: its rows were changed"
+    ]
     assert found.table is not None
     assert found.table.state == STATES.validate_json(json.dumps(state), strict=True)
     assert seq

@@ -87,8 +87,8 @@ def test_a_keypad_does_not_make_another_table(tmp_path):
 @pytest.mark.parametrize(
     ("sections", "told"),
     [
-        ("[keypad]\n", "11: keypad: a keypad is at a port or is an input: write one of them"),
-        ('[keypad]\nport = "a"\ninput = "b"\n', "11: keypad: a keypad is at a port or is an input"),
+        ("[keypad]\n", "11: keypad: give either port or input, such as port ="),
+        ('[keypad]\nport = "a"\ninput = "b"\n', "11: keypad: give either port or input"),
         ('[keypad]\nport = ""\n', "12: keypad.port: port is empty: write the device's path"),
         ('[keypad]\nport = "a"\nbaud = 3\n', "13: keypad.baud: "),
         ('[keypad]\nport = "a"\ntimeout = 0.1\n', "13: keypad.timeout: "),
@@ -126,7 +126,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
         ),
         (
             '[keypad]\nport = "keypad"\nkey_switch = true\n',
-            "is of Aquarius, and this table does not play by it",
+            "is only for Aquarius, and this table does not use it",
         ),
         ('[keypad]\nport = "keypad"\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
     ],

@@ -750,7 +750,7 @@ def test_a_file_that_holds_no_accounts_is_left_as_it_is(make, name, sentence, tm
 
 
 def test_the_command_makes_lists_and_changes_accounts(tmp_path):
-    none = f"punto operators: there are no accounts at {tmp_path}/operators.db: `punto operators add` begins them\n"
+    none = f"punto operators: there is no accounts' file at {tmp_path}/operators.db: make an account with `punto operators add`\n"
     assert punto(tmp_path, "list") == (1, "", none)
     assert punto(tmp_path, "add", "Mei", "--role", "dealer", say=f"{PASSWORD}\n") == (0, "", "")
     assert punto(tmp_path, "add", "Ann", "--role", "supervisor", "--role", "auditor", say=PASSWORD)[0] == 0
@@ -790,7 +790,7 @@ def test_the_command_tells_of_an_altered_account_and_restores_it(tmp_path):
         database.execute("UPDATE accounts SET roles = 'executive'")
     status, out, err = punto(tmp_path, "list")
     assert (status, out) == (0, "1\tMei\t\tenabled\tlast sign-on never\tno card\tno key\n")
-    assert err.startswith("punto operators: 'Mei' does not match the log and is not let in")
+    assert err.startswith("punto operators: 'Mei' does not match the log and cannot sign on")
     assert punto(tmp_path, "restore", "Mei", say=PASSWORD) == (0, "", "")
 
     assert punto(tmp_path, "list") == (
@@ -905,4 +905,4 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
 
     assert process.returncode == status
     assert secret.encode() not in shown
-    assert (b"the two are not the same: nothing was changed" in shown) is bool(status)
+    assert (b"the two entries differ: nothing was changed" in shown) is bool(status)

@@ -163,18 +163,18 @@ sys.exit(main())
         (["--game", "pontoon"], "there is no game 'pontoon'"),
         (
             ["--game", "{twelve}"],
-            "no virtual shoe can deal Mini Baccarat: decks is 12: write 1 to 8",
+            "a virtual shoe cannot deal Mini Baccarat: decks is 12: write 1 to 8",
         ),
-        (["--pace", "-1"], "argument --pace: '-1' is no time to wait: write 0 to 3600"),
-        (["--between", "soon"], "argument --between: 'soon' is no time to wait: write 0 to 3600"),
+        (["--pace", "-1"], "argument --pace: must be from 0 to 3600 seconds, not '-1'"),
+        (["--between", "soon"], "argument --between: must be from 0 to 3600 seconds, not 'soon'"),
         (
             ["--rounds", "0"],
-            "argument --rounds: '0' is no number of rounds: write 1 or more, or leave it out",
+            "argument --rounds: must be a whole number from 1, not '0'",
         ),
         *(
             (
                 [option, port],
-                f"argument {option}: '{port}' is no port: write 1 to 65535, or 0 for one that is free",
+                f"argument {option}: '{port}' is not a port: write 1 to 65535, or 0 for a free one",
             )
             for option in ("--port", "--console-port")
             for port in ("-1", "65536", "99999999", "1e4")
@@ -196,7 +196,7 @@ def test_a_procedure_is_refused_where_there_is_no_progressive():
 
     assert ran.returncode == 2
     assert (
-        "--procedure is for a progressive, and dragon-bonus-1 has none: leave it out, or add --game progressive"
+        "--procedure needs a progressive, which dragon-bonus-1 does not have: remove it, or add --game progressive"
         in ran.stderr
     )
 

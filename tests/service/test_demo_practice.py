@@ -167,17 +167,17 @@ def test_a_jackpot_wins_the_whole_meter_of_each_shipped_progressive(name):
     [
         (
             ["--deal", "jackpott"],
-            "write jackpot, awards, or a whole hand as it is dealt, such as '9S 4H TD 3C'",
+            "write jackpot, awards, or a whole hand in the order of dealing, such as '9S 4H TD 3C'",
         ),
-        (["--deal", "9S 4H TD"], "write jackpot, awards, or a whole hand as it is dealt"),
-        (["--deal", "9S 4H TD 3C 2D"], "write jackpot, awards, or a whole hand as it is dealt"),
+        (["--deal", "9S 4H TD"], "write jackpot, awards, or a whole hand in the order of dealing"),
+        (["--deal", "9S 4H TD 3C 2D"], "write jackpot, awards, or a whole hand in the order of dealing"),
         (
             ["--deal", "jackpot"],
-            "--deal jackpot: no such hand of Mini Baccarat, Dragon Bonus 1 is known: write its cards, or add --game progressive",
+            "--deal jackpot: Mini Baccarat, Dragon Bonus 1 has no such hand: write its cards, or add --game progressive",
         ),
         (["--deal", "9S 4H TD 3C", "--game", "dai-bacc"], "are keyed: key the hand"),
         *(
-            (["--tables", tables], f"'{tables}' is not a number of tables: write 1 to 8")
+            (["--tables", tables], f"must be a whole number from 1 to 8, not '{tables}'")
             for tables in ("0", "9", "two")
         ),
     ],

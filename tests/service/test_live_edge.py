@@ -560,7 +560,7 @@ async def test_a_worker_that_dies_is_told_of_and_begun_again(tmp_path, mosquitto
             assert 0 <= told["again_in_seconds"] <= 0.5
             unavailable = [each for each in surveillance.of(EDGE) if each["unavailable"]]
             assert (
-                unavailable[0]["unavailable"] == "the process that computes them died, and another is begun"
+                unavailable[0]["unavailable"] == "the process that computes them died and is being restarted"
             )
 
 
@@ -655,7 +655,7 @@ async def test_an_alarm_is_logged_once_when_it_begins_and_once_when_it_ends(alar
     assert any(before["alarms"] and before["alarms"] == after["alarms"] for before, after in pairwise(heard))
 
     told = [line for line in logged if line["event"] == "wager favours the players"]
-    over = [line for line in logged if line["event"] == "wager favours the players no more"]
+    over = [line for line in logged if line["event"] == "wager no longer favours the players"]
     assert {line["log_level"] for line in told} == {"warning"}
     assert [(line["shoe"], line["round"], line["wager"], line["advantage"]) for line in told] == begun
     assert [(line["round"], line["wager"]) for line in over] == [(number, name) for _, number, name in ended]

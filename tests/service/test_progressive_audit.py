@@ -30,7 +30,7 @@ async def test_the_books_of_a_record_hold(record, capsys):
     books = [line.split() for line in said[2:-1]]
     assert ["primary", "10,000.40000000"] in books
     assert ["paid:", "two_three_four_suited", "0.00000000"] in books
-    assert said[-1].startswith("the books hold after each of the ")
+    assert said[-1].startswith("the books are correct after each of the ")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ async def test_a_cent_astray_is_found(record, change, capsys):
         connection.execute(change)
 
     assert main(["progressive", "audit", str(record)]) == 1
-    assert "does not hold: what input " in capsys.readouterr().out
+    assert "first difference: the meter's rows of input " in capsys.readouterr().out
 
 
 def forget_contributions(monkeypatch):
@@ -87,7 +87,7 @@ def split_wrongly(monkeypatch):
     ("break_rules", "says"),
     [
         (forget_contributions, "the ledger's contributions is not the postings' sum"),
-        (pay_twice, "award 1 is booked and was not locked before"),
+        (pay_twice, "award 1 is booked but was not locked before"),
         (split_wrongly, "the shares of award 1 do not sum to it"),
     ],
 )

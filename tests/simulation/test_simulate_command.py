@@ -122,9 +122,9 @@ def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(pun
     wagers = json.loads(out)["wagers"]
     odds = GameOdds(load_game("progressive-3")).odds(Composition.of_decks(8))
     told = {
-        line.partition(": do not go by its sigmas: ")[::2]
+        line.partition(": its sigmas are not reliable: ")[::2]
         for line in text.splitlines()
-        if "do not go" in line
+        if "not reliable" in line
     }
 
     assert {name for name, _ in told} == {
@@ -139,13 +139,15 @@ def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(pun
         assert abs(edge["sigmas"]) > 10
         assert abs(off) < 2
         assert edge["exact_standard_error"] == pytest.approx(error)
-        assert words.endswith(f"its standard error is {100 * error:.6f}%, and it is {off:+.2f} of them off")
+        assert words.endswith(
+            f"its standard error is {100 * error:.6f}%, and its deviation {off:+.2f} sigmas"
+        )
 
 
 def test_nothing_is_said_of_a_wager_whose_awards_are_not_rare(punto):
     _, text, _ = punto(*asked("--shoes", rounds=100_000))
 
-    assert "do not go by" not in text
+    assert "not reliable" not in text
 
 
 def test_json_has_the_same_figures(punto):
@@ -389,8 +391,8 @@ def test_a_wager_that_is_called_like_a_column_cannot_be_kept(punto, tmp_path):
         (asked("--decks", 13), "argument --decks: must be a whole number from 1 to 12, not '13'"),
         (asked("--csv", "a", "--parquet", "b"), "argument --parquet: not allowed with argument --csv"),
         (asked(game="dragon-bonus-9"), "there is no game 'dragon-bonus-9'"),
-        (asked("--burn", 0), "--burn is about whole shoes: say --shoes as well"),
-        (asked("--cut-card", 14), "--cut-card is about whole shoes: say --shoes as well"),
+        (asked("--burn", 0), "--burn is for whole shoes: write --shoes too"),
+        (asked("--cut-card", 14), "--cut-card is for whole shoes: write --shoes too"),
         (asked("--shoes", "--burn-ace", 5), "argument --burn-ace: '5' is not one of 1, 11"),
         (asked("--shoes", "--burn", 21), "0 to 20 cards can be burned, not 21"),
         (asked("--shoes", "--burn", "none"), "argument --burn: must be first_card or a number of cards, not 'none'"),
@@ -475,7 +477,7 @@ def test_a_bar_is_shown_where_somebody_watches():
 
 @pytest.mark.parametrize("option", ["--csv", "--parquet"])
 @pytest.mark.parametrize(
-    ("name", "said"), [("", "'' is no name"), (".", "'.' is a folder"), ("/", "'/' is a folder")]
+    ("name", "said"), [("", "'' is not a name"), (".", "'.' is a folder"), ("/", "'/' is a folder")]
 )
 def test_a_file_of_rounds_needs_a_name_that_is_no_folder(punto, option, name, said):
     status, out, err = punto(*asked(option, name))

@@ -1,0 +1,63 @@
+"""Arguments that several subcommands take, and the types of their values."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal, TypeVar
+
+from punto.baccarat.wagers.definition import Game
+from punto.baccarat.wagers.pay import percentage
+from punto.commands.numbers import whole
+from punto.configs.game_files import load_game
+from punto.configs.problems import cut
+
+_T = TypeVar("_T")
+
+
+def add_game(parser: argparse.ArgumentParser, *, required: bool = False, note: str = "") -> None:
+    """Add the argument `--game`; `note` ends its help."""
+    text = f"a game file, or the name of a game that ships with punto{note}"
+    parser.add_argument("--game", required=required, metavar="FILE", help=text)
+
+
+def add_decks(parser: argparse.ArgumentParser, most: int, note: str = "") -> None:
+    """Add the argument `--decks`, from 1 to `most`; `note` ends its help."""
+    text = f"1 to {most}; the game's own if left out{note}"
+    parser.add_argument("--decks", type=whole(1, most), metavar="D", help=text)
+
+
+def game_with_decks(args: argparse.Namespace) -> Game:
+    """The game of `--game`, with the decks of `--decks` if they are given.
+
+    Raises:
+        ConfigError: the game file cannot be read or is invalid.
+    """
+    game = load_game(args.game)
+    return game if args.decks is None else replace(game, decks=args.decks)
+
+
+def checked(read: Callable[[str], _T]) -> Callable[[str], _T]:
+    """`read` as the `type` of an argument: the message of its ValueError becomes the argument's error."""
+
+    def read_argument(text: str) -> _T:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read_argument
+
+
+def share(text: str) -> Fraction:
+    """The `type` of an argument that is a percentage, such as 1%."""
+    return checked(percentage)(cut(text))
+
+
+def burn(text: str) -> Literal["first_card"] | int:
+    """The `type` of the argument `--burn`: first_card, or a number of cards."""
+    if text == "first_card":
+        return "first_card"
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
+    return int(text)
