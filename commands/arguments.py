@@ -1,4 +1,4 @@
-"""Arguments that several subcommands take, and the types of their values."""
+"""Arguments and figures that several subcommands have in common."""
 
 import argparse
 from collections.abc import Callable
@@ -61,3 +61,13 @@ def burn(text: str) -> Literal["first_card"] | int:
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise argparse.ArgumentTypeError(f"must be first_card or a number of cards, not {cut(text)!r}")
     return int(text)
+
+
+def percent(share_: Fraction) -> str:
+    """A share in percent with four decimal places."""
+    return f"{float(100 * share_):.4f}%"
+
+
+def decks_text(game: Game) -> str:
+    """The number of a game's decks: "1 deck" or "8 decks"."""
+    return "1 deck" if game.decks == 1 else f"{game.decks} decks"

@@ -40,7 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Check one file; 1 if it cannot be used."""
     try:
-        summary = [*(_summary(args.file) if args.game is None else _of_game(_checked(args.game, None)))]
+        if args.game is None:
+            summary = list(_summary(args.file))
+        else:
+            game = _checked(args.game, None)
+            summary = [*_game(game), *_name_warnings(game), *_edge_warnings(game)]
     except ConfigError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -68,10 +72,6 @@ def _summary(path: Path) -> Iterator[str]:
             "this is not a table's configuration, which has [table], nor a display's, which has [display]"
         )
         raise ConfigError([Problem(message, str(path))])
-
-
-def _of_game(game: Game) -> Iterator[str]:
-    yield from (*_game(game), *_name_warnings(game), *_edge_warnings(game))
 
 
 def _checked(name: str, folder: Path | None) -> Game:
@@ -184,10 +184,10 @@ def _edge_warnings(game: Game) -> Iterator[str]:
         return
     for name, its in odds.items():
         if its.edge < 0:
-            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%{_what_to_do(name)}"
+            yield f"warning: {name} favours the players by {float(-100 * its.edge):.4f}%{_remedy(name)}"
 
 
-def _what_to_do(name: str) -> str:
+def _remedy(name: str) -> str:
     """What a house can do about a wager that favours the players. The name of a position has its base wagers."""
     wager, _, beside = name.partition(":")
     if "+" not in beside:

@@ -14,6 +14,7 @@ from punto.baccarat.table.settings import FACE_UP_ONLY
 from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.baccarat.wagers.pay import PUSH, Rounding
 from punto.baccarat.wagers.words import words
+from punto.commands.arguments import decks_text, percent
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.exact import sides_beside
 from punto.odds.published.check import rounded
@@ -152,7 +153,7 @@ class _Sections:
                 self._headings[same] = f"{wager.title} (`{game.name}`)"
                 own.append(wager)
         yield "\n"
-        head = ("Wager", "Name", "Amount", "Needs", f"House edge, {_decks(game)}")
+        head = ("Wager", "Name", "Amount", "Needs", f"House edge, {decks_text(game)}")
         yield from _table(head, [self._in_short(game, wager) for wager in game.wagers], left=4)
         for wager in own:
             yield f"\n### {self._headings[_same(game, wager)]}\n\n"
@@ -163,7 +164,7 @@ class _Sections:
 
     def _in_short(self, game: Game, wager: Wager) -> tuple[str, ...]:
         edges = [
-            f"{_percent(self._worth(held, game.decks).edge)}{f' beside {held.beside}' * bool(held.sides)}"
+            f"{percent(self._worth(held, game.decks).edge)}{f' beside {held.beside}' * bool(held.sides)}"
             for held in _held(game, wager)
         ]
         return (
@@ -212,10 +213,10 @@ class _Sections:
                     (
                         held.beside,
                         str(decks),
-                        _percent(worth.edge),
+                        percent(worth.edge),
                         printed,
-                        _percent(worth.wins),
-                        _percent(worth.pushes) if worth.pushes else "",
+                        percent(worth.wins),
+                        percent(worth.pushes) if worth.pushes else "",
                         _one_in(worth.meter.one_in) if worth.meter else "",
                         _dollars(worth.meter.average) if worth.meter else "",
                     )
@@ -307,7 +308,7 @@ def _facts(game: Game) -> Iterator[str]:
     rows = [
         ("Name", f"`{game.name}`"),
         ("Source", game.sheet),
-        ("Shoe", _decks(game)),
+        ("Shoe", decks_text(game)),
         ("Cards", f"dealt {dealt}; shown to the public {shown}"),
         (
             "Variation",
@@ -372,15 +373,7 @@ def _rounding(rounding: Rounding) -> str:
     return f"{unit}, rounded {'to the nearest' if rounding.mode == 'nearest' else rounding.mode}"
 
 
-def _decks(game: Game) -> str:
-    return "1 deck" if game.decks == 1 else f"{game.decks} decks"
-
-
 # --- figures
-
-
-def _percent(share: Fraction) -> str:
-    return f"{float(100 * share):.4f}%"
 
 
 def _chance(share: Fraction) -> str:

@@ -13,7 +13,16 @@ from tqdm import tqdm
 
 from punto.baccarat.cards import Card
 from punto.baccarat.wagers.definition import Game
-from punto.commands.arguments import add_decks, add_game, burn, checked, game_with_decks, share
+from punto.commands.arguments import (
+    add_decks,
+    add_game,
+    burn,
+    checked,
+    decks_text,
+    game_with_decks,
+    percent,
+    share,
+)
 from punto.commands.numbers import whole
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.odds import countable, countable_report
@@ -201,7 +210,14 @@ def _plain(answer: _Answer) -> dict[str, Any]:
                 "hit": float(its.hit),
                 "push": float(its.push),
                 "variance": float(its.variance),
-                **(_of_meter(meters.get(name, awards[name]), awards[name]) if name in awards else {}),
+                **(
+                    {
+                        "meter": float(meters.get(name, awards[name])),
+                        "average_top_award": float(awards[name]),
+                    }
+                    if name in awards
+                    else {}
+                ),
                 "rules": {
                     rule.rule: {
                         "count": rule.count,
@@ -225,22 +241,18 @@ def _rows(answer: _Answer) -> Iterator[tuple[object, ...]]:
             yield name, *figures, rule.rule, rule.pays, rule.count, float(rule.probability)
 
 
-def _of_meter(amount: Fraction, average: Fraction) -> dict[str, float]:
-    return {"meter": float(amount), "average_top_award": float(average)}
-
-
 def _table(answer: _Answer) -> Iterator[str]:
     exact, composition, odds, meters, removed = answer
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
-    yield f"{_decks_of(game)}, {composition.cards} cards{' after ' + ' '.join(removed) if removed else ''}"
+    yield f"{decks_text(game)}, {composition.cards} cards{' after ' + ' '.join(removed) if removed else ''}"
     yield f"counted over the {composition.total:,} orders of six cards"
     yield ""
     width = max(len("wager"), *(len(name) for name in odds))
     yield f"{'wager':<{width}}  {'house edge':>11}  {'wins':>9}  {'pushes':>9}  {'variance':>12}"
     for name, its in odds.items():
         yield (
-            f"{name:<{width}}  {_percent(its.edge):>11}  {_percent(its.hit):>9}  {_percent(its.push):>9}  "
+            f"{name:<{width}}  {percent(its.edge):>11}  {percent(its.hit):>9}  {percent(its.push):>9}  "
             f"{float(its.variance):>12,.4f}"
         )
     for name, award in exact.average_top_awards().items():
@@ -267,10 +279,6 @@ def _table(answer: _Answer) -> Iterator[str]:
         )
 
 
-def _decks_of(game: Game) -> str:
-    return "1 deck" if game.decks == 1 else f"{game.decks} decks"
-
-
 def _seed(exact: GameOdds, name: str) -> str:
     (progressive,) = [each.wager.progressive for each in exact.positions if each.name == name]
     return "none" if progressive is None else f"{progressive.seed / 100:,.2f}"
@@ -282,7 +290,3 @@ def _stake(exact: GameOdds, name: str) -> str:
     return (
         "" if limits.minimum == limits.maximum else f", with {limits.minimum / 100:,.2f} wagered, its minimum"
     )
-
-
-def _percent(share: Fraction) -> str:
-    return f"{float(100 * share):.4f}%"

@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry out the action; 1 if it fails."""
     try:
-        accounts = Accounts.open(_there(args.accounts or _configured(args.config), args.action))
+        accounts = Accounts.open(_accounts_file(args.accounts or _configured(args.config), args.action))
         try:
             _do(accounts, args)
         finally:
@@ -74,7 +74,7 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _there(path: Path, action: str) -> Path:
+def _accounts_file(path: Path, action: str) -> Path:
     """The accounts' file. Only `add` creates it."""
     if action != "add" and not path.exists():
         raise AccountsError(
@@ -101,17 +101,17 @@ def _do(accounts: Accounts, args: argparse.Namespace) -> None:
                 print(f"{each.entry}\t{each.at}\t{each.who}\t{each.what}\t{account}\t{each.hash}")
         case "add":
             roles = [Role(role) for role in args.role]
-            accounts.add(args.name, roles, _asked("New password"), timestamp(datetime.now(UTC)))
+            accounts.add(args.name, roles, _secret("New password"), timestamp(datetime.now(UTC)))
         case "password":
-            accounts.set_password(args.name, _asked("New password"))
+            accounts.set_password(args.name, _secret("New password"))
         case "roles":
             accounts.set_roles(args.name, [Role(role) for role in args.role])
         case "card" | "key" as what if args.remove:
             (accounts.remove_card if what == "card" else accounts.remove_key)(args.name)
         case "card":
-            accounts.enroll(args.name, _asked("The card's number"))
+            accounts.enroll(args.name, _secret("The card's number"))
         case "restore":
-            accounts.restore(args.name, _asked("New password"))
+            accounts.restore(args.name, _secret("New password"))
         case action:
             accounts.set_disabled(args.name, disabled=action == "disable")
 
@@ -149,7 +149,7 @@ def _warn(what: str) -> None:
     print(f"punto operators: {what}", file=sys.stderr)
 
 
-def _asked(what: str) -> str:
+def _secret(what: str) -> str:
     """A secret: entered twice at the prompt, or the first line of the standard input."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from punto.baccarat.progressive.money import MINOR_UNIT
-from punto.commands.replay import add_arguments, say_what_it_proves
+from punto.commands.replay import add_arguments, print_proof
 from punto.controller.components import own_version
 from punto.controller.journal.audit import audit
 from punto.controller.journal.schema import RecordError
@@ -34,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
     if replayed.difference is not None:
         print(f"first difference: {replayed.difference}")
         return 1
-    say_what_it_proves(replayed, args.head)
+    print_proof(replayed, args.head)
     print(f"the books are correct after each of the {replayed.inputs} inputs")
     return 0
 

@@ -48,12 +48,12 @@ def main(args: argparse.Namespace) -> int:
         print(
             f"the rows of the last {found.waiting} rounds are missing: the next start of the service adds them"
         )
-    say_what_it_proves(found, args.head)
+    print_proof(found, args.head)
     print("no difference")
     return 0
 
 
-def say_what_it_proves(found: Replayed, noted: list[Head]) -> None:
+def print_proof(found: Replayed, noted: list[Head]) -> None:
     """Print what a replay without a difference proves, and what it cannot prove."""
     if found.reworded:
         print(

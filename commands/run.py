@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from punto.baccarat.table.turn import RefusedError
 from punto.controller import log
-from punto.controller.config.devices import CardReaderConfig, CoinSpotConfig, KeypadConfig
+from punto.controller.config.devices import CardReaderConfig, KeypadConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
@@ -20,7 +20,7 @@ from punto.controller.journal.schema import RecordError
 from punto.controller.orders.desk import Desk
 from punto.controller.outbox import Outbox
 from punto.controller.supervisor import Consoles, serve
-from punto.drivers.base import CardReaderDriver, CoinSpotDriver, Devices, KeypadDriver
+from punto.drivers.base import CardReaderDriver, Devices, KeypadDriver
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.ishoe.serial_line import SerialShoe
@@ -101,12 +101,15 @@ def _settle_down() -> None:
 
 def devices_of(config: ServiceConfig) -> Devices:
     """The drivers of the configured devices. If cards are keyed, there is no shoe."""
-    watched = config.configuration_keypad
+    watched, spots = config.configuration_keypad, config.coin_spot
+    seats = None if spots is None else spots.positions(config.table.seats)
     return Devices(
         shoe=None if config.shoe is None else SerialShoe(config.shoe.port, config.shoe.baud),
         keypad=None if config.keypad is None else _keypad(config.keypad),
         configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
-        coin_spot=None if config.coin_spot is None else _coin_spot(config.coin_spot, config.table.seats),
+        coin_spot=None
+        if spots is None or seats is None
+        else SerialCoinSpot(spots.port, spots.baud, seats, spots.stuck_seconds),
         card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
     )
 
@@ -114,10 +117,6 @@ def devices_of(config: ServiceConfig) -> Devices:
 def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[DeviceDoor[Any]]:  # noqa: ARG001 - for devices to come
     """The doors of devices that no other part of the table needs, each with its driver."""
     return iter(())
-
-
-def _coin_spot(config: CoinSpotConfig, seats: int) -> CoinSpotDriver:
-    return SerialCoinSpot(config.port, config.baud, config.positions(seats), config.stuck_seconds)
 
 
 def _card_reader(config: CardReaderConfig) -> CardReaderDriver:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from tqdm import tqdm
 
-from punto.commands.arguments import add_decks, add_game, burn, game_with_decks
+from punto.commands.arguments import add_decks, add_game, burn, decks_text, game_with_decks
 from punto.commands.numbers import whole
 from punto.configs.problems import ConfigError, Problem, cut
 from punto.odds.composition import MOST_DECKS, Composition
@@ -201,7 +201,7 @@ def _table(answer: _Answer) -> Iterator[str]:
     exact, seed, shoe, tally, wagers, errors = answer
     game = exact.game
     yield f"{game.title} ({game.name}; source: {game.sheet})"
-    yield f"{'1 deck' if game.decks == 1 else f'{game.decks} decks'}, {_dealt(shoe, tally)}"
+    yield f"{decks_text(game)}, {_dealt(shoe, tally)}"
     yield f"seed {seed}: {_stream(seed, shoe)}"
     yield _errors(shoe, tally)
     yield ""

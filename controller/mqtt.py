@@ -15,7 +15,6 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from punto.baccarat.table.events import SetWager
-from punto.baccarat.table.state import RoundRecord
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
@@ -41,7 +40,6 @@ from punto.controller.messages.models import (
     WagerAnswer,
     WagerRequest,
 )
-from punto.controller.messages.restricted import RestrictedHead
 from punto.controller.mqtt_link import Connection, Link, LinkError, Sender
 from punto.controller.outbox import Outbox
 from punto.drivers.backoff import Backoff
@@ -98,7 +96,10 @@ class Broker:
         }
 
         if engine.restricted:
-            self.retain(topics.RESTRICTED_HEAD, self._head)
+            self.retain(
+                topics.RESTRICTED_HEAD,
+                lambda now: head_message(topic.table, journal.head.seq, str(journal.head), now),
+            )
 
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Also send this retained message when it is due, unless `build` returns None."""
@@ -118,7 +119,7 @@ class Broker:
         """Keep the connection until cancelled."""
         await self._link.run(self._serve)
 
-    async def say_offline(self, reason: str) -> None:
+    async def publish_offline(self, reason: str) -> None:
         """Publish that the service ends, and why, if the broker can be reached. A last will cannot give the reason."""
         try:
             async with asyncio.timeout(1), self._link.connection() as connection:
@@ -133,10 +134,6 @@ class Broker:
     def _will(self) -> tuple[str, bytes]:
         self._connection = timestamp(datetime.now(UTC))
         return self._topic(topics.AVAILABILITY), self._offline("the connection was lost").wire()
-
-    def _head(self, now: datetime) -> RestrictedHead:
-        head = self._journal.head
-        return head_message(self._topic.table, head.seq, str(head), now)
 
     def _offline(self, reason: str) -> Availability:
         return self._availability("offline", reason, datetime.now(UTC))
@@ -200,14 +197,12 @@ class Broker:
             while rounds := await self._journal.rounds_after(self._journal.rounds_sent, ROUNDS_AT_ONCE):
                 for ts, game, record in rounds:
                     await sender.room()
-                    sender.send(self._topic(topics.ROUND), self._round(ts, game, record).wire())
+                    id_ = f"{self._topic.table}/round/{record.round}"
+                    message = Round(id=id_, seq=record.round, ts=ts, game=game, round=public_round(record))
+                    sender.send(self._topic(topics.ROUND), message.wire())
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
                 self._journal.rounds_were_sent(rounds[-1][2].round)
-
-    def _round(self, ts: str, game: str, record: RoundRecord) -> Round:
-        id_ = f"{self._topic.table}/round/{record.round}"
-        return Round(id=id_, seq=record.round, ts=ts, game=game, round=public_round(record))
 
     # --- what comes in
 
@@ -275,7 +270,9 @@ class Broker:
             return
         try:
             if verb == "snapshot":
-                answer: Message = self._snapshot(SnapshotRequest.model_validate_json(payload))
+                request = SnapshotRequest.model_validate_json(payload)
+                self._outbox.snapshot_due(*self._builders)
+                answer: Message = self._response(request.id, None)
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
             else:
@@ -284,10 +281,6 @@ class Broker:
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
         self._outbox.put(self._topic(topics.response(verb)), answer.wire())
-
-    def _snapshot(self, asked: SnapshotRequest) -> Message:
-        self._outbox.snapshot_due(*self._builders)
-        return self._response(asked.id, None)
 
     def _response(self, request: str | None, error: str | None) -> Response:
         now = timestamp(datetime.now(UTC))
@@ -308,7 +301,7 @@ class Broker:
         )
 
 
-class _Asked(BaseModel):
+class _RequestId(BaseModel):
     """The id of an invalid request, for its answer."""
 
     model_config = ConfigDict(strict=True)
@@ -319,6 +312,6 @@ class _Asked(BaseModel):
 def _id_of(payload: bytes) -> str | None:
     """The id in a payload, None if it cannot be read."""
     try:
-        return _Asked.model_validate_json(payload).id
+        return _RequestId.model_validate_json(payload).id
     except ValidationError:
         return None

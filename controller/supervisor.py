@@ -104,7 +104,7 @@ async def serve(
             _log.info("table ended", table=config.table.id, reason=ended, inputs=engine.seq)
             notify("STOPPING=1")
             if service.broker is not None:
-                await service.broker.say_offline(ended)
+                await service.broker.publish_offline(ended)
     finally:
         await journal.close()
 

@@ -159,7 +159,7 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
     demo = asyncio.create_task(_deal(args, configs, tables, passing))
 
     def stop() -> None:
-        _be_quiet()
+        _stop_logging()
         demo.cancel()
 
     for wanted in (signal.SIGINT, signal.SIGTERM):
@@ -171,8 +171,8 @@ async def _run(args: argparse.Namespace, folder: Path, accounts: Path) -> None:
             pass
 
 
-def _be_quiet() -> None:
-    """Stop logging at the end of the demo: amqtt would log its lost connections."""
+def _stop_logging() -> None:
+    """Stop logging at the end of the demo, because amqtt would log its lost connections."""
     asyncio.get_running_loop().set_exception_handler(lambda *_: None)
     logging.disable()
 
@@ -182,7 +182,7 @@ async def _part(work: Awaitable[None]) -> None:
     try:
         await work
     finally:
-        _be_quiet()
+        _stop_logging()
 
 
 async def _deal(

@@ -109,11 +109,8 @@ def load_config(path: Path) -> ServiceConfig:
             file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
             for each in limit_problems(game, written.limits)
         ),
-        *_shoe_problems(file, written),
+        *_section_problems(file, written),
         *_shared_port_problems(file, written),
-        *_burn_problems(file, written),
-        *_edge_problems(file, written),
-        *_accounts_problems(file, written),
         *_keypad_problems(file, written),
         *_progressive_problems(file, written, game),
     ]
@@ -139,13 +136,26 @@ def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
         ) from None
 
 
-def _shoe_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
-    if written.table.cards == "shoe" and written.shoe is None:
+def _section_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+    """Sections and keys that do not fit together."""
+    table, mqtt = written.table, written.mqtt
+    if table.cards == "shoe" and written.shoe is None:
         message = 'is missing: write the shoe\'s port, or cards = "keyed" in [table]'
-        return [file.problem(("shoe",), message)]
-    if written.table.cards == "keyed" and written.shoe is not None:
-        return [file.problem(("shoe",), 'is not used with cards = "keyed" in [table]: remove one of them')]
-    return []
+        yield file.problem(("shoe",), message)
+    if table.cards == "keyed" and written.shoe is not None:
+        yield file.problem(("shoe",), 'is not used with cards = "keyed" in [table]: remove one of them')
+    if table.burn == "fixed" and "burn_cards" not in table.model_fields_set:
+        message = 'a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3'
+        yield file.problem(("table", "burn"), message)
+    if written.edge is not None and (mqtt is None or not mqtt.restricted):
+        message = (
+            "only surveillance may see the edges: write restricted = true in [mqtt], and let only surveillance read the "
+            "restricted topics at the broker (configs/mosquitto.acl)"
+        )
+        yield file.problem(("edge",), message)
+    for section in ("console", "card_reader"):
+        if written.accounts is None and getattr(written, section) is not None:
+            yield file.problem((section,), "needs accounts: write [accounts] with their path too")
 
 
 def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
@@ -160,37 +170,6 @@ def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Probl
             )
         elif path:
             users[path] = section.replace("_", " ")
-
-
-def _burn_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
-    if written.table.burn != "fixed" or "burn_cards" in written.table.model_fields_set:
-        return []
-    return [
-        file.problem(
-            ("table", "burn"),
-            'a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3',
-        )
-    ]
-
-
-def _edge_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
-    if written.edge is None or (written.mqtt is not None and written.mqtt.restricted):
-        return []
-    message = (
-        "only surveillance may see the edges: write restricted = true in [mqtt], and let only surveillance read the "
-        "restricted topics at the broker (configs/mosquitto.acl)"
-    )
-    return [file.problem(("edge",), message)]
-
-
-def _accounts_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
-    if written.accounts is not None:
-        return []
-    return [
-        file.problem((section,), "needs accounts: write [accounts] with their path too")
-        for section in ("console", "card_reader")
-        if getattr(written, section) is not None
-    ]
 
 
 def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:

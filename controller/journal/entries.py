@@ -22,7 +22,7 @@ _HEAD: Final = re.compile(r"([1-9]\d{0,17}):([0-9a-f]{64})", re.ASCII)
 class Head(NamedTuple):
     """The number of the last input and its hash, written `2817:9f86…`. The hash covers every input before it too.
 
-    If a head is stored where nobody can change it together with the record, it proves later that the inputs up to it are unchanged.
+    A head that is stored separately from the record proves later that the inputs up to it are unchanged.
     """
 
     seq: int

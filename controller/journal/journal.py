@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -70,25 +70,22 @@ class Journal:
         Raises:
             RecordError: the record cannot be opened, or another process has it open.
         """
-        try:
-            # A separate lock file: closing a second handle on the record itself would drop SQLite's own locks.
-            # It is beside the file that links lead to, so that a record has one lock under all its names.
-            lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
-        except OSError as error:
-            raise schema.cannot_open(path, error) from error
-        connection = None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            connection = schema.open_for_writing(path)
-            return cls(connection, lock)
-        except BlockingIOError as error:
-            os.close(lock)
-            raise RecordError(f"another service has the record {path} open: stop it first") from error
-        except (RecordError, OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
-            os.close(lock)
-            raise error if isinstance(error, RecordError) else schema.cannot_open(path, error) from error
+        with ExitStack() as on_error:
+            try:
+                # A separate lock file: closing a second handle on the record itself would drop SQLite's own locks.
+                # It is beside the file that links lead to, so that a record has one lock under all its names.
+                lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
+                on_error.callback(os.close, lock)
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                connection = schema.open_for_writing(path)
+                on_error.callback(connection.close)
+                journal = cls(connection, lock)
+            except BlockingIOError as error:
+                raise RecordError(f"another service has the record {path} open: stop it first") from error
+            except (OSError, sqlite3.Error) as error:
+                raise schema.cannot_open(path, error) from error
+            on_error.pop_all()
+        return journal
 
     @property
     def connection(self) -> sqlite3.Connection:

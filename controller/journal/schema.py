@@ -9,7 +9,7 @@ only moves forward, up to the last round. `schema_difference` checks that all th
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -111,27 +111,23 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     Raises:
         RecordError: the file cannot be opened or is not a record of this format.
     """
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    except (OSError, sqlite3.Error) as error:
-        raise cannot_open(path, error) from error
-    try:
-        # This comes first: setting the journal mode would change the file of another program.
-        is_new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        if not is_new:
-            _check_format(connection, path)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        if is_new:
-            _begin(connection)
-    except sqlite3.Error as error:
-        connection.close()
-        raise cannot_open(path, error) from error
-    except RecordError:
-        connection.close()
-        raise
+    with ExitStack() as on_error:
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640))
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            on_error.callback(connection.close)
+            # This comes first: setting the journal mode would change the file of another program.
+            is_new = not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
+            if not is_new:
+                _check_format(connection, path)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            if is_new:
+                _begin(connection)
+        except (OSError, sqlite3.Error) as error:
+            raise cannot_open(path, error) from error
+        on_error.pop_all()
     return connection
 
 
@@ -154,19 +150,16 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     """
     if not os.path.isfile(path):  # noqa: PTH113 - a path of any length
         raise RecordError(f"there is no record at {cut(str(path), 200)}")
-    message = f"cannot read {path}: {{}}; it is not a record, it is damaged, or this user may not read it"
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
-    except sqlite3.Error as error:
-        raise RecordError(message.format(error)) from error
-    try:
-        _check_format(connection, path)
-    except sqlite3.Error as error:
-        connection.close()
-        raise RecordError(message.format(error)) from error
-    except RecordError:
-        connection.close()
-        raise
+    with ExitStack() as on_error:
+        try:
+            uri = f"{path.absolute().as_uri()}?mode=ro"
+            connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+            on_error.callback(connection.close)
+            _check_format(connection, path)
+        except sqlite3.Error as error:
+            reason = "it is not a record, it is damaged, or this user may not read it"
+            raise RecordError(f"cannot read {path}: {error}; {reason}") from error
+        on_error.pop_all()
     return connection
 
 

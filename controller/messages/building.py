@@ -6,7 +6,6 @@ from functools import cache
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, total
-from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
@@ -14,7 +13,7 @@ from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
-from punto.baccarat.wagers.definition import Game, Rule
+from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.words import words
 from punto.controller.messages.models import (
     AskMarks,
@@ -226,7 +225,9 @@ def progressive_message(state: TableState, seq: int, won: str | None, now: datet
                 rule=rule.name,
                 title=_title(rule.when),
                 pays=rule.pays,
-                amount=_pays_now(settings, rule, books.shown, hand.stake),
+                amount=int(books.shown * rule.pay.meter)
+                if rule.pay.meter
+                else settings.fixed_award(rule, hand.stake),
                 of_meter=bool(rule.pay.meter),
             )
             for rule in settings.wager.rules
@@ -234,10 +235,6 @@ def progressive_message(state: TableState, seq: int, won: str | None, now: datet
         ),
         award=_last_award(state.progressive, won),
     )
-
-
-def _pays_now(settings: ProgressiveSettings, rule: Rule, meter: int, stake: int) -> int:
-    return int(meter * rule.pay.meter) if rule.pay.meter else settings.fixed_award(rule, stake)
 
 
 def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward | None:

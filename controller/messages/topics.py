@@ -106,7 +106,7 @@ def _retained(name: str, message: type[Message], *users: User) -> Channel:
     return Channel(name, (message,), users, retained=True)
 
 
-def _asked(name: str, message: type[Payload], answered_on: str) -> Channel:
+def _received(name: str, message: type[Payload], answered_on: str) -> Channel:
     return Channel(name, (message,), ("terminal",), direction="receive", answered_on=answered_on)
 
 
@@ -123,11 +123,11 @@ CHANNELS: Final = (
     Channel(RESTRICTED_CARD, (restricted.RestrictedCard,)),
     _retained(RESTRICTED_HEAD, restricted.RestrictedHead),
     _retained(RESTRICTED_EDGE, restricted.Edge),
-    _asked(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
+    _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
-    _asked(request("snapshot"), models.SnapshotRequest, response("snapshot")),
+    _received(request("snapshot"), models.SnapshotRequest, response("snapshot")),
     Channel(response("snapshot"), (models.Response,), ("terminal",)),
-    _asked(request("rounds"), models.RoundsRequest, response("rounds")),
+    _received(request("rounds"), models.RoundsRequest, response("rounds")),
     Channel(response("rounds"), (models.RoundsResponse, models.Response), ("terminal",)),
 )
 

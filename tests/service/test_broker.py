@@ -342,7 +342,7 @@ async def test_at_the_end_it_does_not_wait_for_a_broker_that_takes_nothing(here,
             await online(listening)
         mosquitto.process.send_signal(signal.SIGSTOP)
         begun = time.monotonic()
-    await broker.say_offline("the test is over")
+    await broker.publish_offline("the test is over")
     took = time.monotonic() - begun
     mosquitto.process.send_signal(signal.SIGCONT)
 
@@ -790,7 +790,7 @@ async def test_a_flood_of_wagers_is_bounded_and_play_goes_on(here, mosquitto):
 @pytest.mark.punctual
 async def test_at_the_end_it_does_not_wait_for_a_broker_that_is_away(here):
     begun = time.monotonic()
-    await broker_of(here, free_port()).say_offline("the test is over")
+    await broker_of(here, free_port()).publish_offline("the test is over")
 
     assert time.monotonic() - begun < 2
 

@@ -101,6 +101,6 @@ structlog.get_logger().info("the last")
         _, said = process.communicate("\n", timeout=30)
 
     lines = [json.loads(line) for line in said.splitlines()]
-    lost = [line["lines"] for line in lines if line["event"].startswith("lines lost")]
+    lost = [line["lines"] for line in lines if line["event"].startswith("log lines dropped")]
     assert lost
     assert len(lines) - len(lost) + sum(lost) == 5001
