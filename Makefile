@@ -12,7 +12,6 @@ PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
 TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
-ALONE := -n 2 -m punctual
 
 .PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
@@ -29,11 +28,10 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(TOGETHER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
-	$(BIN)/coverage run -m pytest $(ALONE) $(filter $(COVERED:%=%/%),$(PUNCTUAL))
+	$(BIN)/coverage run -m pytest -n 2 -m punctual $(PUNCTUAL)
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 	$(BIN)/pytest $(TOGETHER) $(BY_CHANCE) $(OTHERS)
-	$(BIN)/pytest $(ALONE) $(filter-out $(COVERED:%=%/%),$(PUNCTUAL))
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

@@ -46,10 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run until SIGTERM or Ctrl-C; 1 if the record cannot be used, or not with this configuration."""
     config = load_config(args.config)
-    log.set_up(human=sys.stderr.isatty(), level=args.log_level)
+    write_log = log.set_up(human=sys.stderr.isatty(), level=args.log_level)
     status = 0
     try:
-        asyncio.run(_until_stopped(config))
+        try:
+            asyncio.run(_until_stopped(config))
+        finally:
+            write_log()  # the reason for a failure is then the last line
     except* (RecordError, RefusedError) as errors:
         for message in dict.fromkeys(messages_of(errors)):  # one failure reaches several tasks
             print(f"punto run: {message}", file=sys.stderr)

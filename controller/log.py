@@ -8,6 +8,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -28,8 +29,11 @@ def add_level(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def set_up(*, human: bool = False, level: str = "info") -> None:
-    """Log JSON lines with UTC times, or coloured lines for a person at a terminal."""
+def set_up(*, human: bool = False, level: str = "info") -> Callable[[], None]:
+    """Log JSON lines with UTC times, or coloured lines for a person at a terminal.
+
+    The result writes the remaining lines, within `_LAST_LINES_SECONDS`; it also runs at the end of the process.
+    """
     renderer: structlog.typing.Processor = (
         structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
         if human
@@ -48,6 +52,7 @@ def set_up(*, human: bool = False, level: str = "info") -> None:
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=lambda *_: writer,
     )
+    return writer.finish
 
 
 class _Library(logging.Handler):
@@ -70,7 +75,7 @@ class _Writer:
         self._lines: queue.Queue[str] = queue.Queue(_MOST_LINES)
         self._dropped = 0
         threading.Thread(target=self._write, name="log", daemon=True).start()
-        atexit.register(self._finish)
+        atexit.register(self.finish)
 
     def msg(self, line: str) -> None:
         """Queue a line."""
@@ -94,8 +99,8 @@ class _Writer:
                 sys.stderr.flush()
             self._lines.task_done()
 
-    def _finish(self) -> None:
-        """Write the remaining lines before the process ends, within `_LAST_LINES_SECONDS`."""
+    def finish(self) -> None:
+        """Write the remaining lines, within `_LAST_LINES_SECONDS`."""
         end = time.monotonic() + _LAST_LINES_SECONDS
         while self._lines.unfinished_tasks and time.monotonic() < end:
             time.sleep(0.01)

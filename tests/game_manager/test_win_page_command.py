@@ -61,7 +61,7 @@ async def test_the_page_is_written_as_a_pdf_or_printed_as_a_slip(tmp_path, capsy
     os.close(theirs)
 
     for asked, status, told in (
-        ((1, "--pdf", tmp_path / "none.pdf"), 2, "no award was locked with the input 1"),
+        ((1, "--pdf", tmp_path / "none.pdf"), 2, "input 1 of the record did not lock an award"),
         ((last.input, "--pdf", tmp_path / "none" / "win.pdf"), 1, "No such file"),
         ((last.input, "--printer", str(tmp_path / "lp0")), 1, "cannot be reached"),
     ):
