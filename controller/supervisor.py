@@ -124,7 +124,7 @@ class _Service:
     fitted: Fitted = field(default_factory=Fitted)
 
     def connect(self, topic: topics.Topics, doors_of: DoorsOf) -> None:
-        """Make the doors of the devices, the accounts' gate and the broker's link."""
+        """Create what connects the engine with the devices, the accounts and the broker."""
         config, engine, outbox, devices = self.config, self.engine, self.outbox, self.devices
         shoe = None if devices.shoe is None else ShoeDoor(engine, outbox, devices.shoe)
         spots = None if devices.coin_spot is None else CoinSpotDoor(engine, outbox, devices.coin_spot)

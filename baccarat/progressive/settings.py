@@ -214,7 +214,7 @@ class Settings:
 
 
 def _own(wager: Wager) -> Progressive:
-    """The pay table's own settings of its meter."""
+    """The meter's settings as the pay table states them."""
     if wager.progressive is None:
         raise ValueError(f"{wager.name} does not pay from a meter: name a wager that has a progressive")
     return wager.progressive

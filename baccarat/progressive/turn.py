@@ -28,7 +28,7 @@ class Turn:
         self.effects.append(effect)
 
     def post(self, cause: Cause, lines: Collection[Line], reference: Reference, **fields: Any) -> None:
-        """Move money, and set these fields of the state with it; lines of zero are left out."""
+        """Move money and set the given fields of the state in the same step. Lines with an amount of zero are not posted."""
         for line in lines:
             if line.amount:
                 ledger, posting = self.state.ledger.post(cause, lines, reference)

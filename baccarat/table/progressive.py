@@ -247,7 +247,7 @@ def wagers_on_the_meter(state: TableState) -> tuple[PlacedWager, ...]:
 
 
 def wagers_are_in_play(state: TableState) -> bool:
-    """Whether a game of the progressive with wagers is started and its hand is not finished."""
+    """Return True from START GAME to the end of the hand, if the progressive's game has wagers."""
     progressive = state.progressive
     return progressive is not None and _is_played(progressive) and bool(progressive.procedure.hand.wagers)
 

@@ -210,7 +210,7 @@ class Gate:
         return await self._authenticate(name, self._by_password(password), where, what)
 
     async def check_key(self, name: str, given: Signed, where: str, what: str) -> Account:
-        """Do as `check`, by the account's security key. Wrong keys are counted and locked out with wrong passwords.
+        """Do as `check`, by the account's security key. A wrong key counts like a wrong password for the lock-out.
 
         Raises:
             NotLetInError: the key is not accepted; the refusal is recorded.

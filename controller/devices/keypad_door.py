@@ -118,7 +118,7 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         )
 
     def link_changed(self) -> None:
-        """Publish the keypad's state. While the keypad is offline, the position of its key is not known."""
+        """Publish the keypad's state. While the keypad is offline, the position of its key switch is unknown."""
         if self._key_switch and not self._driver.health().connected:
             self._key_unknown = True
         super().link_changed()

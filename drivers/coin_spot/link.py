@@ -141,7 +141,7 @@ class CoinSpotLink(link.Link[FromDevice]):
         self._sent = None
 
     def _is_from_before(self, here: Here) -> bool:
-        """Whether the frame is from an earlier power-on: a device counts its power-ons up while it is connected."""
+        """Return True for a frame from before the last power-on. The device adds 1 to its counter at each power-on."""
         return self.here is not None and here.serial == self.here.serial and here.boot < self.here.boot
 
     def _is_for_us(self, report: Report) -> bool:

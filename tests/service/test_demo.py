@@ -130,7 +130,9 @@ def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
     assert said.endswith("The demo has ended.\n")
 
 
-@pytest.mark.parametrize("after", [0, 0.2, 0.4, 0.8])
+@pytest.mark.parametrize(
+    "after", [0, 0.4, *(pytest.param(each, marks=pytest.mark.soak) for each in (0.2, 0.8))]
+)
 def test_it_can_be_stopped_while_it_starts(after):
     # Until the subcommand is loaded the process is the interpreter's, which has words of its own for an interrupt.
     program = """
