@@ -54,6 +54,7 @@ class Console:
             reports=Reports(record),
             house=_house(desk.engine, record, progressive),
             notice=config.notice,
+            lang=config.lang,
             port=self._listener.getsockname()[1],
             tls=tls is not None,
         )

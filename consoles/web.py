@@ -36,6 +36,8 @@ from punto.game_manager.web import House, add_game_manager
 from punto.version import __version__
 
 PAGES: Final = Path(__file__).parent / "pages"
+CATALOGS: Final = Path(__file__).parent / "catalogs"
+"""The pages' words by key, a file for each language of `[console]`: LANGUAGE.json."""
 VIEW_EVERY_SECONDS: Final = 1
 KNOWN_BROWSER_SECONDS: Final = 400 * 24 * 3600
 """How long a browser keeps the cookie by which it is known; browsers keep no cookie for longer."""
@@ -75,8 +77,8 @@ class Changes:
 class Parts:
     """The parts of one table's consoles.
 
-    `port` is their TCP port, `notice` the text at the top of each page; `tls` is true if they use TLS; `house` has the parts
-    of the Game Manager; `pace` is the number of hands an hour.
+    `port` is their TCP port, `notice` the text at the top of each page and `lang` the language; `tls` is true if they use TLS;
+    `house` has the parts of the Game Manager; `pace` is the number of hands an hour.
     """
 
     desk: Desk
@@ -84,6 +86,7 @@ class Parts:
     reports: Reports
     house: House
     notice: str
+    lang: str
     port: int
     tls: bool
     pace: float | None = None
@@ -127,7 +130,7 @@ def application(parts: Parts) -> FastAPI:
     _add_keys(app, parts, callers)
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
-    _add_pages(app)
+    _add_pages(app, parts.lang)
     _add_document(app)
     return app
 
@@ -469,13 +472,18 @@ def _offered(folder: Path) -> tuple[api.GameOnOffer, ...]:
 # --- pages
 
 
-def _add_pages(app: FastAPI) -> None:
+def _add_pages(app: FastAPI, lang: str) -> None:
     @app.get("/", include_in_schema=False)
     @app.get("/dealer", include_in_schema=False)
     @app.get("/supervisor", include_in_schema=False)
     async def page(request: Request) -> Response:
         return FileResponse(PAGES / f"{request.scope['path'][1:] or 'sign-on'}.html")
 
+    @app.get("/settings.json", include_in_schema=False)
+    async def settings() -> dict[str, str]:
+        return {"lang": lang}
+
+    app.mount("/catalog", StaticFiles(directory=CATALOGS))
     app.mount("/static", StaticFiles(directory=PAGES))
     app.mount("/shared", StaticFiles(directory=SHARED))
 

@@ -2,6 +2,7 @@
 
 import { button, element, facts, one, refresh } from "/shared/elements.js";
 import { say } from "./dialogs.js";
+import { orElse, t, translated } from "./language.js";
 import { ask, live, reasonOf } from "./service.js";
 import { plain, sentence } from "./words.js";
 
@@ -9,7 +10,7 @@ import { plain, sentence } from "./words.js";
 
 const box = element("section", {
   id: "waiting",
-  "aria-label": "Orders that wait for you",
+  "aria-label": t("section.waiting"),
   "aria-live": "polite",
   hidden: true,
 });
@@ -23,17 +24,23 @@ export function showWaiting({ waiting }) {
   const mine = waiting.filter(({ may }) => may);
   box.hidden = mine.length === 0;
   refresh(box, [mine.map(({ number }) => number), live()], () =>
-    mine.map(({ number, label, giver, why, fields }) =>
+    mine.map(({ number, order, label, giver, why, fields }) =>
       element(
         "div",
         { class: "waits", "data-waiting": number },
-        element("p", {}, element("strong", {}, `${giver}: ${label}`), ` ${sentence(why)}.`),
+        element(
+          "p",
+          {},
+          element("strong", {}, t("of_order", { order: giver, text: orElse(`label.${order}`, label) })),
+          " ",
+          t("full_stop", { text: translated(sentence(why)) }),
+        ),
         facts(Object.entries(fields).map(([name, value]) => [plain(name), value])),
         element(
           "div",
           { class: "decide" },
-          button("Decline", () => decide("DELETE", number), { disabled: !live() }),
-          button("Approve", () => decide("POST", number), { class: "go", disabled: !live() }),
+          button(t("decline"), () => decide("DELETE", number), { disabled: !live() }),
+          button(t("approve"), () => decide("POST", number), { class: "go", disabled: !live() }),
         ),
       ),
     ),

@@ -4,21 +4,21 @@ import { button, byId, element, labelled, put, refresh, relabel } from "/shared/
 import { moneyIn } from "/shared/money.js";
 import { groupOf, labelOf, orderOf } from "./catalogue.js";
 import { askOrder, say } from "./dialogs.js";
+import { orElse, t, translated, wagerTitle } from "./language.js";
 import { live } from "./service.js";
 import { sentence } from "./words.js";
 
 /** @import { AwardInGame, GameView, View } from "#sent/consoles" */
 /** @typedef {View & { progressive: GameView }} GameAtTable the view of a table that has a progressive */
 
-const CARDS = { supervisor: "a Supervisor card", executive: "an Executive card" };
+const CARDS = { supervisor: t("award.supervisor_card"), executive: t("award.executive_card") };
 const STATES = {
-  to_confirm: "to be confirmed",
-  locked: "logged, the meter is not adjusted yet",
-  booked: "logged, the meter is adjusted",
+  to_confirm: t("award.to_confirm"),
+  locked: t("award.locked"),
+  booked: t("award.booked"),
 };
 /** @param {AwardInGame} award */
-const stateOf = ({ state, payer }) =>
-  payer === "tray" && state !== "to_confirm" ? "logged, to be paid from the tray" : STATES[state];
+const stateOf = ({ state, payer }) => (payer === "tray" && state !== "to_confirm" ? t("award.tray") : STATES[state]);
 
 /**
  * The award of the game: what it comes to, for what, and who gets what, in the order of paying.
@@ -27,27 +27,31 @@ const stateOf = ({ state, payer }) =>
  */
 function awardShown(award, currency) {
   const money = moneyIn(currency, { whole: false });
-  const named = award.number === null ? "Award" : `Award ${award.number}`;
+  const named = award.number === null ? t("award") : t("award.numbered", { number: award.number });
   return element(
     "div",
     { class: `award ${award.state}` },
     element(
       "p",
       {},
-      element("strong", {}, award.amount === null ? award.pays : money(award.amount)),
+      element("strong", {}, award.amount === null ? translated(award.pays) : money(award.amount)),
       ` ${named}, ${stateOf(award)}`,
     ),
     element(
       "p",
       { class: "tier" },
-      award.amount === null ? "" : award.pays,
-      element("span", { class: "title" }, `${award.amount === null ? "" : ": "}${award.title}`),
+      award.amount === null ? "" : translated(award.pays),
+      element(
+        "span",
+        { class: "title" },
+        `${award.amount === null ? "" : ": "}${orElse(`tier.${award.rule}`, award.title)}`,
+      ),
     ),
     element(
       "ol",
-      { class: "shares", "aria-label": "Shares in the order of paying" },
+      { class: "shares", "aria-label": t("award.shares") },
       ...award.shares.map(({ seat, amount }) =>
-        element("li", {}, element("span", {}, `Seat ${seat}`), " ", element("b", {}, money(amount))),
+        element("li", {}, element("span", {}, t("seat", { seat })), " ", element("b", {}, money(amount))),
       ),
     ),
   );
@@ -60,8 +64,8 @@ function awardShown(award, currency) {
 export function showProgressive({ progressive, state }) {
   byId("progressive").hidden = progressive === null;
   if (progressive === null) return null;
-  put("progressive-title", progressive.title);
-  put("todo", sentence(progressive.todo.text));
+  put("progressive-title", wagerTitle("progressive", progressive.title));
+  put("todo", translated(sentence(progressive.todo.text)));
   refresh(byId("award"), [progressive.award, state.currency], () =>
     progressive.award === null ? [] : awardShown(progressive.award, state.currency),
   );
@@ -92,7 +96,7 @@ export function awardOrders(current) {
       key.disabled = !live();
       key.setAttribute("aria-disabled", String(progressive.orders[order] !== null));
       key.classList.toggle("go", progressive.todo.order === order && progressive.orders[order] === null);
-      if (order === "turn_key") relabel(key, `Key to ${otherWay(progressive).toUpperCase()}`);
+      if (order === "turn_key") relabel(key, t("award.key_to", { key: otherWay(progressive).toUpperCase() }));
     }
   }
 
@@ -100,13 +104,13 @@ export function awardOrders(current) {
   function press(order) {
     const refused = current().progressive.orders[order];
     if (refused === null) askAbout(current(), order);
-    else say(`${labelOf(order)}: ${refused}`, true);
+    else say(t("of_order", { order: labelOf(order), text: refused }), true);
   }
 
   return {
     node: element(
       "div",
-      { class: "award-orders", role: "group", "aria-label": "A supervisor's orders" },
+      { class: "award-orders", role: "group", "aria-label": t("section.award_orders") },
       ...keys.values(),
     ),
     show,
@@ -129,14 +133,15 @@ const otherWay = ({ key }) => (key === "run" ? "jph" : "run");
  * @type {Record<string, (view: GameAtTable) => string>}
  */
 const TEXTS = {
-  confirm: () =>
-    "You have verified the hand and its wagers, and confirm this award. A card or a signature then completes it.",
-  jpot: ({ progressive }) =>
-    `You have verified the hand and its wagers. J-POT logs this award${progressive.key === "run" ? ", and the key turns to JPH and back to RUN" : ""}: after that it can be backed out only at the Game Manager.`,
+  confirm: () => t("award.text.confirm"),
+  jpot: ({ progressive }) => (progressive.key === "run" ? t("award.text.jpot_run") : t("award.text.jpot")),
   sign_award: ({ progressive }) =>
-    `Your signature stands for ${progressive.award?.card ? CARDS[progressive.award.card] : "your card"}. The award is logged at once: after that it can be backed out only at the Game Manager.`,
+    t("award.text.sign", { card: progressive.award?.card ? CARDS[progressive.award.card] : t("award.your_card") }),
   turn_key: ({ progressive }) =>
-    `The key goes to ${otherWay(progressive).toUpperCase()}.${progressive.key === "jph" && progressive.step === "logged" ? " The award is taken off the meter." : ""}`,
+    [
+      t("award.text.key", { key: otherWay(progressive).toUpperCase() }),
+      ...(progressive.key === "jph" && progressive.step === "logged" ? [t("award.text.off_the_meter")] : []),
+    ].join(" "),
 };
 
 /**
@@ -145,18 +150,18 @@ const TEXTS = {
  */
 export function askPassword(view) {
   const { award, password_of: owner } = view.progressive;
-  const [password, field] = labelled("Password", { name: "card-password", type: "password" });
+  const [password, field] = labelled(t("password"), { name: "card-password", type: "password" });
   askOrder({
     order: "swipe_card",
     view,
-    title: `Password of ${owner}`,
-    text: "An award of this amount needs the card and its owner's password. It is then logged and taken off the meter at once.",
+    title: t("password_of", { name: String(owner) }),
+    text: t("award.text.password"),
     parts: [...(award === null ? [] : [awardShown(award, view.state.currency)]), field],
     read: () => {
-      if (!password.value) throw new Error(`${owner} writes the password here.`);
+      if (!password.value) throw new Error(t("award.password_missing", { name: String(owner) }));
       return { password: password.value };
     },
-    confirm: "Complete the award",
+    confirm: t("award.complete"),
     about: ({ progressive }) => progressive?.password_of,
     path: "/api/card-password",
   });
@@ -172,7 +177,7 @@ function askAbout(view, order) {
   askOrder({
     order,
     view,
-    title: order === "turn_key" ? `Turn the key to ${to.toUpperCase()}` : labelOf(order),
+    title: order === "turn_key" ? t("award.turn_key", { key: to.toUpperCase() }) : labelOf(order),
     text: TEXTS[order]?.(view),
     parts: award === null ? [] : [awardShown(award, view.state.currency)],
     read: () => (orderOf(order).fields.includes("to") ? { to } : {}),

@@ -2,6 +2,7 @@
 
 import { button, element } from "/shared/elements.js";
 import { cardWords, RANKS, rankSign, rankWord, SUITS, suitSign, suitWord } from "./cards.js";
+import { t } from "./language.js";
 
 /**
  * Keys for one card. `changed` is called with the card's code when it is whole, and with null when it is not; `entered`, if
@@ -29,7 +30,7 @@ export function cardKeys(changed, entered = null) {
   };
   const node = element(
     "div",
-    { class: "card-keys", role: "group", "aria-label": "Rank and suit" },
+    { class: "card-keys", role: "group", "aria-label": t("rank_and_suit") },
     element("div", { class: "ranks" }, ...RANKS.map((each) => key(each, rankSign(each), rankWord(each)))),
     element("div", { class: "suits" }, ...SUITS.map((each) => key(each, suitSign(each), suitWord(each)))),
   );
@@ -70,4 +71,8 @@ export function cardKeys(changed, entered = null) {
  * @param {string | null} rank
  */
 export const chosenWords = (code, rank) =>
-  code === null ? (rank === null ? "rank, then suit" : `${rankWord(rank)} of …`) : cardWords(code);
+  code === null
+    ? rank === null
+      ? t("rank_then_suit")
+      : t("card.of", { rank: rankWord(rank), suit: "…" })
+    : cardWords(code);

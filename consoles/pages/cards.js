@@ -2,13 +2,14 @@
 
 import { element, svg } from "/shared/elements.js";
 import { SUIT_PATHS, suitColor } from "/shared/suits.js";
+import { t } from "./language.js";
 
 export const RANKS = [..."A23456789TJQK"];
 export const SUITS = [..."SHDC"];
 /** @type {Record<string, string>} */
-const SUIT_WORDS = { S: "spades", H: "hearts", D: "diamonds", C: "clubs" };
+const SUIT_WORDS = { S: t("suit.S"), H: t("suit.H"), D: t("suit.D"), C: t("suit.C") };
 /** @type {Record<string, string>} */
-const RANK_WORDS = { A: "ace", T: "10", J: "jack", Q: "queen", K: "king" };
+const RANK_WORDS = { A: t("rank.A"), T: "10", J: t("rank.J"), Q: t("rank.Q"), K: t("rank.K") };
 /** @param {string} rank */
 export const rankWord = (rank) => RANK_WORDS[rank] ?? rank;
 /** @param {string} suit */
@@ -16,7 +17,8 @@ export const suitWord = (suit) => SUIT_WORDS[suit];
 /** @param {string} rank */
 export const rankSign = (rank) => (rank === "T" ? "10" : rank);
 /** @param {string | null} code */
-export const cardWords = (code) => (code === null ? "face down" : `${rankWord(code[0])} of ${suitWord(code[1])}`);
+export const cardWords = (code) =>
+  code === null ? t("card.back") : t("card.of", { rank: rankWord(code[0]), suit: suitWord(code[1]) });
 
 /** @param {string} suit */
 export function suitSign(suit) {

@@ -6,6 +6,7 @@ import { cardKeys, chosenWords } from "./card-keys.js";
 import { groupOf } from "./catalogue.js";
 import { give, say, show } from "./dialogs.js";
 import { gameSection } from "./game.js";
+import { t, translated, wagerTitle } from "./language.js";
 import { askFor } from "./order-dialogs.js";
 import { showPrompt } from "./prompt.js";
 import { byWhom, showHands, wholeRound } from "./rounds.js";
@@ -18,7 +19,7 @@ import { headline, OUTCOMES, remarks } from "./words.js";
 
 const HANDS_SHOWN = 10;
 
-const session = await begin(pageLink("Supervisor", "/supervisor", "to-supervisor"));
+const session = await begin(pageLink(t("link.supervisor"), "/supervisor", "to-supervisor"));
 byId("to-supervisor").hidden = !session.reads.includes("inputs");
 /** @type {View} */
 let view;
@@ -26,8 +27,8 @@ let view;
 // --- orders
 
 const mainOrder = button("", () => undefined, { key: "F2", id: "main-order", class: "go", disabled: true });
-const askKeys = button("Key a card", askForKeys, { key: "F4", id: "ask-keys", hidden: true });
-const handsButton = button("Ten hands", () => showTen(), { key: "F9", id: "show-hands" });
+const askKeys = button(t("key_a_card"), askForKeys, { key: "F4", id: "ask-keys", hidden: true });
+const handsButton = button(t("ten_hands"), () => showTen(), { key: "F9", id: "show-hands" });
 // What a dealer may say at any time, with a reason.
 const HELP_KEYS = ["F8", "F7"];
 const help = new Map(
@@ -44,7 +45,7 @@ const main = pressedTwice(
     const found = groupOf("play").find(({ order, twice }) => twice && view.orders.includes(order));
     return found === undefined || view.prompt.code === "award"
       ? null
-      : { ...found, again: `Press again: ${found.label.toLowerCase()}` };
+      : { ...found, again: t("press_again", { what: found.label.toLowerCase() }) };
   },
   (order) => give(order),
 );
@@ -82,7 +83,7 @@ byId("keying").append(keys.node);
 keys.clear();
 
 function showKeyOrder() {
-  relabel(keyOrder, code ? `Key ${chosen}` : chosen);
+  relabel(keyOrder, code ? t("key_chosen", { card: chosen }) : chosen);
   keyOrder.disabled = code === null || !live() || !view?.orders.includes("key_card");
 }
 
@@ -128,7 +129,7 @@ function showCoup() {
 
 /** @param {RoundRecord} round */
 const outcomeOf = (round) => [
-  round.status === "void" ? "Void: return all wagers" : headline(round),
+  round.status === "void" ? t("outcome.return_all") : headline(round),
   ...(round.winner === null ? [] : remarks(round)),
 ];
 
@@ -144,12 +145,12 @@ function showPays() {
   put("why", shown?.who ? byWhom(shown) : "");
   const pays = over?.pays ?? [];
   refresh(byId("pays"), pays, () =>
-    pays.map(({ title, pays: odds, outcome }) =>
+    pays.map(({ wager, title, pays: odds, outcome }) =>
       element(
         "div",
         { class: `pay ${outcome}` },
-        element("span", {}, title),
-        element("strong", {}, outcome === "win" ? odds : OUTCOMES[outcome]),
+        element("span", {}, wagerTitle(wager, title)),
+        element("strong", {}, outcome === "win" ? translated(odds) : OUTCOMES[outcome]),
       ),
     ),
   );
@@ -168,13 +169,19 @@ function showSeats() {
       .map((seat) =>
         element(
           "article",
-          { class: "seat", "aria-label": `Seat ${seat}`, "data-seat": seat },
+          { class: "seat", "aria-label": t("seat", { seat }), "data-seat": seat },
           element("h3", {}, String(seat)),
           element(
             "ul",
-            { class: "wagers", "aria-label": "Wagers" },
+            { class: "wagers", "aria-label": t("wagers") },
             ...(standing.get(seat) ?? []).map((each) =>
-              element("li", {}, element("span", {}, each.title), " ", element("b", {}, money(each.amount))),
+              element(
+                "li",
+                {},
+                element("span", {}, wagerTitle(each.wager, each.title)),
+                " ",
+                element("b", {}, money(each.amount)),
+              ),
             ),
           ),
           due.get(seat) ?? element("div", { class: "owed" }),
@@ -185,7 +192,7 @@ function showSeats() {
 
 // What is done with a wager that is paid nothing.
 /** @type {Record<string, string>} */
-const DONE = { push: "Leave the wager", lose: "Take", void: "Return" };
+const DONE = { push: t("done.push"), lose: t("done.lose"), void: t("done.void") };
 
 /**
  * What is to be done for a seat after the last hand: pay, take, or leave; after a correction of it, the differences alone.
@@ -195,21 +202,22 @@ const DONE = { push: "Leave the wager", lose: "Take", void: "Return" };
 function owedTo(settled, { correction, differences }) {
   const money = moneyIn(view.state.currency, { whole: false });
   /** @param {number} amount */
-  const paid = (amount) => (amount < 0 ? `Take back ${money(-amount)}` : `Pay ${money(amount)}`);
+  const paid = (amount) =>
+    amount < 0 ? t("take_back", { amount: money(-amount) }) : t("pay", { amount: money(amount) });
   const shown = correction === null ? settled : differences.find(({ seat }) => seat === settled.seat);
   const due = shown?.due ?? [];
-  const total = shown === undefined ? "No change" : shown.pay === 0 ? "Nothing to pay" : paid(shown.pay);
+  const total = shown === undefined ? t("no_change") : shown.pay === 0 ? t("nothing_to_pay") : paid(shown.pay);
   return element(
     "div",
     { class: "owed" },
     element(
       "ul",
-      { "aria-label": "Last hand" },
-      ...due.map(({ title, outcome, pay }) =>
+      { "aria-label": t("last_hand") },
+      ...due.map(({ wager, title, outcome, pay }) =>
         element(
           "li",
           { class: pay > 0 ? "win" : pay < 0 ? "lose" : outcome },
-          element("span", {}, title),
+          element("span", {}, wagerTitle(wager, title)),
           " ",
           element("b", {}, pay === 0 ? DONE[outcome] : paid(pay)),
         ),
@@ -218,7 +226,9 @@ function owedTo(settled, { correction, differences }) {
     element(
       "p",
       {},
-      ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays) ? [element("small", {}, "stake stays"), " "] : []),
+      ...(due.some(({ pay, stake_stays }) => pay > 0 && stake_stays)
+        ? [element("small", {}, t("stake_stays")), " "]
+        : []),
       element("b", {}, total),
     ),
   );
@@ -244,8 +254,7 @@ async function fetchHands() {
   }
   rounds = answer.body.rounds;
   /** @param {RoundRecord} round */
-  const letter = ({ status: how, winner }) =>
-    winner === null ? "V" : how === "played" ? winner[0].toUpperCase() : how === "dummy" ? "D" : "C";
+  const letter = ({ status: how, winner }) => t(`letter.${winner === null ? "void" : how === "played" ? winner : how}`);
   byId("hand-strip").replaceChildren(
     ...rounds.map(({ round: each }) => {
       const made = element(
@@ -253,7 +262,7 @@ async function fetchHands() {
         {
           type: "button",
           class: `past ${each.winner ?? "void"}`,
-          "aria-label": `Round ${each.round}: ${headline(each)}`,
+          "aria-label": t("round.titled", { round: each.round, headline: headline(each) }),
         },
         element("b", {}, letter(each)),
         element("span", {}, each.winner === null ? "–" : `${each.player_total}–${each.banker_total}`),
@@ -267,10 +276,10 @@ async function fetchHands() {
 /** @param {number | null} [which] */
 function showTen(which = null) {
   if (rounds.length === 0) {
-    say("No hand has been dealt yet.");
+    say(t("no_hand_yet"));
     return;
   }
-  const dialog = show("Last ten hands", ...rounds.map((each) => wholeRound(each, view.state)));
+  const dialog = show(t("last_ten_hands"), ...rounds.map((each) => wholeRound(each, view.state)));
   const first = one(which === null ? "article" : `[data-round="${which}"]`, HTMLElement, dialog);
   first.scrollIntoView();
   first.focus({ preventScroll: true });
@@ -301,7 +310,7 @@ document.addEventListener("keydown", (event) => {
 
 follow((latest) => {
   view = latest;
-  showTop(view, "dealer");
+  showTop(view, t("page.dealer"));
   document.body.dataset.prompt = view.prompt.code;
   showPrompt(byId("now"), view);
   showKeying();

@@ -2,6 +2,7 @@
 
 import { button, byId, changed, element, faultOf, labelled } from "/shared/elements.js";
 import { labelOf, orderOf } from "./catalogue.js";
+import { t, translated } from "./language.js";
 import { addKey, approveByKey, keysHere } from "./security-keys.js";
 import { ask, follow, goToSignOn, live, reasonOf, unfollow } from "./service.js";
 import { sentence } from "./words.js";
@@ -17,14 +18,14 @@ import { sentence } from "./words.js";
  */
 export async function give(order, fields = {}) {
   if (!live()) {
-    say("The page is not live: no order can be given.", true);
+    say(t("not_live.say"), true);
     return false;
   }
   /** @type {Answer<OrderAnswer>} */
   const answer = await ask("POST", "/api/orders", { order, ...fields });
   if (answer.status === 401) goToSignOn("ended");
   const accepted = answer.ok && answer.body.accepted;
-  if (!accepted) say(`${labelOf(order)}: ${reasonOf(answer)}`, true); // what was done is seen at the table
+  if (!accepted) say(t("of_order", { order: labelOf(order), text: reasonOf(answer) }), true); // what was done is seen at the table
   return accepted;
 }
 
@@ -49,7 +50,7 @@ export function say(text, refused = false) {
 }
 
 const A_NAME = { autocapitalize: "none", spellcheck: "false" };
-const NOT_LIVE = "NOT LIVE: no order can be given until the table is heard again.";
+const NOT_LIVE = t("not_live.dialog");
 
 /**
  * What a dialog asks and says before an order is given. The order can be confirmed only when the service has said what it
@@ -77,7 +78,7 @@ export function askOrder({
   order,
   view,
   title = labelOf(order),
-  text = `${sentence(orderOf(order).sentence)}.`,
+  text = t("full_stop", { text: sentence(orderOf(order).sentence) }),
   parts = [],
   read = () => ({}),
   why = orderOf(order).fields.includes("reason"),
@@ -108,7 +109,7 @@ export function askOrder({
     element(
       "div",
       { class: "choices" },
-      button("Cancel", () => dialog.close(), { class: "cancel" }),
+      button(t("cancel"), () => dialog.close(), { class: "cancel" }),
       go,
     ),
   );
@@ -155,7 +156,9 @@ export function askOrder({
     if (asked !== turn) return;
     const found = answer.ok ? answer.body : null;
     const needed = found?.second;
-    second.textContent = needed ? `${sentence(needed)}. ${found.at_page ? AT_PAGE : AT_SESSION}` : "";
+    second.textContent = needed
+      ? `${t("full_stop", { text: translated(sentence(needed)) })} ${found.at_page ? AT_PAGE : AT_SESSION}`
+      : "";
     if (!(needed && found.at_page)) approval.node.remove();
     else if (!approval.node.isConnected) toldBox.append(approval.node);
     // Of cards that lie face down nothing is said beforehand, whatever the order.
@@ -173,7 +176,7 @@ export function askOrder({
     const another = about !== null && JSON.stringify(about(latest)) !== JSON.stringify(about(view));
     if ((orderOf(order).of_this_hand && !same) || another) {
       off = true;
-      fault.textContent = "The table has gone on since. Cancel, and begin again if it is still to be done.";
+      fault.textContent = t("dialog.gone_on");
     } else if (previews && latest.seq !== seq) {
       check();
     }
@@ -198,7 +201,7 @@ export function askOrder({
     }
     if (off || !stands(now) || shown.textContent !== told) {
       busy = false;
-      if (!off && stands(now)) fault.textContent = "What this would do has changed. Look at it, and confirm it again.";
+      if (!off && stands(now)) fault.textContent = t("dialog.changed");
       settle();
       return;
     }
@@ -210,7 +213,7 @@ export function askOrder({
     busy = false;
     if (answer.ok) {
       dialog.close();
-      if (answer.body.waiting === null) say(`${labelOf(order)}: done`);
+      if (answer.body.waiting === null) say(t("of_order", { order: labelOf(order), text: t("order.done") }));
       else waitForApproval(order, answer.body.waiting);
     } else if (answer.status === 401 && Object.keys(names).length === 0) {
       goToSignOn("ended");
@@ -224,17 +227,17 @@ export function askOrder({
   return dialog;
 }
 
-const AT_SESSION = "A second person approves it at a session of their own, on any page of this table.";
-const AT_PAGE = "A second person approves it at a session of their own, or signs below.";
+const AT_SESSION = t("second.at_session");
+const AT_PAGE = t("second.at_page");
 const APPROVAL = {
   field: "approval",
-  title: "Second person's approval",
-  hint: "Or the second person signs here, with their own name and password.",
+  title: t("second.title"),
+  hint: t("second.hint"),
 };
 const SIGNATURE = {
   field: "by",
-  title: "Supervisor's signature",
-  hint: "A supervisor gives this order here, with their own name and password. It is on the record in their name.",
+  title: t("signature.title"),
+  hint: t("signature.hint"),
 };
 
 /**
@@ -243,21 +246,17 @@ const SIGNATURE = {
  * @param {number} number
  */
 async function waitForApproval(order, number) {
-  const left = element("p", { role: "status" }, "Waiting for a second person.");
+  const left = element("p", { role: "status" }, t("waiting.begun"));
   const take = () => ask("DELETE", `/api/approvals/${number}`);
   const dialog = open(
-    `${labelOf(order)}: waiting`,
+    t("of_order", { order: labelOf(order), text: t("order.waiting") }),
     element(
       "div",
       { class: "reading" },
-      element(
-        "p",
-        {},
-        `Nothing has happened yet. A second person approves this order at a session of their own${keysHere ? ", or here with their security key" : ""}.`,
-      ),
+      element("p", {}, keysHere ? t("waiting.text_key") : t("waiting.text")),
       left,
       ...(keysHere ? [approvalByKey(number)] : []),
-      element("div", { class: "choices" }, button("Take the order back", take, { class: "cancel" })),
+      element("div", { class: "choices" }, button(t("waiting.take_back"), take, { class: "cancel" })),
     ),
     () => unfollow(watch),
   );
@@ -266,13 +265,12 @@ async function waitForApproval(order, number) {
     if (now.ok && ts < now.body.ts) return; // a view from before the order
     const found = waiting.find((each) => each.number === number);
     if (found?.outcome === null) {
-      left.textContent = found.being_given
-        ? "Approved: it is being carried out."
-        : `Waiting for a second person: ${found.seconds} s left.`;
+      left.textContent = found.being_given ? t("waiting.approved") : t("waiting.left", { seconds: found.seconds });
       return;
     }
     dialog.close();
-    say(`${labelOf(order)}: ${found?.outcome ?? "nobody approved it in time"}`, !found?.accepted);
+    const text = found?.outcome ? translated(found.outcome) : t("waiting.nobody");
+    say(t("of_order", { order: labelOf(order), text }), !found?.accepted);
   }
   /** @type {Answer<View>} */
   const now = await ask("GET", "/api/table");
@@ -284,37 +282,29 @@ async function waitForApproval(order, number) {
  * @param {number} number
  */
 function approvalByKey(number) {
-  const [name, field] = labelled("Name", { name: "key-name", ...A_NAME, required: true });
+  const [name, field] = labelled(t("name"), { name: "key-name", ...A_NAME, required: true });
   return keyForm({
-    title: "Second person's security key",
+    title: t("key.second"),
     field,
-    label: "Approve with a security key",
+    label: t("key.approve"),
     act: () => approveByKey(number, name.value.trim()),
   });
 }
 
 /** Add a security key of whoever is signed on. */
 export function askForKey() {
-  const [password, field] = labelled("Password", { name: "key-password", type: "password", required: true });
+  const [password, field] = labelled(t("password"), { name: "key-password", type: "password", required: true });
   const form = keyForm({
-    title: "Your new key",
+    title: t("key.new"),
     field,
-    label: "Add the key",
+    label: t("key.add"),
     act: () => addKey(password.value),
     done: () => {
       dialog.close();
-      say("Your security key is added.");
+      say(t("key.added"));
     },
   });
-  const dialog = show(
-    "Add a security key",
-    element(
-      "p",
-      {},
-      "With it you approve orders at other people's pages. Give your password again, then use the key when the browser asks for it.",
-    ),
-    form,
-  );
+  const dialog = show(t("key.add_title"), element("p", {}, t("key.text")), form);
 }
 
 /**
@@ -351,8 +341,8 @@ function keyForm({ title, field, label, act, done }) {
 /** @param {{ field: string, title: string, hint: string }} asked */
 function person({ field, title, hint }) {
   const required = field === "by"; // a second person need not sign here
-  const [name, itsName] = labelled("Name", { name: `${field}-name`, ...A_NAME, required });
-  const [password, itsPassword] = labelled("Password", { name: `${field}-password`, type: "password", required });
+  const [name, itsName] = labelled(t("name"), { name: `${field}-name`, ...A_NAME, required });
+  const [password, itsPassword] = labelled(t("password"), { name: `${field}-password`, type: "password", required });
   const node = element(
     "fieldset",
     { class: "second" },
@@ -371,7 +361,7 @@ function person({ field, title, hint }) {
  * @param {string} order
  */
 function reasonField(order) {
-  const [words, field] = labelled("Reason", { name: "reason", maxlength: 200 });
+  const [words, field] = labelled(t("reason"), { name: "reason", maxlength: 200 });
   const keys = orderOf(order).usual.map((text) =>
     button(
       text,
@@ -384,7 +374,7 @@ function reasonField(order) {
   );
   const node = element("div", { class: "reason" }, field, element("div", { class: "usuals" }, ...keys));
   const read = () => {
-    if (!words.value.trim()) throw new Error("Say why: the reason goes on the record.");
+    if (!words.value.trim()) throw new Error(t("reason.missing"));
     return words.value.trim();
   };
   return { node, read };
@@ -405,7 +395,7 @@ export function show(title, ...content) {
       element(
         "div",
         { class: "choices" },
-        button("Close", () => dialog.close(), { key: "Esc" }),
+        button(t("close"), () => dialog.close(), { key: "Esc" }),
       ),
     ),
   );

@@ -5,6 +5,7 @@ import { moneyIn } from "/shared/money.js";
 import { askPassword, awardOrders, hasGame, showProgressive } from "./award.js";
 import { labelOf } from "./catalogue.js";
 import { give, say } from "./dialogs.js";
+import { counted, t } from "./language.js";
 import { live } from "./service.js";
 import { pressedTwice } from "./twice.js";
 
@@ -16,7 +17,7 @@ import { pressedTwice } from "./twice.js";
 const ENDS = { aquarius: "game_over", nexus: "end_game" };
 /** What a seat's button shows of it, as classes. */
 const MARKS = /** @type {const} */ (["lit", "won", "selected", "late", "spent"]);
-const SEEN_BY_SENSOR = "the sensor before this seat sees its wager";
+const SEEN_BY_SENSOR = t("game.seen_by_sensor");
 
 /** Draws it, when `show` is called with a view; `pressSeat` and `pressOrder` are for the keyboard. */
 export function gameSection() {
@@ -40,7 +41,7 @@ export function gameSection() {
     const found = view?.progressive.seats.find((each) => each.seat === seat);
     if (view === null || found === undefined || !live()) return;
     const { order: which, refused } = seatOrder(view.progressive, found);
-    if (refused) say(`Seat ${seat}: ${refused}`, true);
+    if (refused) say(t("of_order", { order: t("seat", { seat }), text: refused }), true);
     else give(which, { seat });
   }
 
@@ -53,9 +54,9 @@ export function gameSection() {
     const { progressive, state } = view;
     put("meter", money(progressive.meter));
     const known = [
-      `${moneyIn(state.currency)(progressive.wager)} each`,
-      progressive.key && `Key in ${progressive.key.toUpperCase()}`,
-      progressive.sensors === "offline" && "Sensors do not answer",
+      t("game.each", { amount: moneyIn(state.currency)(progressive.wager) }),
+      progressive.key && t("game.key_in", { key: progressive.key.toUpperCase() }),
+      progressive.sensors === "offline" && t("game.sensors_away"),
     ];
     put("meter-facts", known.filter(Boolean).join(" · "));
     byId("progressive").dataset.todo = progressive.todo.code;
@@ -64,10 +65,10 @@ export function gameSection() {
     supervisors.show();
     password.hidden = progressive.password_of === null;
     password.disabled = !live();
-    relabel(password, `Password of ${progressive.password_of}`);
+    relabel(password, t("password_of", { name: String(progressive.password_of) }));
     swipe.textContent =
       password.hidden && progressive.todo.code === "swipe_card" && progressive.by_device.includes("swipe_card")
-        ? "Swipe the card now"
+        ? t("game.swipe_now")
         : "";
   }
 
@@ -91,7 +92,10 @@ export function gameSection() {
           disabled: !live(),
         });
         made.append(element("span", { class: "how" }, how(progressive, seat, money)));
-        made.setAttribute("aria-label", `Seat ${seat.seat}: ${how(progressive, seat, money)}`);
+        made.setAttribute(
+          "aria-label",
+          t("of_order", { order: t("seat", { seat: seat.seat }), text: how(progressive, seat, money) }),
+        );
         return made;
       }),
     );
@@ -109,11 +113,16 @@ export function gameSection() {
 function nextOrder(progressive) {
   if (progressive.step === "betting") {
     const count = progressive.seats.filter(({ lit }) => lit).length;
-    const again = `Press again: ${count === 0 ? "no wager" : `${count} ${count === 1 ? "wager" : "wagers"}`}`;
+    const again = t("press_again", { what: count === 0 ? t("game.no_wager") : counted("game.wagers", count) });
     return { order: "start_game", label: progressive.start_label, again, refused: progressive.orders.start_game };
   }
   const order = ENDS[progressive.procedure];
-  return { order, label: labelOf(order), again: `Press again: ${labelOf(order)}`, refused: progressive.orders[order] };
+  return {
+    order,
+    label: labelOf(order),
+    again: t("press_again", { what: labelOf(order) }),
+    refused: progressive.orders[order],
+  };
 }
 
 /**
@@ -139,10 +148,11 @@ const pressed = ({ step }, { lit, selected }) => (step === "betting" ? lit : sel
  * @param {Money} money
  */
 function how({ step }, { lit, wagered, late, spent, won, selected, share }, money) {
-  if (late) return "Late: not in";
-  if (spent) return "Lay anew";
-  if (selected) return share === null ? "Selected" : `Selected ${money(share)}`;
-  if (won && step !== "playing") return share === null ? "May have won" : `Won ${money(share)}`;
-  if (wagered) return "In";
-  return lit ? "Wager" : "–";
+  if (late) return t("seat.late");
+  if (spent) return t("seat.spent");
+  if (selected) return share === null ? t("seat.selected") : t("seat.selected_share", { amount: money(share) });
+  if (won && step !== "playing")
+    return share === null ? t("seat.may_have_won") : t("seat.won", { amount: money(share) });
+  if (wagered) return t("seat.in");
+  return lit ? t("seat.wager") : "–";
 }

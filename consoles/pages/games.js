@@ -3,6 +3,7 @@
 import { byId, element, one, submitted, table } from "/shared/elements.js";
 import { moneyIn, readMoney } from "/shared/money.js";
 import { askOrder } from "./dialogs.js";
+import { t, wagerTitle } from "./language.js";
 import { live, read } from "./service.js";
 
 /** @import { GameOnOffer, View } from "#sent/consoles" */
@@ -10,9 +11,9 @@ import { live, read } from "./service.js";
 
 /** @type {[Limit, string][]} */
 const LIMITS = [
-  ["minimum", "Minimum"],
-  ["maximum", "Maximum"],
-  ["step", "Step"],
+  ["minimum", t("minimum")],
+  ["maximum", t("maximum")],
+  ["step", t("step")],
 ];
 const form = byId("game-form", HTMLFormElement);
 const choice = byId("game-choice", HTMLSelectElement);
@@ -30,9 +31,7 @@ export async function showGames(latest, { opened }) {
   view = latest;
   if (opened) await fetchGames();
   const may = view.orders.includes("change_game");
-  byId("games-when").textContent = may
-    ? "What the table plays from the next shoe on, within the limits that the game's file has."
-    : "The game and its limits change between shoes only: the table must be closed.";
+  byId("games-when").textContent = may ? t("games.may") : t("games.may_not");
   go.disabled = !(may && live()) || games === null;
 }
 
@@ -47,7 +46,7 @@ async function fetchGames() {
       element(
         "option",
         { value: name, selected: title === view.state.game },
-        dealt === "face_down" ? `${title} (face down)` : title,
+        dealt === "face_down" ? t("game.face_down", { title }) : title,
       ),
     ),
   );
@@ -62,17 +61,17 @@ function showLimits() {
   const inForce = new Map(title === view.state.game ? view.state.limits.map((each) => [each.wager, each]) : []);
   byId("game-limits").replaceChildren(
     table(
-      "Limits",
-      ["Wager", ...LIMITS.map(([, word]) => word)],
+      t("limits"),
+      [t("wager"), ...LIMITS.map(([, word]) => word)],
       wagers.map((wager) => [
-        wager.title,
+        wagerTitle(wager.wager, wager.title),
         ...LIMITS.map(([limit, word]) =>
           element("input", {
             name: `${wager.wager}.${limit}`,
-            "aria-label": `${wager.title}: ${word}`,
+            "aria-label": t("of_order", { order: wagerTitle(wager.wager, wager.title), text: word }),
             inputmode: "decimal",
             autocomplete: "off",
-            placeholder: "none",
+            placeholder: t("none"),
             value: amount((inForce.get(wager.wager) ?? wager)[limit]),
           }),
         ),
@@ -92,7 +91,9 @@ function typed() {
     for (const [limit, word] of LIMITS) {
       const text = one(`[name="${wager.wager}.${limit}"]`, HTMLInputElement, form).value.trim();
       const none = text === "" && wager[limit] === null;
-      const minor = none ? null : readMoney(text, `${wager.title}, ${word.toLowerCase()}`);
+      const minor = none
+        ? null
+        : readMoney(text, t("limit_of", { wager: wagerTitle(wager.wager, wager.title), limit: word.toLowerCase() }));
       if (minor !== null && minor !== wager[limit]) limits[wager.wager] = { ...limits[wager.wager], [limit]: minor };
     }
   }
@@ -108,19 +109,19 @@ function change() {
     .filter(({ wager }) => wager in limits)
     .map(({ wager, title, ...of }) => {
       const { minimum, maximum, step } = { ...of, ...limits[wager] };
-      return [title, money(minimum), maximum === null ? "none" : money(maximum), money(step)];
+      return [wagerTitle(wager, title), money(minimum), maximum === null ? t("none") : money(maximum), money(step)];
     });
   askOrder({
     order: "change_game",
     view,
-    text: `From the next shoe on the table plays ${game.title}. The shoe in play is over with it.`,
+    text: t("text.change_game", { game: game.title }),
     parts: [
       narrowed.length > 0
-        ? table("Limits other than the game's own", ["Wager", ">Minimum", ">Maximum", ">Step"], narrowed)
-        : element("p", { class: "hint" }, "With the limits of the game's file."),
+        ? table(t("limits.other"), [t("wager"), ...LIMITS.map(([, word]) => `>${word}`)], narrowed)
+        : element("p", { class: "hint" }, t("limits.own")),
     ],
     read: () => ({ game: game.name, limits }),
-    preview: () => [element("p", { class: "good" }, "The game and these limits can be played at this table.")],
-    confirm: "Change the game",
+    preview: () => [element("p", { class: "good" }, t("games.possible"))],
+    confirm: t("change_game"),
   });
 }

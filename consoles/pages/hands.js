@@ -2,6 +2,7 @@
 
 import { button, byId, element, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { t } from "./language.js";
 import { wholeRound } from "./rounds.js";
 import { ask, read, reasonOf } from "./service.js";
 import { clock, dayAndClock, headline, plain } from "./words.js";
@@ -48,8 +49,7 @@ async function addHands(before) {
     return;
   }
   const { rounds, more } = answer.body;
-  if (before === null && rounds.length === 0)
-    list.append(element("p", { class: "quiet" }, "No hand has been dealt yet."));
+  if (before === null && rounds.length === 0) list.append(element("p", { class: "quiet" }, t("no_hand_yet")));
   for (const { ts, round } of rounds) {
     list.append(
       element(
@@ -62,7 +62,7 @@ async function addHands(before) {
     );
   }
   const last = rounds.at(-1);
-  if (more && last) list.append(button("Older", () => addHands(last.round.round), { class: "older" }));
+  if (more && last) list.append(button(t("older"), () => addHands(last.round.round), { class: "older" }));
 }
 
 /** @param {number} number */
@@ -75,20 +75,12 @@ async function showRound(number) {
   box.replaceChildren(
     wholeRound(found, view.state),
     element("p", { class: "quiet" }, `${dayAndClock(ts)}, ${game}`),
-    ...(earlier > 0
-      ? [
-          element(
-            "p",
-            { class: "quiet" },
-            `Its last ${inputs.length} events; ${earlier} earlier ones are on the record.`,
-          ),
-        ]
-      : []),
+    ...(earlier > 0 ? [element("p", { class: "quiet" }, t("earlier_events", { shown: inputs.length, earlier }))] : []),
     scrolling(
-      "Events",
+      t("events"),
       table(
-        "Events",
-        ["Number", "Time", "From", "What"],
+        t("events"),
+        [t("number"), t("time"), t("from"), t("what")],
         inputs.map(({ seq, ts: when, source, event }) => [String(seq), clock(when), source, inWords(event)]),
       ),
     ),

@@ -4,6 +4,7 @@ import { button, changed, element, labelled, one } from "/shared/elements.js";
 import { cardKeys, chosenWords } from "./card-keys.js";
 import { card, cardWords } from "./cards.js";
 import { askOrder } from "./dialogs.js";
+import { counted, t, translated } from "./language.js";
 import { differences, HANDS } from "./rounds.js";
 import { headline, SIDES, sentence } from "./words.js";
 
@@ -16,25 +17,25 @@ import { headline, SIDES, sentence } from "./words.js";
 /** @param {string} text */
 const good = (text) => element("p", { class: "good" }, text);
 /** @param {View} view */
-const standing = ({ seats }) =>
-  seats.length === 0 ? "none stand" : `of ${seats.length} ${seats.length === 1 ? "seat" : "seats"}`;
+const standing = ({ seats }) => (seats.length === 0 ? t("standing.none") : counted("standing", seats.length));
 /** @param {View} view */
-const stopWords = ({ stops }) => stops.map(({ text }) => `${sentence(text)}.`).join(" ");
+const stopWords = ({ stops }) =>
+  stops.map(({ text }) => t("full_stop", { text: translated(sentence(text)) })).join(" ");
 /** @type {(round: RoundRecord | null, words: string) => Node} */
-const endOr = (round, words) => good(round === null ? words : `The hand ends: ${headline(round)}.`);
+const endOr = (round, words) => good(round === null ? words : t("hand_ends", { headline: headline(round) }));
 
 /**
  * What an order asks and says besides its sentence and the reason that it takes.
  * @type {Record<string, Dialog>}
  */
 const DIALOGS = {
-  close_table: (view) => ({ text: `Play stops. Wagers that stand go back: ${standing(view)}.` }),
+  close_table: (view) => ({ text: t("text.close_table", { standing: standing(view) }) }),
   change_shoe: changeShoe,
   resume_play: (view) => ({ text: stopWords(view) }),
   key_card: keyCard,
   accept_shoe: acceptShoe,
   void_coup: ({ state }) => ({
-    text: `Hand ${state.shoe.coup} of shoe ${state.shoe.number} is a misdeal: it counts on no road, every wager goes back whole, and it stays on the record. This cannot be undone.`,
+    text: t("text.void_coup", { hand: state.shoe.coup, shoe: state.shoe.number }),
     preview: ({ round }) => differed(round, state),
   }),
   correct_card: correctCard,
@@ -51,7 +52,7 @@ const differed = (round, state) => (round === null ? [] : [differences(round, st
  * @param {View} view
  */
 export function askFor(order, view) {
-  askOrder({ order, view, preview: ({ round }) => [endOr(round, "It can be done now.")], ...DIALOGS[order]?.(view) });
+  askOrder({ order, view, preview: ({ round }) => [endOr(round, t("can_be_done"))], ...DIALOGS[order]?.(view) });
 }
 
 /**
@@ -62,22 +63,19 @@ export function acknowledge(view, { number, text, times }) {
   askOrder({
     order: "acknowledge_alarm",
     view,
-    title: "Acknowledge the alarm",
-    text: `${text}${times > 1 ? ` (${times} times)` : ""}. You have seen to it, and the alarm goes.`,
+    title: t("acknowledge.title"),
+    text: t("acknowledge.text", { text: times > 1 ? t("times", { text: translated(text), times }) : translated(text) }),
     read: () => ({ number }),
-    confirm: "Acknowledge",
+    confirm: t("label.acknowledge_alarm"),
   });
 }
 
 /** @type {Dialog} */
 function changeShoe(view) {
   const { shoe } = view.state;
-  const ends =
-    shoe.number === 0
-      ? "The first shoe is loaded."
-      : `Ends shoe ${shoe.number} after ${shoe.coup} hands; its roads are cleared.`;
+  const ends = shoe.number === 0 ? t("text.first_shoe") : t("text.ends_shoe", { shoe: shoe.number, hands: shoe.coup });
   return {
-    text: `${ends} Wagers that stand go back: ${standing(view)}. Then load the new cards, turn the first card and burn as the page says.`,
+    text: `${ends} ${t("text.change_shoe", { standing: standing(view) })}`,
   };
 }
 
@@ -95,32 +93,32 @@ function keyCard({ prompt }) {
     () => keys.node.closest("form")?.requestSubmit(),
   );
   return {
-    text: prompt.text,
+    text: translated(prompt.text),
     parts: [element("div", { class: "picking" }, hint, keys.node)],
     read: () => {
-      if (chosen === null) throw new Error("Choose rank and suit.");
+      if (chosen === null) throw new Error(t("choose.rank_and_suit"));
       return { card: chosen, position: prompt.position };
     },
-    preview: ({ round }) => [endOr(round, "The card fits.")],
-    confirm: "Key the card",
+    preview: ({ round }) => [endOr(round, t("card_fits"))],
+    confirm: t("line.key"),
   };
 }
 
 /** @type {Dialog} */
 function acceptShoe(view) {
-  const [serial, field] = labelled("Serial number, as the plate on the shoe has it", {
+  const [serial, field] = labelled(t("serial.label"), {
     name: "serial",
     autocapitalize: "characters",
     spellcheck: "false",
   });
   return {
-    text: `${stopWords(view)} The shoe that is on the line may deal here once you accept it.`,
+    text: `${stopWords(view)} ${t("text.accept_shoe")}`,
     parts: [field],
     read: () => {
-      if (!serial.value.trim()) throw new Error("Read the serial number from the shoe's plate.");
+      if (!serial.value.trim()) throw new Error(t("serial.missing"));
       return { serial: serial.value.trim() };
     },
-    preview: () => [good(`Shoe ${serial.value.trim()} is the one that waits.`)],
+    preview: () => [good(t("serial.fits", { serial: serial.value.trim() }))],
   };
 }
 
@@ -133,15 +131,15 @@ function correctCard({ state }) {
   if (hands === null) return {};
   const picks = handPicks(hands, { many: false });
   return {
-    text: `Hand ${shoe.coup} of shoe ${shoe.number}: choose the card that was misread, then what it really is.`,
+    text: t("text.correct_card", { hand: shoe.coup, shoe: shoe.number }),
     parts: [picks.node],
     read: () => {
       const [change] = picks.changes();
-      if (change === undefined) throw new Error("Choose the card, then its rank and suit.");
+      if (change === undefined) throw new Error(t("choose.the_card"));
       return { position: positionOf(hands, change), card: change.card };
     },
-    preview: ({ round }) => [endOr(round, "The hand goes on with this card."), ...differed(round, state)],
-    confirm: "Correct the card",
+    preview: ({ round }) => [endOr(round, t("hand_goes_on")), ...differed(round, state)],
+    confirm: t("correct_the_card"),
   };
 }
 
@@ -153,10 +151,10 @@ function voidRound({ state, last }) {
   if (last === null) return {};
   const { round } = last;
   return {
-    text: `Round ${round.round} (${headline(round)}) is taken back: it leaves the roads, and its wagers are as if they had been returned. This cannot be undone.`,
+    text: t("text.void_round", { round: round.round, headline: headline(round) }),
     read: () => ({ round: round.round }),
     preview: (answer) => differed(answer.round, state),
-    confirm: `Void round ${round.round}`,
+    confirm: t("void_round", { round: round.round }),
   };
 }
 
@@ -169,14 +167,14 @@ function correctRound({ state, last }) {
   const { round } = last;
   const picks = handPicks(round, { many: true });
   return {
-    text: `Round ${round.round} was settled as ${headline(round)}. Choose each card that was misread, then what it really is.`,
+    text: t("text.correct_round", { round: round.round, headline: headline(round) }),
     parts: [picks.node],
     read: () => {
-      if (picks.changes().length === 0) throw new Error("Choose a card, then its rank and suit.");
+      if (picks.changes().length === 0) throw new Error(t("choose.a_card"));
       return { round: round.round, ...picks.hands() };
     },
     preview: (answer) => [endOr(answer.round, ""), ...differed(answer.round, state)],
-    confirm: `Correct round ${round.round}`,
+    confirm: t("correct_round", { round: round.round }),
   };
 }
 
@@ -205,12 +203,12 @@ function handPicks({ player, banker }, { many }) {
   const hint = element("p", { class: "hint", "aria-live": "polite" });
   const keys = cardKeys((code, rank) => {
     if (chosen === null) return;
-    hint.textContent = `${place(chosen)}: ${chosenWords(code, rank)}`;
+    hint.textContent = t("of_order", { order: place(chosen), text: chosenWords(code, rank) });
     if (code === null) return;
     if (!many) now = { player: [...player], banker: [...banker] };
     const { side, at } = chosen;
     now[side][at] = code;
-    if (before[side][at] !== null) hint.textContent += `, was ${cardWords(before[side][at])}`;
+    if (before[side][at] !== null) hint.textContent += t("card_was", { card: cardWords(before[side][at]) });
     chosen = null;
     show();
     one(`[data-place="${side}${at}"]`, HTMLElement, rows).focus();
@@ -218,7 +216,7 @@ function handPicks({ player, banker }, { many }) {
   });
   const rows = element("div", { class: "hands picks" });
   /** @param {Place} place */
-  const place = ({ side, at }) => `${SIDES[side]}'s ${["first", "second", "third"][at]} card`;
+  const place = ({ side, at }) => t(`place.${["first", "second", "third"][at]}`, { side: SIDES[side] });
 
   function show() {
     rows.replaceChildren(
@@ -240,7 +238,9 @@ function handPicks({ player, banker }, { many }) {
    * @param {string | null} code
    */
   function pick(side, at, code) {
-    const words = `${place({ side, at })}, ${cardWords(code)}${code === before[side][at] ? "" : `, was ${cardWords(before[side][at])}`}`;
+    const words =
+      t("card.at", { place: place({ side, at }), card: cardWords(code) }) +
+      (code === before[side][at] ? "" : t("card_was", { card: cardWords(before[side][at]) }));
     return button(
       card(code),
       () => {

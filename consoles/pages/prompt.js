@@ -2,30 +2,32 @@
 
 import { put } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { counted, t, translated } from "./language.js";
 import { headline, PHASES, SIDES, sentence } from "./words.js";
 
 /** @import { AwardInGame, Prompt, Side, State, View } from "#sent/consoles" */
 
-const ORDINALS = ["First", "Second", "Third"];
+const ORDINALS = /** @type {const} */ (["first", "second", "third"]);
 /** @type {Partial<Record<Prompt["code"], (prompt: Prompt, view: View) => string>>} */
 const LINES = {
-  locked: () => "The table is locked",
-  load_shoe: () => "Load the shoe",
-  turn_first_card: () => "Turn the first card",
-  burn: ({ count }) => (count === null ? "Burn" : `Burn ${count} ${count === 1 ? "card" : "cards"}`),
-  place_wagers: () => "Place your wagers",
-  draw: ({ side }, view) => (side ? `${ordinal(side, view)} card to ${SIDES[side]}` : "Draw a card"),
-  key_card: ({ side }, view) =>
-    side ? `Key ${SIDES[side]}'s ${ordinal(side, view).toLowerCase()} card` : "Key the card",
-  reveal: () => "Reveal the hands",
+  locked: () => t("line.locked"),
+  load_shoe: () => t("line.load_shoe"),
+  turn_first_card: () => t("line.turn_first_card"),
+  burn: ({ count }) => (count === null ? t("line.burn") : counted("line.burn", count)),
+  place_wagers: () => t("line.place_wagers"),
+  draw: ({ side }, view) => (side ? t(`line.draw.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.draw")),
+  key_card: ({ side }, view) => (side ? t(`line.key.${ordinal(side, view)}`, { side: SIDES[side] }) : t("line.key")),
+  reveal: () => t("line.reveal"),
   award: ({ text }, { progressive, state }) =>
-    progressive?.todo.code === "pay" && progressive.award ? paying(progressive.award, state) : sentence(text),
-  pay: (_, { last }) => (last === null ? "Pay the wagers" : headline(last.round)),
-  pay_difference: ({ text }, { last }) => (last?.correction ? headline(last.correction) : text),
-  return_wagers: () => "Return all wagers",
-  stopped: () => "Stop: a supervisor is needed",
-  shoe_over: () => "The shoe is over",
-  shoe_offline: () => "The shoe is offline",
+    progressive?.todo.code === "pay" && progressive.award
+      ? paying(progressive.award, state)
+      : translated(sentence(text)),
+  pay: (_, { last }) => (last === null ? t("line.pay") : headline(last.round)),
+  pay_difference: ({ text }, { last }) => (last?.correction ? headline(last.correction) : translated(text)),
+  return_wagers: () => t("line.return_wagers"),
+  stopped: () => t("line.stopped"),
+  shoe_over: () => t("line.shoe_over"),
+  shoe_offline: () => t("line.shoe_offline"),
 };
 const OF_A_SIDE = new Set(["draw", "key_card"]);
 const TROUBLE = new Set(["stopped", "shoe_offline"]);
@@ -40,7 +42,8 @@ const ordinal = (side, { state }) => ORDINALS[state.hands?.[side].length ?? 0];
  */
 function paying({ shares }, { currency }) {
   const money = moneyIn(currency, { whole: false });
-  return `Pay ${shares.map(({ seat, amount }) => `seat ${seat} ${money(amount)}`).join(", then ")}`;
+  const each = shares.map(({ seat, amount }) => t("line.pay_seat", { seat, amount: money(amount) }));
+  return t("line.pay_seats", { seats: each.join(t("line.then")) });
 }
 
 /**
@@ -49,8 +52,8 @@ function paying({ shares }, { currency }) {
  * @param {string} line
  */
 function rest(text, line) {
-  const said = sentence(text);
-  return said.startsWith(line) ? sentence(said.slice(line.length).replace(/^[;,:] */u, "")) : said;
+  const said = translated(sentence(text));
+  return said.startsWith(line) ? sentence(said.slice(line.length).replace(/^(?:[;,:] *|[；，：])/u, "")) : said;
 }
 
 /**
@@ -60,7 +63,7 @@ function rest(text, line) {
  */
 export function showPrompt(now, view) {
   const { prompt, state } = view;
-  const line = LINES[prompt.code]?.(prompt, view) ?? prompt.text;
+  const line = LINES[prompt.code]?.(prompt, view) ?? translated(prompt.text);
   now.className = OF_A_SIDE.has(prompt.code)
     ? (prompt.side ?? "")
     : prompt.code.startsWith("pay")
@@ -70,9 +73,9 @@ export function showPrompt(now, view) {
   now.classList.toggle("trouble", TROUBLE.has(prompt.code));
   const phase = [
     PHASES[state.phase],
-    state.overlays.includes("last_hand") && "Last hand",
-    state.overlays.includes("dummy") && "Dummy hand: no wagers",
-    prompt.code === "award" && "Award of the progressive",
+    state.overlays.includes("last_hand") && t("remark.last_hand"),
+    state.overlays.includes("dummy") && t("remark.dummy"),
+    prompt.code === "award" && t("remark.award"),
   ];
   put("phase", phase.filter(Boolean).join(" · "));
   put("headline", line);

@@ -3,6 +3,7 @@
 import { element, refresh, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { card, smallCard } from "./cards.js";
+import { t, wagerTitle } from "./language.js";
 import { clock, headline, OUTCOMES, plain, remarks, SIDES } from "./words.js";
 
 /** @import { Card, Correction, PastRound, RoundRecord, Settlement, Side, State, Winner } from "#sent/consoles" */
@@ -17,7 +18,7 @@ export const HANDS = ["player", "banker"];
  */
 export function titlesOf(state) {
   const titles = new Map(state.limits.map(({ wager, title }) => [wager, title]));
-  return (name) => titles.get(name) ?? plain(name);
+  return (name) => wagerTitle(name, titles.get(name) ?? plain(name));
 }
 
 /**
@@ -69,7 +70,11 @@ export function wholeRound({ ts, round }, state) {
       "header",
       {},
       element("h3", {}, headline(round)),
-      element("p", { class: "quiet" }, `Round ${round.round}, hand ${round.coup} of shoe ${round.shoe}, ${clock(ts)}`),
+      element(
+        "p",
+        { class: "quiet" },
+        t("round.place", { round: round.round, hand: round.coup, shoe: round.shoe, time: clock(ts) }),
+      ),
     ),
   );
   if (round.player.length + round.banker.length > 0) {
@@ -84,24 +89,24 @@ export function wholeRound({ ts, round }, state) {
   }
   /** @type {(Node | string)[]} */
   const notes = [...remarks(round), ...round.corrections.map((each) => corrected(each))];
-  if (round.hidden) notes.push("The cards were never shown");
+  if (round.hidden) notes.push(t("round.hidden"));
   if (round.who) notes.push(byWhom(round));
   for (const note of notes) said.append(element("p", { class: "note" }, note));
   if (round.settlements.length === 0) {
-    said.append(element("p", { class: "quiet" }, correction ? "No seat's pay changes." : "No wagers."));
+    said.append(element("p", { class: "quiet" }, correction ? t("no_pay_changes") : t("no_wagers")));
   } else if (correction) {
     said.append(
       table(
-        "Pay difference",
-        ["Seat", "Wager", ">To pay or take"],
+        t("pay_difference"),
+        [t("heading.seat"), t("wager"), `>${t("to_pay_or_take")}`],
         round.settlements.map((each) => [String(each.seat), title(each.wager), change(each.net)]),
       ),
     );
   } else {
     said.append(
       table(
-        "Wagers",
-        ["Seat", "Wager", "Outcome", ">Staked", ">Returned", ">Net"],
+        t("wagers"),
+        [t("heading.seat"), t("wager"), t("outcome"), `>${t("staked")}`, `>${t("returned")}`, `>${t("net")}`],
         round.settlements.map((each) => [
           String(each.seat),
           title(each.wager),
@@ -121,18 +126,20 @@ export function wholeRound({ ts, round }, state) {
  * @param {RoundRecord} round
  */
 export const byWhom = ({ who, approved_by, reason }) =>
-  `By ${who}${approved_by ? `, approved by ${approved_by}` : ""}: ${reason}`;
+  approved_by
+    ? t("by_approved", { who: String(who), approved_by, reason: String(reason) })
+    : t("by", { who: String(who), reason: String(reason) });
 
 /** @param {Correction} correction */
 function corrected({ position, side, before, after, who, reason }) {
   return element(
     "span",
     {},
-    `Card ${position}, ${SIDES[side]}, corrected from `,
+    t("card_corrected.from", { position, side: SIDES[side] }),
     smallCard(before),
-    " to ",
+    t("card_corrected.to"),
     smallCard(after),
-    ` by ${who}: ${reason}`,
+    t("card_corrected.by", { who, reason }),
   );
 }
 
@@ -150,14 +157,14 @@ export function differences(round, state) {
   /** @param {number} amount */
   const words = (amount) =>
     amount < 0
-      ? `Take back ${money(-amount)}`
+      ? t("take_back", { amount: money(-amount) })
       : round.status === "correction"
-        ? `Pay ${money(amount)}`
-        : `Return ${money(amount)}`;
-  if (seats.size === 0) return element("p", { class: "nothing" }, "No seat's pay changes.");
+        ? t("pay", { amount: money(amount) })
+        : t("return", { amount: money(amount) });
+  if (seats.size === 0) return element("p", { class: "nothing" }, t("no_pay_changes"));
   return table(
-    round.status === "correction" ? "Pay difference by seat" : "Wagers by seat",
-    ["Seat", "Wagers", ">Due"],
+    round.status === "correction" ? t("pay_difference_by_seat") : t("wagers_by_seat"),
+    [t("heading.seat"), t("wagers"), `>${t("due")}`],
     [...seats]
       .sort(([first], [second]) => first - second)
       .map(([seat, all]) => [

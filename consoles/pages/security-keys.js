@@ -1,6 +1,7 @@
 // Security keys, by the browser's WebAuthn: it needs TLS or localhost, and a host with a name, not an address.
 
 import { faultOf } from "/shared/elements.js";
+import { t } from "./language.js";
 import { ask } from "./service.js";
 
 export const keysHere =
@@ -41,6 +42,6 @@ async function withKey(path, first, then, use) {
     const credential = /** @type {PublicKeyCredential} */ (await use(asked.body));
     return await ask("POST", path, { ...then, credential: credential.toJSON() });
   } catch (error) {
-    return { ok: false, status: 0, body: { reason: `The security key was not used: ${faultOf(error)}` } };
+    return { ok: false, status: 0, body: { reason: t("key.unused", { why: faultOf(error) }) } };
   }
 }

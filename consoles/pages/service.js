@@ -2,6 +2,7 @@
 
 import { byId, element, put } from "/shared/elements.js";
 import { keepOpen } from "/shared/stream.js";
+import { t } from "./language.js";
 import { sentence } from "./words.js";
 
 /** @import { Refusal, SignedOnAnswer, View } from "#sent/consoles" */
@@ -20,7 +21,7 @@ const ANSWER_MILLISECONDS = 10_000;
 const ACTIVITY_MILLISECONDS = 20_000;
 const WARNING_SECONDS = 60;
 const OTHER_PAGES_MILLISECONDS = 250;
-const NO_SERVICE = "No connection to the table's service";
+const NO_SERVICE = t("no_service");
 
 // The session's token is told once, at sign-on. It stays in this tab, and goes to other tabs of this very service alone: a
 // browser gives the cookie to whatever listens on this host, and storage and channels only to pages of the same port too.
@@ -61,7 +62,7 @@ export async function ask(method, path, body, token = csrf) {
     return {
       ok: false,
       status: 0,
-      body: { reason: `${NO_SERVICE}: no answer came. Look at the table before you order again.` },
+      body: { reason: t("no_answer") },
     };
   }
 }
@@ -85,7 +86,7 @@ export async function read(path, box) {
  * What a refusal says of itself, as a sentence.
  * @param {{ status: number, body: { reason?: string | null } | null }} answer
  */
-export const reasonOf = ({ status, body }) => sentence(body?.reason || `the service answered ${status}`);
+export const reasonOf = ({ status, body }) => sentence(body?.reason || t("service_answered", { status }));
 
 let leaving = false;
 
@@ -201,8 +202,8 @@ export async function active() {
 
 const REASONS = {
   ended: NO_SERVICE,
-  silent: "Nothing new from the table",
-  "not shown": "This page cannot show the table",
+  silent: t("silent"),
+  "not shown": t("not_shown"),
 };
 let following = false;
 /** @type {Watcher[]} */

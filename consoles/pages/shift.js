@@ -2,6 +2,7 @@
 
 import { button, byId, element, facts, scrolling, table } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
+import { t } from "./language.js";
 import { titlesOf } from "./rounds.js";
 import { read } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
@@ -12,10 +13,10 @@ import { dayAndClock, plain } from "./words.js";
 const HOURS = [4, 8, 12, 24];
 /** @type {Record<string, string>} */
 const LISTS = {
-  voids: "void hands",
-  corrections: "corrections",
-  alarms: "alarms, stops and calls",
-  access: "sign-ons and refusals",
+  voids: t("shift.voids").toLowerCase(),
+  corrections: t("shift.corrections").toLowerCase(),
+  alarms: t("shift.alarms").toLowerCase(),
+  access: t("shift.access").toLowerCase(),
 };
 /** @type {View} */
 let view;
@@ -26,7 +27,7 @@ let fetched = null; // the number of the round coming when the report was made
 /** @type {HTMLButtonElement[]} */
 const keys = HOURS.map((each) => {
   const made = button(
-    `${each} hours`,
+    t("shift.hours", { hours: each }),
     () => {
       hours = each;
       for (const key of keys) key.setAttribute("aria-pressed", String(key === made));
@@ -63,24 +64,25 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
   /** @param {"wagers" | "staked" | "returned" | "net"} name */
   const sum = (name) => wagers.reduce((total, each) => total + each[name], 0);
   /** @param {{ who: string | null, approved_by: string | null }} entry */
-  const by = ({ who, approved_by }) => (approved_by ? `${who}, approved by ${approved_by}` : (who ?? "–"));
+  const by = ({ who, approved_by }) =>
+    approved_by ? t("shift.approved", { who: String(who), approved_by }) : (who ?? "–");
   return [
-    element("p", { class: "quiet" }, `From ${dayAndClock(since)} to ${dayAndClock(until)}`),
-    ...more.map((name) => element("p", { class: "quiet" }, `Of the ${LISTS[name]} only the last are listed.`)),
+    element("p", { class: "quiet" }, t("shift.from_to", { since: dayAndClock(since), until: dayAndClock(until) })),
+    ...more.map((name) => element("p", { class: "quiet" }, t("shift.more", { list: LISTS[name] }))),
     facts(
       [
-        ["Hands played", rounds.played ?? 0],
-        ["Hands an hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour)],
-        ["Void", rounds.void ?? 0],
-        ["Corrections", rounds.correction ?? 0],
-        ["Dummy hands", rounds.dummy ?? 0],
-        ["Alarms and calls", alarms.length],
+        [t("shift.played"), rounds.played ?? 0],
+        [t("hands_an_hour"), hands_an_hour === null ? "–" : Math.round(hands_an_hour)],
+        [t("shift.void"), rounds.void ?? 0],
+        [t("shift.corrections"), rounds.correction ?? 0],
+        [t("shift.dummy"), rounds.dummy ?? 0],
+        [t("shift.alarms_and_calls"), alarms.length],
       ],
       { class: "figures" },
     ),
     listed(
-      "Wagers",
-      ["Wager", ">Made", ">Staked", ">Returned", ">Players' net"],
+      t("wagers"),
+      [t("wager"), `>${t("shift.made")}`, `>${t("staked")}`, `>${t("returned")}`, `>${t("shift.net")}`],
       [
         ...wagers.map((each) => [
           title(each.wager),
@@ -92,7 +94,7 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
         ...(wagers.length > 0
           ? [
               [
-                element("b", {}, "All"),
+                element("b", {}, t("shift.all")),
                 ...[String(sum("wagers")), money(sum("staked")), money(sum("returned")), signed(sum("net"))].map(
                   (text) => element("b", {}, text),
                 ),
@@ -102,21 +104,19 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
       ],
     ),
     listed(
-      "Void hands",
-      ["Round", "When", "Voided", "Who", "Why"],
+      t("shift.voids"),
+      [t("round"), t("when"), t("shift.voided"), t("who"), t("why")],
       voids.map((each) => [
         round(each.round),
         dayAndClock(each.ts),
-        each.entry === null
-          ? "before settlement"
-          : element("span", {}, "after settlement, by entry ", round(each.entry)),
+        each.entry === null ? t("shift.before") : element("span", {}, t("shift.after"), round(each.entry)),
         by(each),
         each.reason ?? "",
       ]),
     ),
     listed(
-      "Corrections",
-      ["Round", "When", "What", "Who", "Why", ">Difference"],
+      t("shift.corrections"),
+      [t("round"), t("when"), t("what"), t("who"), t("why"), `>${t("shift.difference")}`],
       corrections.map((each) => [
         round(each.round),
         dayAndClock(each.ts),
@@ -127,8 +127,8 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
       ]),
     ),
     listed(
-      "Alarms, stops and calls",
-      ["Number", "When", "What", "Who", "From", "Text"],
+      t("shift.alarms"),
+      [t("number"), t("when"), t("what"), t("who"), t("from"), t("text")],
       alarms.map((each) => [
         String(each.seq),
         dayAndClock(each.ts),
@@ -139,13 +139,13 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
       ]),
     ),
     listed(
-      "Sign-ons and refusals",
-      ["Number", "When", "What", "Who", "Where", "Text"],
+      t("shift.access"),
+      [t("number"), t("when"), t("what"), t("who"), t("where"), t("text")],
       access.map((each) => [
         String(each.seq),
         dayAndClock(each.ts),
         plain(each.kind),
-        each.who ?? "nobody known",
+        each.who ?? t("shift.nobody"),
         each.where ?? "–",
         each.text,
       ]),
@@ -156,8 +156,14 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
 /** @param {Shift["corrections"][number]} correction */
 const corrected = ({ corrects, voided }) =>
   corrects === null
-    ? "a card, before settlement"
-    : element("span", {}, "round ", round(corrects), voided ? " voided" : " settled by other cards");
+    ? t("shift.card_before")
+    : element(
+        "span",
+        {},
+        t("shift.the_round"),
+        round(corrects),
+        voided ? t("shift.round_voided") : t("shift.round_resettled"),
+      );
 
 /** @param {number} number */
 const round = (number) => element("a", { href: `#hands/${number}` }, String(number));
@@ -167,5 +173,7 @@ const listed = (caption, columns, rows) =>
   scrolling(
     caption,
 
-    rows.length > 0 ? table(caption, columns, rows) : element("p", { class: "quiet" }, `${caption}: none`),
+    rows.length > 0
+      ? table(caption, columns, rows)
+      : element("p", { class: "quiet" }, t("shift.none", { list: caption })),
   );

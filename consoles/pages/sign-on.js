@@ -1,6 +1,7 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "/shared/elements.js";
+import { t } from "./language.js";
 import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */
@@ -8,9 +9,8 @@ import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @type {Record<string, string>} */
 const WHY = {
-  "#ended":
-    "Your session has ended: you were inactive too long, signed on elsewhere, or your account was changed. Sign on again.",
-  "#signed-off": "You are signed off.",
+  "#ended": t("session.ended"),
+  "#signed-off": t("session.signed_off"),
 };
 
 // Whatever else is in the address, only these pages and their parts are gone to: anybody can make an address up.
@@ -22,6 +22,8 @@ function go({ reads }) {
   const own = reads.includes("inputs") ? "/supervisor" : "/dealer";
   location.replace(ASKED_FOR.test(to) ? to : own);
 }
+
+document.title = t("sign_on");
 
 const name = byId("name", HTMLInputElement);
 const password = byId("password", HTMLInputElement);

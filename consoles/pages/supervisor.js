@@ -6,6 +6,7 @@ import { awardOrders, showProgressive } from "./award.js";
 import { groupOf } from "./catalogue.js";
 import { showGames } from "./games.js";
 import { showHandList } from "./hands.js";
+import { t, translated, wagerTitle } from "./language.js";
 import { acknowledge, askFor } from "./order-dialogs.js";
 import { showPart } from "./parts.js";
 import { showPrompt } from "./prompt.js";
@@ -19,8 +20,8 @@ import { dayAndClock, sentence } from "./words.js";
 /** @import { GameAtTable } from "./award.js" */
 
 const session = await begin(
-  pageLink("Game Manager", "/game-manager", "to-game-manager"),
-  pageLink("Dealer", "/dealer"),
+  pageLink(t("link.game_manager"), "/game-manager", "to-game-manager"),
+  pageLink(t("link.dealer"), "/dealer"),
 );
 if (!session.reads.includes("inputs")) location.replace("/dealer");
 one('#parts [href="#shift"]').hidden = !session.reads.includes("shift");
@@ -32,10 +33,10 @@ let view;
 
 /** @type {[OrderOnOffer["group"], string][]} */
 const GROUPS = [
-  ["play", "Play"],
-  ["shoe", "Shoe"],
-  ["help", "Help"],
-  ["mistakes", "Mistakes"],
+  ["play", t("group.play")],
+  ["shoe", t("group.shoe")],
+  ["help", t("group.help")],
+  ["mistakes", t("group.mistakes")],
 ];
 /** @type {Map<string, HTMLButtonElement>} */
 const keys = new Map();
@@ -72,7 +73,10 @@ function showGame() {
   byId("to-game-manager").hidden = progressive === null || !session.reads.includes("progressive");
   const money = showProgressive(view);
   if (progressive === null || money === null) return;
-  put("meter", `${money(progressive.meter)}${progressive.key ? ` · Key in ${progressive.key.toUpperCase()}` : ""}`);
+  put(
+    "meter",
+    `${money(progressive.meter)}${progressive.key ? ` · ${t("game.key_in", { key: progressive.key.toUpperCase() })}` : ""}`,
+  );
   awardKeys.show();
 }
 
@@ -83,25 +87,34 @@ function showTrouble() {
   const away = view.devices.some(({ warning }) => warning !== null);
   refresh(byId("trouble-list"), [view.stops, view.alarms, away, may], () => [
     ...view.stops.map(({ text }) =>
-      element("div", { class: "stop" }, element("strong", {}, "Stopped"), element("p", {}, sentence(text))),
+      element(
+        "div",
+        { class: "stop" },
+        element("strong", {}, t("stopped")),
+        element("p", {}, translated(sentence(text))),
+      ),
     ),
     ...view.alarms.map((alarm) =>
       element(
         "div",
         { class: "alarm", "data-alarm": alarm.number },
-        element("p", {}, alarm.text, alarm.times > 1 ? ` (${alarm.times} times)` : ""),
+        element(
+          "p",
+          {},
+          alarm.times > 1 ? t("times", { text: translated(alarm.text), times: alarm.times }) : translated(alarm.text),
+        ),
         element("small", {}, raisedBy(alarm)),
-        button("Acknowledge", () => acknowledge(view, alarm), { disabled: !may }),
+        button(t("label.acknowledge_alarm"), () => acknowledge(view, alarm), { disabled: !may }),
       ),
     ),
     ...(view.stops.length + view.alarms.length === 0
-      ? [element("p", { class: "quiet" }, away ? "No alarm stands." : "Nothing stops play, and no alarm stands.")]
+      ? [element("p", { class: "quiet" }, away ? t("no_alarm") : t("no_stop_no_alarm"))]
       : []),
   ]);
 }
 
 /** @param {StandingAlarm} alarm */
-const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && `called by ${who}`].filter(Boolean).join(", ");
+const raisedBy = ({ ts, who }) => [ts && dayAndClock(ts), who && t("called_by", { who })].filter(Boolean).join(", ");
 
 function showSeats() {
   const { seats, last, state } = view;
@@ -110,16 +123,20 @@ function showSeats() {
     const money = moneyIn(state.currency);
     const signed = moneyIn(state.currency, { sign: true });
     const all = [...new Set([...seats, ...settled].map(({ seat }) => seat))].sort((first, second) => first - second);
-    if (all.length === 0) return element("p", { class: "quiet" }, "No wagers.");
+    if (all.length === 0) return element("p", { class: "quiet" }, t("no_wagers"));
     return all.map((seat) => {
       const standing = seats.find((each) => each.seat === seat)?.wagers ?? [];
       const net = settled.find((each) => each.seat === seat)?.net;
       return element(
         "div",
         { class: "seat", "data-seat": seat },
-        element("b", {}, `Seat ${seat}`),
-        element("span", {}, standing.map((each) => `${each.title} ${money(each.amount)}`).join(" · ")),
-        element("span", { class: "number" }, net === undefined ? "" : `last ${signed(net)}`),
+        element("b", {}, t("seat", { seat })),
+        element(
+          "span",
+          {},
+          standing.map((each) => `${wagerTitle(each.wager, each.title)} ${money(each.amount)}`).join(" · "),
+        ),
+        element("span", { class: "number" }, net === undefined ? "" : t("last_net", { net: signed(net) })),
       );
     });
   });
@@ -142,7 +159,7 @@ addEventListener("hashchange", openPart);
 follow((latest) => {
   const first = view === undefined;
   view = latest;
-  showTop(view, "supervisor");
+  showTop(view, t("page.supervisor"));
   showPrompt(byId("now"), view);
   showTrouble();
   showGame();

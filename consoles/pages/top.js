@@ -4,6 +4,7 @@ import { button, byId, element, facts, put, refresh, scrolling, table } from "/s
 import { showWaiting } from "./approvals.js";
 import { fetchOrders } from "./catalogue.js";
 import { askForKey, show } from "./dialogs.js";
+import { orElse, t, translated } from "./language.js";
 import { keysHere } from "./security-keys.js";
 import { follow, signOff, unfollow, whoIsThere } from "./service.js";
 import { dayAndClock, plain } from "./words.js";
@@ -11,10 +12,10 @@ import { dayAndClock, plain } from "./words.js";
 /** @import { View } from "#sent/consoles" */
 
 const FACTS = {
-  "shoe-number": "Shoe",
-  "hand-number": "Hand",
-  "cards-left": "Cards left",
-  "hands-an-hour": "Hands an hour",
+  "shoe-number": t("shoe"),
+  "hand-number": t("hand"),
+  "cards-left": t("cards_left"),
+  "hands-an-hour": t("hands_an_hour"),
 };
 
 /**
@@ -35,7 +36,7 @@ export async function begin(...links) {
     element(
       "header",
       { class: "bar" },
-      element("div", { class: "place" }, element("h1", { id: "table-name" }, "Table"), element("p", { id: "game" })),
+      element("div", { class: "place" }, element("h1", { id: "table-name" }, t("table")), element("p", { id: "game" })),
       facts(
         Object.entries(FACTS).map(([id, title]) => [title, element("span", { id })]),
         { class: "facts" },
@@ -44,10 +45,10 @@ export async function begin(...links) {
         "div",
         { class: "person" },
         element("p", { id: "you" }),
-        button("Devices", showDevices, { id: "devices" }),
+        button(t("devices"), showDevices, { id: "devices" }),
         ...links,
-        ...(keysHere ? [button("Security key", askForKey, { id: "add-key" })] : []),
-        button("Sign off", () => signOff("signed-off"), { id: "sign-off" }),
+        ...(keysHere ? [button(t("key.title"), askForKey, { id: "add-key" })] : []),
+        button(t("sign_off"), () => signOff("signed-off"), { id: "sign-off" }),
       ),
       element(
         "p",
@@ -59,7 +60,7 @@ export async function begin(...links) {
           () => {
             byId("said").hidden = true;
           },
-          { id: "said-away", "aria-label": "Put this message away" },
+          { id: "said-away", "aria-label": t("put_away") },
         ),
       ),
     ),
@@ -68,14 +69,14 @@ export async function begin(...links) {
     element(
       "p",
       { id: "idle", role: "status", hidden: true },
-      "You will be signed off in ",
+      t("idle.before"),
       element("span", { id: "idle-seconds" }),
-      " s. Touch the screen or press a key to stay.",
+      t("idle.after"),
     ),
   );
   const session = await whoIsThere();
   await fetchOrders();
-  put("you", `${session.name}, ${session.roles.join(", ")}`);
+  put("you", `${session.name}, ${session.roles.map((role) => orElse(`role.${role}`, role)).join(", ")}`);
   put("notice", session.notice);
   byId("notice").hidden = session.notice === "";
   return session;
@@ -90,34 +91,36 @@ export function showTop(view, page) {
   showWaiting(view);
   document.title = `${state.name}, ${page}`;
   put("table-name", state.name);
-  put("game", operator === null ? state.game : `${state.game} · operator ${operator}`);
+  put("game", operator === null ? state.game : `${state.game} · ${t("operator", { name: operator })}`);
   put("shoe-number", state.shoe.number);
   put("hand-number", state.shoe.coup);
   put("cards-left", state.shoe.cards_left);
   put("hands-an-hour", hands_an_hour === null ? "–" : Math.round(hands_an_hour));
   refresh(byId("away"), devices, () =>
-    devices.flatMap(({ warning }) => (warning === null ? [] : [element("p", {}, warning)])),
+    devices.flatMap(({ warning }) => (warning === null ? [] : [element("p", {}, translated(warning))])),
   );
 }
 
 /** Every device with the broker and the record: there or not, since when and why, and which it is. */
 function showDevices() {
-  const box = scrolling("Devices");
+  const box = scrolling(t("devices"));
   /** @param {View} view */
   const draw = ({ devices }) =>
     refresh(box, devices, () =>
       table(
-        "Devices",
-        ["Device", "State", "Since", "Why", "Which"],
+        t("devices"),
+        [t("device"), t("device.state"), t("device.since"), t("why"), t("device.which")],
         devices.map((each) => [
-          element("b", {}, each.title),
+          element("b", {}, translated(each.title)),
           element("span", { class: each.state === "online" ? "good" : "fault" }, plain(each.state)),
           dayAndClock(each.since),
           each.reason,
-          [each.port, each.serial && `serial ${each.serial}`, ...each.versions].filter(Boolean).join(", "),
+          [each.port, each.serial && t("device.serial", { serial: each.serial }), ...each.versions]
+            .filter(Boolean)
+            .join(", "),
         ]),
       ),
     );
-  show("Devices and links", box).addEventListener("close", () => unfollow(draw));
+  show(t("devices_and_links"), box).addEventListener("close", () => unfollow(draw));
   follow(draw);
 }

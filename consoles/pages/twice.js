@@ -2,6 +2,7 @@
 
 import { relabel } from "/shared/elements.js";
 import { say } from "./dialogs.js";
+import { t } from "./language.js";
 import { live } from "./service.js";
 
 const SECOND_PRESS_MILLISECONDS = 6000;
@@ -40,7 +41,7 @@ export function pressedTwice(made, order, act) {
     const now = order();
     if (now === null || !live()) return;
     if (now.refused) {
-      say(`${now.label}: ${now.refused}`, true);
+      say(t("of_order", { order: now.label, text: now.refused }), true);
     } else if (armed !== now.order) {
       arm(now.order);
     } else if (Date.now() - armedAt >= DOUBLE_TAP_MILLISECONDS) {
@@ -52,7 +53,7 @@ export function pressedTwice(made, order, act) {
   function show() {
     const now = order();
     if (now === null || now.refused || armed !== now.order) armed = null;
-    relabel(made, now === null ? "Nothing now" : armed ? now.again : now.label);
+    relabel(made, now === null ? t("nothing_now") : armed ? now.again : now.label);
     made.classList.toggle("armed", armed !== null);
     made.disabled = now === null || !live();
     made.setAttribute("aria-disabled", String(Boolean(now?.refused)));

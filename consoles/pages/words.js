@@ -1,17 +1,25 @@
 // What the service says by codes and numbers, in words.
 
+import { orElse, t } from "./language.js";
+
 /** @import { RoundRecord } from "#sent/consoles" */
 
-export const SIDES = { player: "Player", banker: "Banker", tie: "Tie" };
-export const OUTCOMES = { win: "Wins", award: "Award", lose: "Loses", push: "Push", void: "Returned" };
+export const SIDES = { player: t("player"), banker: t("banker"), tie: t("tie") };
+export const OUTCOMES = {
+  win: t("outcome.win"),
+  award: t("outcome.award"),
+  lose: t("outcome.lose"),
+  push: t("outcome.push"),
+  void: t("outcome.void"),
+};
 export const PHASES = {
-  locked: "Locked",
-  closed: "Closed",
-  shoe_change: "Shoe change",
-  betting: "Wagers open",
-  dealing: "No more wagers",
-  reveal: "No more wagers",
-  settled: "Hand settled",
+  locked: t("phase.locked"),
+  closed: t("phase.closed"),
+  shoe_change: t("phase.shoe_change"),
+  betting: t("phase.betting"),
+  dealing: t("phase.dealing"),
+  reveal: t("phase.reveal"),
+  settled: t("phase.settled"),
 };
 
 /**
@@ -24,7 +32,7 @@ export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1);
  * A name of programs in words: `card_outside_play` is "card outside play".
  * @param {string} name
  */
-export const plain = (name) => name.replaceAll("_", " ");
+export const plain = (name) => orElse(`name.${name}`, name.replaceAll("_", " "));
 
 /**
  * Local time of a moment in UTC: screens show local time, the record never does.
@@ -32,33 +40,33 @@ export const plain = (name) => name.replaceAll("_", " ");
  */
 export const clock = (ts) => new Date(ts).toLocaleTimeString("en-GB");
 /** @param {string} ts */
-export const dayAndClock = (ts) => new Date(ts).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+export const dayAndClock = (ts) =>
+  new Date(ts).toLocaleString(t("locale"), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 
 /**
  * How a round came out, in words.
  * @param {RoundRecord} round
  */
 export function headline(round) {
-  if (round.status === "void") return "Void: wagers returned";
+  if (round.status === "void") return t("round.void");
   if (round.status === "correction") {
     return round.winner === null
-      ? `Round ${round.corrects} voided`
-      : `Round ${round.corrects} corrected: ${result(round)}`;
+      ? t("round.voided", { round: Number(round.corrects) })
+      : t("round.corrected", { round: Number(round.corrects), result: result(round) });
   }
-  return round.status === "dummy" ? `Dummy hand: ${result(round)}` : result(round);
+  return round.status === "dummy" ? t("round.dummy", { result: result(round) }) : result(round);
 }
 
 /** @param {RoundRecord} round */
 function result({ winner, player_total, banker_total }) {
-  if (winner === "tie") return `Tie, ${player_total} all`;
-  return winner === "player"
-    ? `${SIDES.player} wins, ${player_total} to ${banker_total}`
-    : `${SIDES.banker} wins, ${banker_total} to ${player_total}`;
+  const totals = { player: String(player_total), banker: String(banker_total) };
+  if (winner === "tie") return t("result.tie", totals);
+  return winner === "player" ? t("result.player", totals) : t("result.banker", totals);
 }
 
 /** @param {RoundRecord} round */
 export const remarks = ({ natural, player_pair, banker_pair }) => [
-  ...(natural ? ["Natural"] : []),
-  ...(player_pair ? ["Player pair"] : []),
-  ...(banker_pair ? ["Banker pair"] : []),
+  ...(natural ? [t("natural")] : []),
+  ...(player_pair ? [t("player_pair")] : []),
+  ...(banker_pair ? [t("banker_pair")] : []),
 ];

@@ -180,6 +180,8 @@ class ConsoleConfig(Section):
     """A session ends after this time without a request. Reading the table does not count as a request."""
     notice: Annotated[str, Field(max_length=200)] = ""
     """A line at the top of each page, such as "Practice table"."""
+    lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
+    """The language of the pages. An address with `?lang=` overrides it for its tab."""
 
     @model_validator(mode="after")
     def _tls_beyond_this_machine(self) -> Self:

@@ -1,6 +1,6 @@
 // A progressive's award and the winning hands, in words.
 
-import { orElse, t } from "./catalogue.js";
+import { orElse, t } from "/shared/catalogue.js";
 
 /** @import { MeterAward, MeterTier, Progressive } from "#sent/displays" */
 

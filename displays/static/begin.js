@@ -1,6 +1,6 @@
 // The start of a page: with the display's settings and its words, as soon as a server provides them.
 
-import { speak } from "./catalogue.js";
+import { speak } from "/shared/catalogue.js";
 import { chosen } from "./layout.js";
 
 const AGAIN_MILLISECONDS = 1000;

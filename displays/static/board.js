@@ -1,10 +1,10 @@
 // One table on the screen. All message content goes into the page as text, never as HTML.
 
+import { orElse, t } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { newAward } from "./award.js";
 import { card, place } from "./cards.js";
-import { orElse, t } from "./catalogue.js";
 import { fit } from "./fit.js";
 import { askMarks, drawRoad } from "./roads.js";
 import { fillTable, TableShown } from "./table-shown.js";

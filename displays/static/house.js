@@ -1,6 +1,6 @@
 // The house's logo or name.
 
-import { t } from "./catalogue.js";
+import { t } from "/shared/catalogue.js";
 
 /**
  * Show the house's logo, or else its name, in a box that is hidden if it has neither.

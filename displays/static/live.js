@@ -1,7 +1,7 @@
 // The liveness of the screen: live for as long as the server says, and after that NOT LIVE with the reason.
 
+import { orElse } from "/shared/catalogue.js";
 import { one } from "/shared/elements.js";
-import { orElse } from "./catalogue.js";
 
 /** @typedef {{ milliseconds: number, reason: string }} Liveness live for so long, then not live, and why */
 

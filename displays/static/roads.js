@@ -1,8 +1,8 @@
 // The five roads and the ask marks, from the scoreboard: this decides how a cell looks and how many columns fit,
 // never its place or its meaning.
 
+import { t } from "/shared/catalogue.js";
 import { svg } from "/shared/elements.js";
-import { t } from "./catalogue.js";
 
 /** @import { AskMarks, Bead, Color, DerivedCell, RoadCell } from "#sent/displays" */
 /** @typedef {Partial<RoadCell & Bead & DerivedCell> & { row: number, col: number }} Cell a cell of any road */

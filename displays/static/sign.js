@@ -1,9 +1,9 @@
 // One table's progressive on the screen. All message content goes into the page as text, never as HTML.
 
+import { t } from "/shared/catalogue.js";
 import { one } from "/shared/elements.js";
 import { moneyIn } from "/shared/money.js";
 import { hand, newAward, pays, seats, when } from "./award.js";
-import { t } from "./catalogue.js";
 import { Odometer } from "./odometer.js";
 import { fillTable, TableShown } from "./table-shown.js";
 

@@ -1,7 +1,7 @@
 // What a board and a sign have in common. All message content goes into the page as text, never as HTML.
 
+import { fillIn, t } from "/shared/catalogue.js";
 import { element, one } from "/shared/elements.js";
-import { fillIn, t } from "./catalogue.js";
 import { fit } from "./fit.js";
 import { showHouse } from "./house.js";
 import { Live } from "./live.js";

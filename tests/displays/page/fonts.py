@@ -1,7 +1,7 @@
 """Makes the fonts of the displays and of the consoles anew: `make fonts`, after a change of a Chinese catalogue.
 
 All are from npm's @fontsource packages. Latin is Arimo, as wide as Arial, so that a page is laid out alike on every
-screen. Of Noto Sans, each Chinese font gets the characters of its language's catalogue and no others. What a table itself
+screen. Of Noto Sans, each Chinese font gets the characters of its language's catalogues and no others. What a table itself
 says, such as its name, may have more: those come from the screen's own fonts.
 """
 
@@ -19,9 +19,8 @@ from fontTools.ttLib import TTFont
 from punto.controller.web_server import SHARED
 
 ROOT: Final = Path(__file__).parents[3]
-DISPLAYS: Final = ROOT / "displays"
-FONTS: Final = DISPLAYS / "static" / "fonts"
-LATIN_FONTS: Final = SHARED / "fonts"
+CATALOGS: Final = (ROOT / "displays" / "catalogs", ROOT / "consoles" / "catalogs")
+FONTS: Final = SHARED / "fonts"
 VERSION: Final = "5.3.0"
 SOURCES: Final = {"zh-Hant": "noto-sans-tc", "zh-Hans": "noto-sans-sc"}
 """Language -> the npm package with its font."""
@@ -30,9 +29,12 @@ WEIGHTS: Final = (400, 700)
 
 
 def characters(language: str) -> set[str]:
-    """What of a language's catalogue is not Latin, so not in every font."""
-    catalogue = json.loads((DISPLAYS / "catalogs" / f"{language}.json").read_text(encoding="utf-8"))
-    return {character for words in catalogue.values() for character in words if ord(character) > 0x2E7F}
+    """What of a language's catalogues is not Latin, so not in every font; and of dates, which browsers write."""
+    found = set("年月日")
+    for folder in CATALOGS:
+        catalogue = json.loads((folder / f"{language}.json").read_text(encoding="utf-8"))
+        found |= {character for words in catalogue.values() for character in words if ord(character) > 0x2E7F}
+    return found
 
 
 def font_of(language: str) -> Path:
@@ -42,7 +44,7 @@ def font_of(language: str) -> Path:
 
 def latin_font(weight: int) -> Path:
     """The committed Latin font of a weight."""
-    return LATIN_FONTS / f"{LATIN}-{weight}.woff2"
+    return FONTS / f"{LATIN}-{weight}.woff2"
 
 
 def unpack(name: str, folder: Path) -> Path:
@@ -66,7 +68,7 @@ def make_latin(folder: Path) -> None:
         latin_font(weight).write_bytes(
             (package / "files" / f"{LATIN}-latin-{weight}-normal.woff2").read_bytes()
         )
-    (LATIN_FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
+    (FONTS / "OFL-Arimo.txt").write_bytes((package / "LICENSE").read_bytes())
 
 
 def make(language: str, folder: Path) -> None:
@@ -98,5 +100,5 @@ if __name__ == "__main__":
     for each in SOURCES:
         with tempfile.TemporaryDirectory() as scratch:
             make(each, Path(scratch))
-    for path in sorted((*FONTS.glob("*.woff2"), *LATIN_FONTS.glob("*.woff2"))):
+    for path in sorted(FONTS.glob("*.woff2")):
         print(f"{path.name}: {path.stat().st_size:,} bytes")

@@ -4,11 +4,11 @@
 let words = {};
 
 /**
- * Switch to a language; its catalogue is /catalog/<language>.json.
+ * Switch to a language; its catalogue is /catalog/<language>.json. Returns its words by key.
  * @param {string} language
  */
 export async function speak(language) {
-  const answer = await fetch(`/catalog/${language}.json`);
+  const answer = await fetch(`/catalog/${encodeURIComponent(language)}.json`);
   if (!answer.ok) throw new Error(await answer.text());
   words = await answer.json();
   document.documentElement.lang = language;
@@ -16,6 +16,7 @@ export async function speak(language) {
   const { fontFamily } = getComputedStyle(document.body);
   const text = `0123456789${Object.values(words).join("")}`;
   await Promise.all([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
+  return words;
 }
 
 /**
@@ -35,9 +36,10 @@ export function t(key, values = {}) {
 export const orElse = (key, own) => words[key] ?? own;
 
 /**
- * Fill in the words of everything in `part` that names a key.
+ * Fill in the words of everything in `part` that names a key, and the labels that only readers of the screen say.
  * @param {Element} part
  */
 export function fillIn(part) {
   for (const each of part.querySelectorAll("[data-word]")) each.textContent = t(each.getAttribute("data-word") ?? "");
+  for (const each of part.querySelectorAll("[data-label]")) each.ariaLabel = t(each.getAttribute("data-label") ?? "");
 }

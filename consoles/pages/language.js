@@ -1,0 +1,70 @@
+// The language of the consoles' pages. Whatever imports this module is run once the language's catalogue is there.
+
+import { fillIn, speak, t as words, orElse as wordsOr } from "/shared/catalogue.js";
+
+// Taken from here, so that no page asks for a word before it is there.
+export const t = words;
+export const orElse = wordsOr;
+
+const KEPT = "lang"; // in this tab, so that its other pages have the same language
+const AGAIN_MILLISECONDS = 1000;
+const SAID = "said.";
+
+/** From the address, or else as this tab has it, or else from the configuration. */
+async function choose() {
+  const asked = new URLSearchParams(location.search).get("lang");
+  const kept = asked ?? sessionStorage.getItem(KEPT);
+  const { lang } = await (await fetch("/settings.json")).json();
+  const all = await speak(kept ?? lang).catch(() => speak(lang)); // an address may name a language that does not exist
+  if (asked !== null) sessionStorage.setItem(KEPT, document.documentElement.lang);
+  return all;
+}
+
+/** @returns {ReturnType<typeof choose>} */
+const begin = () =>
+  choose().catch(async () => {
+    await new Promise((go) => setTimeout(go, AGAIN_MILLISECONDS));
+    return begin();
+  });
+
+/** What the service says in English: each sentence with a `{name}` where it has text and an `{N}` where a number, and its key. */
+const sentences = Object.keys(await begin())
+  .filter((key) => key.startsWith(SAID))
+  .map((key) => ({ key, said: new RegExp(`^${pattern(key.slice(SAID.length))}$`, "u") }));
+fillIn(document.documentElement);
+
+/** @param {string} text */
+function pattern(text) {
+  return text
+    .replace(/[.*+?^$()|[\]\\]/gu, "\\$&")
+    .replace(/\{([A-Z])\}/gu, "(?<$1>\\d+)")
+    .replace(/\{(\w+)\}/gu, "(?<$1>.+?)");
+}
+
+/**
+ * A sentence of the service in the page's language, and so what it names; as it is where the catalogue has none.
+ * @param {string} text
+ * @returns {string}
+ */
+export function translated(text) {
+  for (const { key, said } of sentences) {
+    const values = said.exec(text)?.groups;
+    if (values !== undefined || text === key.slice(SAID.length))
+      return t(key, Object.fromEntries(Object.entries(values ?? {}).map(([name, value]) => [name, translated(value)])));
+  }
+  return text;
+}
+
+/**
+ * The words for so many: a key has `.one` and `.many`.
+ * @param {string} key
+ * @param {number} count
+ */
+export const counted = (key, count) => t(`${key}.${count === 1 ? "one" : "many"}`, { count });
+
+/**
+ * The name of a wager: from the catalogue, or else the title in its game's file.
+ * @param {string} wager
+ * @param {string} title
+ */
+export const wagerTitle = (wager, title) => orElse(`wager.${wager}`, title);
