@@ -23,8 +23,6 @@ function go({ reads }) {
   location.replace(ASKED_FOR.test(to) ? to : own);
 }
 
-document.title = t("sign_on");
-
 const name = byId("name", HTMLInputElement);
 const password = byId("password", HTMLInputElement);
 const button = byId("go", HTMLButtonElement);
@@ -49,6 +47,7 @@ byId("form").addEventListener("submit", async (event) => {
   password.focus();
 });
 
+button.disabled = false; // until now its form would not have come here
 if (location.hash in WHY) put("why", WHY[location.hash]);
 const signedOn = await session();
 if (signedOn.ok) go(signedOn.body);

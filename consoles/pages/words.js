@@ -59,9 +59,9 @@ export function headline(round) {
 
 /** @param {RoundRecord} round */
 function result({ winner, player_total, banker_total }) {
-  const totals = { player: String(player_total), banker: String(banker_total) };
-  if (winner === "tie") return t("result.tie", totals);
-  return winner === "player" ? t("result.player", totals) : t("result.banker", totals);
+  const [player, banker] = [String(player_total), String(banker_total)];
+  if (winner === "tie") return t("result.tie", { player, banker });
+  return winner === "player" ? t("result.player", { player, banker }) : t("result.banker", { player, banker });
 }
 
 /** @param {RoundRecord} round */

@@ -15,7 +15,7 @@ export async function speak(language) {
   // Its fonts come first, so that characters are not shown as boxes and sizes are measured in the right font.
   const { fontFamily } = getComputedStyle(document.body);
   const text = `0123456789${Object.values(words).join("")}`;
-  await Promise.all([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
+  await Promise.allSettled([400, 700].map((weight) => document.fonts.load(`${weight} 1em ${fontFamily}`, text)));
   return words;
 }
 

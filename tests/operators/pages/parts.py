@@ -54,6 +54,7 @@ class TableWithConsoles:
     port: int
     fitted: Fitted = NOTHING_FITTED
     at_page: bool = True
+    lang: Any = "en"
     host: str = "127.0.0.1"
     serving: asyncio.Task[None] | None = None
 
@@ -67,7 +68,7 @@ class TableWithConsoles:
 
     async def open(self) -> None:
         """Serve the consoles."""
-        config = ConsoleConfig(port=self.port)
+        config = ConsoleConfig(port=self.port, lang=self.lang)
         folder = self.record.parent
         approval: Any = "page" if self.at_page else "session"
         own_accounts = AccountsConfig(path=self.accounts, approval=approval)
@@ -135,13 +136,14 @@ async def consoles(
     fitted: Fitted = NOTHING_FITTED,
     *,
     at_page: bool = True,
+    lang: str = "en",
 ) -> AsyncIterator[TableWithConsoles]:
     """A table on its first day, its consoles open, with an account for each of `PEOPLE`."""
     record = folder / "record.db"
     accounts = folder / "accounts.db"
     accounts.write_bytes(known_people())
     async with table(record, own) as here:
-        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted, at_page)
+        all_of_it = TableWithConsoles(here, accounts, record, free_port(), fitted, at_page, lang)
         await all_of_it.open()
         try:
             yield all_of_it

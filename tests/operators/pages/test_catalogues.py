@@ -1,0 +1,164 @@
+"""Each language's catalogue of the consoles has every word that the pages ask for and no other, and says the same."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from punto.baccarat.table.catalogue import CATALOGUE
+from punto.baccarat.table.definition import Role
+from punto.baccarat.table.state import Phase
+from punto.baccarat.wagers.settlement import Outcome
+from punto.controller.config.sections import ConsoleConfig
+
+ROOT = Path(__file__).parents[3]
+PAGES = ROOT / "consoles" / "pages"
+
+
+def catalogues(folder: str) -> dict[str, dict[str, str]]:
+    """The catalogues of a folder by language."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in (ROOT / folder / "catalogs").glob("*.json")
+    }
+
+
+CATALOGS = catalogues("consoles")
+DISPLAYS = catalogues("displays")
+ENGLISH = CATALOGS["en"]
+OTHERS = sorted(CATALOGS.keys() - {"en"})
+SHOWN_BY_NAME = ("wager.", "tier.")
+"""The English of these is the table's own."""
+SAID = "said."
+UNNAMED = {"lose", "push"}
+"""Rules of which a page says the outcome alone."""
+SCRIPTS = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.glob("*.js"))
+HTML = "\n".join(path.read_text(encoding="utf-8") for path in PAGES.glob("*.html"))
+
+
+def rules_of(path: Path) -> list[dict[str, str]]:
+    """The rules of all wagers of a game's file."""
+    return [
+        rule for wager in tomllib.loads(path.read_text(encoding="utf-8"))["wagers"] for rule in wager["rules"]
+    ]
+
+
+RULES = [rule for path in (ROOT / "configs" / "games").glob("*.toml") for rule in rules_of(path)]
+FROM_TABLE = {
+    *(f"phase.{phase}" for phase in Phase),
+    *(f"outcome.{outcome}" for outcome in Outcome),
+    *(f"role.{role}" for role in Role),
+    *(f"letter.{how}" for how in ("player", "banker", "tie", "void", "dummy", "correction")),
+    *(
+        f"{line}.{which}"
+        for line in ("line.draw", "line.key", "place")
+        for which in ("first", "second", "third")
+    ),
+    *(f"name.{state}" for state in ("online", "offline")),
+    *(f"name.{rule['name']}" for rule in RULES if rule["name"] not in UNNAMED),
+    *(f"label.{kind}" for kind in CATALOGUE),
+    *(f"sentence.{kind}" for kind in CATALOGUE),
+    *(f"usual.{reason}" for each in CATALOGUE.values() for reason in each.usual),
+}
+"""The keys that a script puts together of what the service sends."""
+
+
+def asked() -> set[str]:
+    """The keys that the pages name, but what the service says."""
+    whole = set(re.findall(r'\bt\(\s*"([^"]+)"', SCRIPTS)) | set(
+        re.findall(r'data-(?:word|label)="([^"]+)"', HTML)
+    )
+    counted = re.findall(r'\bcounted\("([^"]+)"', SCRIPTS)
+    return whole | {f"{key}.{many}" for key in counted for many in ("one", "many")} | FROM_TABLE
+
+
+def test_the_pages_ask_for_every_word_that_there_is_and_for_no_other():
+    assert len(asked()) > 300
+    assert {key for key in ENGLISH if not key.startswith(SAID)} == asked()
+
+
+def test_every_key_that_a_script_puts_together_is_of_a_family_that_is_looked_at_here():
+    families = set(re.findall(r"\b(?:t|orElse)\(\s*`([^`$]+)\$\{", SCRIPTS))
+
+    assert {"label.", "usual."} < families
+    known = {f"{key.rpartition('.')[0]}." for key in FROM_TABLE if not key.startswith("usual.")} | {"usual."}
+    assert families - known - set(SHOWN_BY_NAME) == set()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_catalogue_has_the_keys_of_the_english_one_and_the_displays_names_of_wagers_and_tiers(language):
+    names = {key: words for key, words in DISPLAYS[language].items() if key.startswith(SHOWN_BY_NAME)}
+
+    assert len(names) > 20
+    assert CATALOGS[language].items() >= names.items()
+    assert set(CATALOGS[language]) == set(ENGLISH) | set(names)
+
+
+def test_the_languages_are_those_of_the_displays_and_of_the_configuration():
+    assert set(CATALOGS) == set(DISPLAYS)
+    assert set(CATALOGS) == set(get_args(ConsoleConfig.model_fields["lang"].annotation))
+
+
+@pytest.mark.parametrize("language", CATALOGS)
+def test_nothing_in_a_catalogue_is_empty_and_each_has_the_values_of_the_english_one(language):
+    catalogue = CATALOGS[language]
+
+    assert [key for key, words in catalogue.items() if not words.strip()] == []
+    values = re.compile(r"\{\w+\}")
+    others = [
+        key
+        for key, words in ENGLISH.items()
+        if sorted(values.findall(words)) != sorted(values.findall(catalogue[key]))
+    ]
+    assert others == []
+
+
+def test_a_script_gives_all_the_values_that_words_have():
+    calls = list(re.finditer(r'\bt\(\s*"([^"]+)"', SCRIPTS))
+
+    assert len(calls) > 300
+    for call in calls:
+        given = SCRIPTS[call.end() : end_of_call(SCRIPTS, call.end())]
+        names = set(re.findall(r"\w+", given))
+        assert set(re.findall(r"\{(\w+)\}", ENGLISH[call[1]])) <= names, call[1]
+
+
+def end_of_call(script: str, start: int) -> int:
+    """Where the call ends whose arguments go on here."""
+    still_open = 1
+    for at in range(start, len(script)):
+        still_open += {"(": 1, ")": -1}.get(script[at], 0)
+        if still_open == 0:
+            return at
+    raise AssertionError("a call has no end")
+
+
+def test_the_english_of_an_order_is_the_tables_own():
+    for kind, order in CATALOGUE.items():
+        assert (ENGLISH[f"label.{kind}"], ENGLISH[f"sentence.{kind}"]) == (order.label, order.sentence)
+    own = {key: words for key, words in ENGLISH.items() if key.startswith(("usual.", SAID))}
+    assert own == {key: key.partition(".")[2] for key in own}
+
+
+def test_what_the_service_says_is_still_written_so_in_its_modules():
+    folders = ("consoles", "controller/devices", "baccarat/table")
+    files = [path for folder in folders for path in (ROOT / folder).glob("*.py")]
+    source = "\n".join(
+        [*(path.read_text(encoding="utf-8") for path in files), *(rule["pays"] for rule in RULES)]
+    )
+    source = re.sub(r'"\n\s*f?"', "", source).replace("_", " ").lower()
+    for key in ENGLISH:
+        if key.startswith(SAID):
+            parts = re.split(r"\{\w+\}|[,;:.]| and ", key.removeprefix(SAID))
+            assert [part for part in parts if part.strip().lower() not in source] == [], key
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_terms_that_are_printed_on_the_equipment_are_the_same_in_each_language(language):
+    fixed = re.compile(r"\b[A-Z]{3,}(?:[ -][A-Z]{3,})*\b|J-POT")
+    for key, words in ENGLISH.items():
+        for term in set(fixed.findall(words)) - {"NOT LIVE"}:
+            assert term in CATALOGS[language][key], key
