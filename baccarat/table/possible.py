@@ -63,6 +63,8 @@ def _combinations(kind: str) -> Callable[[TableState], Iterator[Any]]:
     own = {each.name for each in fields(event)}
     needed = [name for name, each in definition.fields.items() if each.required and name in own]
     people = {"who": ANYBODY} if "who" in own else {}
+    if unknown := [name for name in needed if name not in _VALUES]:
+        raise TypeError(f"{event.__name__}: add a possible value of {', '.join(unknown)} to _VALUES")
 
     def combinations(state: TableState) -> Iterator[Any]:
         for values in product(*(_VALUES[name](state) for name in needed)):

@@ -14,6 +14,7 @@ from punto.baccarat.progressive.game_events import HandButton, StartGame, WagerL
 from punto.baccarat.progressive.ledger import Cause
 from punto.baccarat.progressive.nexus import SignAward, SwipeCard
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
+from punto.baccarat.table import possible
 from punto.baccarat.table.catalogue import CATALOGUE, CHANGEABLE, event_of, orders_of
 from punto.baccarat.table.definition import FIELDS, Role
 from punto.baccarat.table.events import BooksOrder, GameOrder, ServiceStarted
@@ -337,6 +338,12 @@ def test_what_is_tried_changes_nothing():
     refusals(before)
     assert croupier.state is before
     assert before == Croupier().do(*COUP).state
+
+
+def test_an_order_with_a_field_of_unknown_values_says_where_to_add_them(monkeypatch):
+    monkeypatch.delitem(possible._VALUES, "reason")
+    with pytest.raises(TypeError, match="HoldPlay: add a possible value of reason to _VALUES"):
+        possible._combinations.__wrapped__("hold_play")
 
 
 def test_the_settings_asking_for_a_second_person_do_not_make_an_order_impossible():
