@@ -39,7 +39,9 @@ def test_a_log_has_the_hands_and_what_was_out_of_the_ordinary_and_each_end(tmp_p
 def test_the_log_names_where_the_consoles_are(tmp_path):
     port = free_port()
     with Table(tmp_path, None, sections=f"[console]\nport = {port}\n") as table:
-        (line,) = (each for each in logged(table) if each["event"] == "consoles open")
+        wait_until(lambda: "consoles open" in table.log.read_text(encoding="utf-8"), "the consoles are open")
+        assert table.stop() == 0
+    (line,) = (each for each in logged(table) if each["event"] == "consoles open")
 
     assert line["address"] == f"http://127.0.0.1:{port}/"
 
