@@ -124,9 +124,12 @@ class _Year:
             self._do(TurnKey(Key.JPH, "key switch"), Jpot("key switch"))
             self._do(TurnKey(Key.RUN, "key switch"))
         elif hand.won is not None:
-            self._do(TurnKey(Key.JPH, "key switch"), NobodyWon("bob", "no base wager won"))
-            self._do(TurnKey(Key.RUN, "key switch"))
+            self._nobody_won()
         self._do(GameOver("ann"))
+
+    def _nobody_won(self) -> None:
+        self._do(TurnKey(Key.JPH, "key switch"), NobodyWon("bob", "no base wager won"))
+        self._do(TurnKey(Key.RUN, "key switch"))
 
     def _change_shoe(self) -> None:
         if self._record > 1:
@@ -156,6 +159,9 @@ class _Year:
             self._do(ChangeSettings(others, "a trial", "eve", "bob"))
         elif books.awards and books.awards[-1].state is AwardState.BOOKED:
             self._do(BackOut(books.awards[-1].id, "paid by mistake", "eve", "bob"))
+            if self._table.state.award_waits:  # it was the last hand's, which is open again
+                self._nobody_won()
+                self._do(GameOver("ann"))
 
     # --- the record
 
