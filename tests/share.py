@@ -1,7 +1,9 @@
 """How much of what chance deals, or what is walked through case by case, a test plays: all of it with `make soak` alone."""
 
 import os
-from typing import Final
+from typing import Any, Final
+
+import pytest
 
 ALL: Final = "PUNTO_PLAY_ALL" in os.environ
 
@@ -9,3 +11,10 @@ ALL: Final = "PUNTO_PLAY_ALL" in os.environ
 def share(of: int, *, one_in: int = 10) -> int:
     """One in ten of so many examples, or all of them with `make soak`."""
     return of if ALL else of // one_in
+
+
+def soaked(*cases: Any) -> list[Any]:
+    """Cases of `parametrize` for `make soak` alone, beside others of their kind that `make test` plays too."""
+    return [
+        pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.soak) for case in cases
+    ]
