@@ -195,6 +195,7 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(rest)}{hint}")
         return found
 
+    # argparse has no public way to word this error; the tests of a misspelt choice find a change of this name.
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         known = [str(each) for each in action.choices or ()]
         if known and str(value) not in known:

@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 from urllib.parse import urlencode
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -87,7 +87,7 @@ class Pages:
     async def i_score(self, request: Request) -> Response:
         """One table's i-Score."""
         self._board(request.path_params["table"])
-        return FileResponse(STATIC / "i-score.html")
+        return self._page(request, "i-score.html")
 
     async def first_sign(self, request: Request) -> Response:
         """Redirect to the sign of the first table's progressive."""
@@ -96,7 +96,7 @@ class Pages:
     async def sign(self, request: Request) -> Response:
         """The sign of one table's progressive."""
         self._board(request.path_params["table"])
-        return FileResponse(STATIC / "progressive.html")
+        return self._page(request, "progressive.html")
 
     async def several_tables(self, request: Request) -> Response:
         """The page with the tables that its query names; without any, a redirect to it with the configured ones."""
@@ -108,7 +108,20 @@ class Pages:
         boards = self._named(request)
         if split and len(boards) != 2:
             raise HTTPException(400, "A split shows two tables: write /split?tables=a,b")
-        return FileResponse(STATIC / "i-score.html")
+        return self._page(request, "i-score.html")
+
+    def _page(self, request: Request, name: str) -> Response:
+        """A page, if its query asks for a layout, theme and language that there are."""
+        fields = PageOptions.model_fields
+        choices = {
+            "layout": get_args(fields["layout"].annotation),
+            "theme": get_args(fields["theme"].annotation),
+            "lang": self._catalogs,
+        }
+        for key, known in choices.items():
+            if request.query_params.get(key, next(iter(known))) not in known:
+                raise HTTPException(400, f"There is no such {key}: choose one of {', '.join(known)}")
+        return FileResponse(STATIC / name)
 
     # --- its streams
 

@@ -12,7 +12,7 @@ const AGAIN_MILLISECONDS = 1000;
 export async function begin(show) {
   try {
     const settings = await (await fetch("/settings.json")).json();
-    await speak(chosen("lang", settings)).catch(() => speak("en")); // an address may name a language that does not exist
+    await speak(chosen("lang", settings));
     show(settings);
   } catch (error) {
     // biome-ignore lint/suspicious/noConsole: a technician finds here why a screen does not begin

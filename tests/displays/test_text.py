@@ -74,6 +74,7 @@ async def eventually(display: TextDisplay, holds, within: float = 60) -> None:
 
 def screen(display: TextDisplay) -> str:
     """What a person sees, line by line."""
+    # Textual has no public text of a screen; the lock file holds its version.
     return "\n".join(strip.text for strip in display.screen._compositor.render_strips())
 
 

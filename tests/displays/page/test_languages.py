@@ -44,10 +44,3 @@ async def test_a_board_that_is_not_live_says_so_in_its_language(page, broker):
 
         await expect(page.locator(".board .not-live strong")).to_have_text("非即時畫面")
         await expect(page.locator(".not-live-reason")).to_have_text("賭枱沒有新資料")
-
-
-async def test_a_language_that_there_is_not_is_english(page, broker):
-    async with display(broker) as address:
-        await page.goto(f"{address}tables/table-1/i-score?lang=../../etc/passwd")
-
-        await expect(page.locator(".board .not-live strong")).to_have_text("NOT LIVE")
