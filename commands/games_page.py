@@ -12,7 +12,7 @@ from typing import Final
 from punto.baccarat.coup import Side
 from punto.baccarat.table.settings import FACE_UP_ONLY
 from punto.baccarat.wagers.definition import Game, Limits, Wager
-from punto.baccarat.wagers.pay import PUSH, Rounding
+from punto.baccarat.wagers.pay import PUSH
 from punto.baccarat.wagers.words import words
 from punto.commands.arguments import decks_text, percent
 from punto.configs.game_files import load_game, shipped_games
@@ -318,7 +318,7 @@ def _facts(game: Game) -> Iterator[str]:
             "Wagers of a player",
             "no limit" if game.maximum_wagers is None else f"at most {game.maximum_wagers} on a coup",
         ),
-        ("Pays", _rounding(game.rounding)),
+        ("Pays", _rounding(game)),
     ]
     yield from _table(("", ""), rows, left=2)
 
@@ -368,9 +368,16 @@ def _amount(limits: Limits) -> str:
     return amount if limits.step == 1 else f"{amount} in steps of {_cents(limits.step)}"
 
 
-def _rounding(rounding: Rounding) -> str:
+def _rounding(game: Game) -> str:
+    rounding = game.rounding
     unit = "to the cent" if rounding.unit == 1 else f"in steps of {_cents(rounding.unit)}"
-    return f"{unit}, rounded {'to the nearest' if rounding.mode == 'nearest' else rounding.mode}"
+    commission = any(rule.pay.commission for wager in game.wagers for rule in wager.rules)
+    return f"{unit}, rounded {_ROUNDED[rounding.mode]}" + (
+        f"; the commission is rounded {_ROUNDED[rounding.commission]}" if commission else ""
+    )
+
+
+_ROUNDED: Final = {"down": "down", "up": "up", "nearest": "to the nearest"}
 
 
 # --- figures

@@ -202,8 +202,7 @@ class Settings:
 
     def fixed_award(self, rule: Rule, stake: int) -> int:
         """The fixed award of a rule per stake, without the part of the stake that was not taken."""
-        pay = rule.pay
-        return self.rounding(pay.returned(stake) - (0 if pay.stake_taken else stake))
+        return rule.pay.paid(stake, self.rounding)
 
     @property
     def largest_fixed_award(self) -> int:

@@ -86,32 +86,49 @@ class Pay:
 
     def returned(self, stake: int) -> Fraction:
         """The exact amount that this stake returns to the player, with the stake, without a share of a meter."""
-        won = stake * self.odds * (1 - self.commission)
-        return won if self.stake_taken else stake + won
+        return self.stake_kept(stake) + stake * self.odds * (1 - self.commission)
+
+    def paid(self, stake: int, rounding: "Rounding") -> int:
+        """The whole amount that the house pays beside the stake, without a share of a meter."""
+        won = stake * self.odds
+        return rounding(won, won * self.commission)
+
+    def stake_kept(self, stake: int) -> int:
+        """The stake that goes back to the player with a win: none if it was taken at the start."""
+        return 0 if self.stake_taken else stake
+
+
+_Mode = Literal["down", "up", "nearest"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rounding:
     """How to pay an amount that is not a multiple of `unit` minor units.
 
-    The sheets do not say; houses commonly round to the quarter. The default pays exact cents and keeps
+    Where the house takes a commission, the commission is rounded, by the mode `commission`, and not the win (sheet 004
+    does not say how). It never exceeds the win. Other pays are rounded by `mode`. The default pays exact cents and keeps
     fractions.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     unit: int = 1
-    mode: Literal["down", "up", "nearest"] = "down"
+    mode: _Mode = "down"
+    commission: _Mode = "up"
 
     def __post_init__(self) -> None:
         if self.unit < 1:
             raise ValueError(f"the rounding unit must be at least 1 minor unit, not {self.unit}")
 
-    def __call__(self, exact: Fraction) -> int:
-        """The whole amount to pay for this exact amount; a half rounds up under "nearest"."""
-        units, rest = divmod(exact, self.unit)
-        if self.mode == "up":
-            return self.unit * (units + (rest > 0))
-        if self.mode == "nearest":
-            return self.unit * (units + (2 * rest >= self.unit))
-        return self.unit * units
+    def __call__(self, won: Fraction, commission: Fraction = Fraction(0)) -> int:
+        """The whole amount to pay for this exact win, of which the house keeps this commission."""
+        if not commission:
+            return _whole(won, self.unit, self.mode)
+        return _whole(max(won - _whole(commission, self.unit, self.commission), Fraction(0)), 1, self.mode)
+
+
+def _whole(exact: Fraction, unit: int, mode: _Mode) -> int:
+    """The amount in whole units; a half rounds up under "nearest"."""
+    units, rest = divmod(exact, unit)
+    more = {"down": False, "up": rest > 0, "nearest": 2 * rest >= unit}
+    return unit * (units + more[mode])

@@ -159,11 +159,9 @@ def _settle_one(game: Game, wager: Wager, coup: Coup, placed: PlacedWager) -> Se
     pay = rule.pay
     if pay.meter:
         return _award(game, placed, rule.name)
-    exact = pay.returned(placed.amount)
-    # The stake is returned whole; only the win above it, or a "for" pay as a whole, may need rounding.
-    own = 0 if pay.stake_taken else placed.amount
-    returned = own + game.rounding(exact - own)
-    return _settled(placed, _OUTCOMES.get(rule.pays, Outcome.WIN), returned, rule.name, str(exact - returned))
+    returned = pay.stake_kept(placed.amount) + pay.paid(placed.amount, game.rounding)
+    remainder = str(pay.returned(placed.amount) - returned)
+    return _settled(placed, _OUTCOMES.get(rule.pays, Outcome.WIN), returned, rule.name, remainder)
 
 
 def _award(game: Game, placed: PlacedWager, rule: str) -> Settlement:

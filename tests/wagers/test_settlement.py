@@ -99,23 +99,27 @@ def test_wagers_within_the_limits_stand(game, wagers):
 
 
 @pytest.mark.parametrize(
-    ("unit", "mode", "stake", "returned", "remainder"),
+    ("unit", "commission", "stake", "returned", "remainder"),
     [
-        # 5% of 1.07 is 5.35 cents, so the win is 101.65 cents
-        (1, "down", 107, 208, "13/20"),
-        (1, "up", 107, 209, "-7/20"),
+        # 5% of 1.07 is 5.35 cents
+        (1, "up", 107, 208, "13/20"),
+        (1, "down", 107, 209, "-7/20"),
         (1, "nearest", 107, 209, "-7/20"),
-        (25, "down", 107, 207, "33/20"),
-        (25, "up", 107, 232, "-467/20"),
-        (25, "nearest", 107, 207, "33/20"),
-        (25, "down", 100_00, 195_00, "0"),
-        (1, "down", 1, 1, "19/20"),
+        # 5% of 1.10 is 5.5 cents: a quarter or nothing
+        (25, "up", 110, 195, "39/2"),
+        (25, "down", 110, 220, "-11/2"),
+        (25, "nearest", 110, 220, "-11/2"),
+        (25, "nearest", 250, 475, "25/2"),
+        (25, "up", 100_00, 195_00, "0"),
+        (1, "up", 1, 1, "19/20"),
+        (25, "up", 10, 10, "19/2"),
     ],
 )
-def test_commission_that_does_not_come_out_even_is_rounded_and_the_rest_recorded(
-    unit, mode, stake, returned, remainder
+@pytest.mark.parametrize("mode", ["up", "down"])
+def test_a_commission_that_is_not_whole_is_rounded_and_not_the_win_and_never_exceeds_it(
+    unit, mode, commission, stake, returned, remainder
 ):
-    game = replace(MINI, rounding=Rounding(unit=unit, mode=mode))
+    game = replace(MINI, rounding=Rounding(unit=unit, mode=mode, commission=commission))
 
     (settled,) = settle(game, coup(BANKER_WINS), having(("banker", stake)))
 
