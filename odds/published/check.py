@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import floor
+from math import floor, sqrt
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -30,6 +30,8 @@ from punto.odds.published.readings import (
 
 NEAR: Final = Fraction(5, 100)
 """The exact figure is near the printed one if it is within this share of it."""
+SIMULATED: Final = 10**9
+"""The coups of a simulation whose results are as far from the exact odds as the printed odds are."""
 _BEST: Final = 6
 """The number of reported readings that are nearest to all statistics together."""
 _BEST_BY_AVERAGE: Final = 3
@@ -80,11 +82,31 @@ class Figure:
         return "nearly" if abs(self.difference) <= NEAR * abs(Fraction(self.printed)) else "differs"
 
     @property
+    def simulated(self) -> "Simulated | None":
+        """What printed odds that do not agree would be as those of a simulation; None for other figures."""
+        if self.unit != "1 in" or self.result == "agrees":
+            return None
+        return Simulated(round(SIMULATED / Fraction(self.printed)), SIMULATED / self.exact)
+
+    @property
     def as_marked(self) -> bool:
         """Whether the result is as good as the mark says; with a false mark any result is."""
         if self.reproducible is True:
             return self.result == "agrees"
         return self.reproducible is False or self.result != "differs"
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """The hits in a simulation of `SIMULATED` coups with the printed odds, and the number expected by the exact ones."""
+
+    hits: int
+    expected: Fraction
+
+    @property
+    def standard_errors(self) -> float:
+        """How many standard errors the hits are above what is expected."""
+        return float(self.hits - self.expected) / sqrt(self.expected)
 
 
 @dataclass(frozen=True)
@@ -310,6 +332,7 @@ def lines(report: Report) -> Iterator[str]:
         for figure in report.figures
     ]
     yield from _table([head, *rows], "<<>>>><")
+    yield from _simulated(report.figures)
     for readings in report.readings:
         yield ""
         yield from _readings(readings)
@@ -330,6 +353,23 @@ def lines(report: Report) -> Iterator[str]:
 def _result(figure: Figure) -> str:
     noted = figure.note and figure.result != "agrees"
     return f"{figure.result}: {figure.note}" if noted else figure.result
+
+
+def _simulated(figures: Iterable[Figure]) -> Iterator[str]:
+    head = (
+        f"as results of a simulation of {SIMULATED:,} coups",
+        "hits as printed",
+        "expected",
+        "standard errors",
+    )
+    rows = [
+        (figure.what, f"{each.hits:,}", f"{float(each.expected):,.1f}", f"{each.standard_errors:+.1f}")
+        for figure in figures
+        if (each := figure.simulated)
+    ]
+    if rows:
+        yield ""
+        yield from _table([head, *rows], "<>>>")
 
 
 def _readings(readings: Readings) -> Iterator[str]:
@@ -419,8 +459,20 @@ def _plain(figure: Figure) -> dict[str, Any]:
         "exact_fraction": str(figure.exact),
         "difference": float(figure.difference),
         "result": figure.result,
+        "simulated": _plain_simulated(figure.simulated),
         "reproducible": figure.reproducible,
         "note": figure.note,
+    }
+
+
+def _plain_simulated(simulated: Simulated | None) -> dict[str, Any] | None:
+    if simulated is None:
+        return None
+    return {
+        "coups": SIMULATED,
+        "hits": simulated.hits,
+        "expected": float(simulated.expected),
+        "standard_errors": simulated.standard_errors,
     }
 
 

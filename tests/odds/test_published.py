@@ -722,6 +722,25 @@ def test_columns_stand_under_each_other(report):
     assert len(table) == 1 + len(report.figures)
 
 
+def test_odds_that_do_not_agree_are_those_of_a_simulation_by_chance(report):
+    found = {
+        figure.what: (
+            figure.simulated.hits,
+            round(figure.simulated.expected),
+            round(figure.simulated.standard_errors, 1),
+        )
+        for figure in report.figures
+        if figure.simulated
+    }
+
+    assert found == {
+        "Progressive #1, $1, either hand: top award": (1757, 1700, 1.4),
+        "Progressive #1, $5, either hand: top award": (1757, 1700, 1.4),
+        "Progressive #2, $1, Banker: top award": (497, 522, -1.1),
+        "Progressive #2, $1, Player: top award": (1169, 1178, -0.3),
+    }
+
+
 def test_json_has_the_exact_numbers(report):
     plain = json.loads(json.dumps(published.as_json(report)))
 
