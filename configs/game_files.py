@@ -1,4 +1,4 @@
-"""Game files: the shipped ones, and a house's own."""
+"""Game files, and jurisdictions' files: the shipped ones, and a house's own."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from punto.baccarat.wagers.completeness import Fault, faults
 from punto.baccarat.wagers.definition import Game, Rule
@@ -19,19 +19,22 @@ _LONGEST: Final = 200
 _SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
 
 
-def _shipped() -> dict[str, Traversable]:
-    folder = files("punto.configs") / "games"
+Kind = Literal["game", "jurisdiction"]
+
+
+def _shipped(kind: Kind) -> dict[str, Traversable]:
+    folder = files("punto.configs") / f"{kind}s"
     return {each.name.removesuffix(SUFFIX): each for each in folder.iterdir() if each.name.endswith(SUFFIX)}
 
 
 def shipped_games() -> list[str]:
     """The names of the games that ship with the program."""
-    return sorted(_shipped())
+    return sorted(_shipped("game"))
 
 
 def load_game(name_or_path: str, folder: Path | None = None) -> Game:
     """Load the shipped game of this name, or else the one in this file; raises ConfigError as `game_file` and `game_of` do."""
-    if name_or_path in _shipped():
+    if name_or_path in _shipped("game"):
         return _shipped_game(name_or_path)
     return game_of(game_file(name_or_path, folder))
 
@@ -42,21 +45,26 @@ def _shipped_game(name: str) -> Game:
 
 
 def game_file(name_or_path: str, folder: Path | None = None) -> TomlFile:
-    """The file of the shipped game of this name, or else the file at this path.
+    """The file of the shipped game of this name, or else the file at this path; raises ConfigError as `named_file` does."""
+    return named_file("game", name_or_path, folder)
 
-    A shipped game's name is never read as a path: write `./name` for a file with that name. `folder` is the
-    base of a relative path, by default the working directory.
+
+def named_file(kind: Kind, name_or_path: str, folder: Path | None = None) -> TomlFile:
+    """The shipped file of this kind and name, or else the file at this path.
+
+    A shipped name is never read as a path: write `./name` for a file with that name. `folder` is the base of a relative
+    path, by default the working directory.
 
     Raises:
-        ConfigError: there is no such game or file, or it is not TOML. A problem with the name itself, rather
+        ConfigError: there is no such name or file, or it is not TOML. A problem with the name itself, rather
             than with the file's text, has no `file`.
     """
-    shipped = _shipped().get(name_or_path)
+    shipped = _shipped(kind).get(name_or_path)
     if shipped is not None:
         return TomlFile.parse(str(shipped), shipped.read_bytes())
     path = (folder or Path()) / name_or_path
     if not name_or_path or not _is_there(path):
-        raise ConfigError([_unknown(name_or_path, path)])
+        raise ConfigError([_unknown(kind, name_or_path, path)])
     return read(path)
 
 
@@ -146,12 +154,12 @@ def _is_there(path: Path) -> bool:
     return True
 
 
-def _unknown(name: str, path: Path) -> Problem:
-    games = shipped_games()
+def _unknown(kind: Kind, name: str, path: Path) -> Problem:
+    names = sorted(_shipped(kind))
     if "/" in name or name.endswith(SUFFIX):
-        return Problem(f"there is no game file {cut(str(path), 200)}")
+        return Problem(f"there is no {kind} file {cut(str(path), 200)}")
     return Problem(
-        f"there is no game {cut(name)!r}; the shipped games are: {', '.join(games)}; "
-        "for a game file of your own write its path",
-        suggestion=nearest(name, games),
+        f"there is no {kind} {cut(name)!r}; the shipped {kind}s are: {', '.join(names)}; "
+        f"for a {kind} file of your own write its path",
+        suggestion=nearest(name, names),
     )

@@ -3,9 +3,9 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from punto.controller.config.devices import (
     SerialOrInputConfig,
     ShoeConfig,
 )
+from punto.controller.config.jurisdiction import JurisdictionConfig, Law, read_law
 from punto.controller.config.limits import LimitsConfig, limit_problems, with_limits
 from punto.controller.config.section import Section
 from punto.controller.config.sections import (
@@ -38,6 +39,8 @@ from punto.controller.config.sections import (
 from punto.drivers.coin_spot.seats import SeatsError
 from punto.drivers.keypad.keys import KeyMapError
 
+T = TypeVar("T")
+
 
 class ConfigFile(Section):
     """The keys of the file."""
@@ -46,6 +49,7 @@ class ConfigFile(Section):
     """The version of this file's format."""
     table: TableConfig
     limits: dict[str, LimitsConfig] = Field(default_factory=dict)
+    jurisdiction: JurisdictionConfig | None = None
     shoe: ShoeConfig | None = None
     record: RecordConfig
     mqtt: MqttConfig | None = None
@@ -61,13 +65,16 @@ class ConfigFile(Section):
 
 
 class ServiceConfig(ConfigFile):
-    """A valid configuration. `game` has the house's limits; `folder` is the folder of the file.
+    """A valid configuration. `game` has the house's limits, `law` the limits of its jurisdiction.
+
+    `folder` is the folder of the file.
 
     The house's own game files are in `folder` too.
     """
 
     folder: Path
     game: Game
+    law: Law = ()
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -103,11 +110,15 @@ def load_config(path: Path) -> ServiceConfig:
         message = f"this is a game file, not a table's configuration: check it with `punto check-config --game {path}`"
         raise ConfigError([Problem(message, file.name)])
     written = typed(file, ConfigFile, context=path.parent.absolute())
-    game = _game(file, written, path.parent)
+    game = _named(file, ("table", "game"), lambda: load_game(written.table.game, path.parent))
+    law: Law = ()
+    if (named := written.jurisdiction) is not None:
+        currency = written.table.currency
+        law = _named(file, ("jurisdiction", "law"), lambda: read_law(named.law, path.parent, currency))
     problems = [
         *(
             file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
-            for each in limit_problems(game, written.limits)
+            for each in limit_problems(game, written.limits, law)
         ),
         *_section_problems(file, written),
         *_shared_port_problems(file, written),
@@ -117,7 +128,7 @@ def load_config(path: Path) -> ServiceConfig:
     if problems:
         raise ConfigError(problems)
     config = ServiceConfig(
-        **dict(written), folder=path.parent.absolute(), game=with_limits(game, written.limits)
+        **dict(written), folder=path.parent.absolute(), game=with_limits(game, written.limits), law=law
     )
     try:
         config.settings()
@@ -126,12 +137,13 @@ def load_config(path: Path) -> ServiceConfig:
     return config
 
 
-def _game(file: TomlFile, written: ConfigFile, folder: Path) -> Game:
+def _named(file: TomlFile, key: tuple[str, str], load: Callable[[], T]) -> T:
+    """What another file gives that this one names at `key`; a problem with the name is one of this file."""
     try:
-        return load_game(written.table.game, folder)
+        return load()
     except ConfigError as error:
         raise ConfigError(
-            file.problem(("table", "game"), each.message, each.suggestion) if each.file is None else each
+            file.problem(key, each.message, each.suggestion) if each.file is None else each
             for each in error.problems
         ) from None
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from punto.baccarat.wagers.definition import Game, Limits
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Unit
+from punto.controller.config.jurisdiction import Law
 from punto.controller.config.section import Section
 
 
@@ -26,19 +27,27 @@ class LimitsConfig(Section):
     """Amounts must be multiples of this."""
 
 
-def house_game(game: Game, limits: dict[str, LimitsConfig]) -> Game:
+def house_game(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Game:
     """The game with the house's limits in place of the file's.
 
     Raises:
-        ConfigError: the limits are not within the file's, or the game does not have the wager.
+        ConfigError: the limits are not within the file's or the law's, or the game does not have the wager.
     """
-    if problems := list(limit_problems(game, limits)):
+    if problems := list(limit_problems(game, limits, law)):
         raise ConfigError(problems)
     return with_limits(game, limits)
 
 
-def limit_problems(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Problem]:
-    """The house's limits that are not within the game file's, with the key of each."""
+def limit_problems(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Iterator[Problem]:
+    """The house's limits that are not within the game file's, or else within the law's, with the key of each."""
+    outside = list(_outside_the_file(game, limits))
+    yield from outside
+    if not outside:
+        for rule in (each for each in law if each.in_force):
+            yield from rule.breaches(with_limits(game, limits))
+
+
+def _outside_the_file(game: Game, limits: dict[str, LimitsConfig]) -> Iterator[Problem]:
     names = [wager.name for wager in game.wagers]
     for name, house in limits.items():
         if name not in names:

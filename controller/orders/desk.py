@@ -30,6 +30,7 @@ from punto.configs.problems import ConfigError, meant
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
+from punto.controller.config.jurisdiction import Law
 from punto.controller.config.limits import house_game
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
@@ -137,7 +138,7 @@ class Peer(NamedTuple):
 class Desk:
     """Accepts orders for one table; `folder` has the house's own game files, `fitted` is what its devices do.
 
-    `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
+    `law` limits the games that the table can change to. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
     approve with a password at the first person's page; at a session of their own they always may.
 
     Each method that carries out or refuses an order raises RecordError if that could not be recorded.
@@ -149,9 +150,11 @@ class Desk:
         folder: Path,
         fitted: Fitted = NOTHING_FITTED,
         accounts: "Gate | None" = None,
+        law: Law = (),
     ) -> None:
         self.engine = engine
         self.folder = folder
+        self.law = law
         self.fitted = fitted
         self.accounts = accounts
         self._at_page = accounts is not None and accounts.policy.approval == "page"
@@ -319,7 +322,7 @@ class Desk:
                 f"change_game: game: there is no game {name[:60]!r}{meant(name, known)}: {', '.join(known)}"
             )
         try:
-            return ChangeGame(who, house_game(load_game(name, self.folder), read.get("limits", {})))
+            return ChangeGame(who, house_game(load_game(name, self.folder), read.get("limits", {}), self.law))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 

@@ -1,0 +1,93 @@
+"""The law of a jurisdiction: dated limits from a file, to which a table is held."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from punto.baccarat.wagers.definition import Game
+from punto.configs.game_files import named_file
+from punto.configs.problems import ConfigError, Problem
+from punto.configs.toml_file import Unit, typed
+from punto.controller.config.section import Section
+
+_Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
+
+
+class JurisdictionConfig(Section):
+    """`[jurisdiction]`: the law that the table is held to. Without this section only the game file's limits hold."""
+
+    law: str
+    """The name of a jurisdiction that ships with Punto (`washington`), or the path of a jurisdiction file."""
+
+
+class DatedRule(Section):
+    """`[[rules]]`: a limit of the law, with the days on which it holds."""
+
+    limit: Literal["maximum_wager", "maximum_wagers"]
+    """What is limited: one wager's amount, or the number of a player's wagers on a coup."""
+    value: Annotated[int, Field(ge=1), Unit("minor units, or wagers")]
+    """The most that is allowed."""
+    since: date
+    """The first day on which the rule holds."""
+    until: date | None = None
+    """The first day on which the rule no longer holds. If left out, it holds on all later days."""
+    source: _Text
+    """The legal text."""
+
+    @model_validator(mode="after")
+    def _holds_on_a_day(self) -> Self:
+        if self.until is not None and self.until <= self.since:
+            raise ValueError(f"until {self.until} is not after since {self.since}")
+        return self
+
+    @property
+    def in_force(self) -> bool:
+        """Whether the rule holds today (UTC)."""
+        today = datetime.now(UTC).date()
+        return self.since <= today and (self.until is None or today < self.until)
+
+    def breaches(self, game: Game) -> Iterator[Problem]:
+        """What a game with the house's limits allows beyond this rule."""
+        if self.limit == "maximum_wagers":
+            wagers = game.maximum_wagers or len(game.wagers)
+            if wagers > self.value:
+                allowed = f"and {self.source} allows {self.value}: use a game file with maximum_wagers"
+                message = f"{game.title} lets a player have {wagers} wagers on a coup, {allowed}"
+                yield Problem(message, key="table.game")
+            return
+        for wager in game.wagers:
+            most = wager.limits.maximum
+            if most is None or most > self.value:
+                what = "has no maximum" if most is None else f"has a maximum of {most}"
+                message = f"{wager.name} {what}, and {self.source} allows {self.value}: write a maximum of at most {self.value}"
+                yield Problem(message, key=f"limits.{wager.name}")
+
+
+class JurisdictionFile(Section):
+    """A jurisdiction file."""
+
+    title: _Text
+    """The jurisdiction's name."""
+    currency: str
+    """The currency of the amounts: an ISO 4217 code."""
+    rules: Annotated[tuple[DatedRule, ...], Field(min_length=1)]
+
+
+Law = tuple[DatedRule, ...]
+
+
+def read_law(name: str, folder: Path, currency: str) -> Law:
+    """The rules of the jurisdiction of this name or path.
+
+    Raises:
+        ConfigError: there is no such file, it cannot be used, or its amounts are in another currency.
+    """
+    file = typed(named_file("jurisdiction", name, folder), JurisdictionFile)
+    if file.currency != currency:
+        raise ConfigError(
+            [Problem(f"the limits of {file.title} are in {file.currency}, and the table plays in {currency}")]
+        )
+    return file.rules

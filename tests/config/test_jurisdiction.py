@@ -1,0 +1,139 @@
+"""A table is held to the dated limits of its jurisdiction, when its configuration is read and when its game changes."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from punto.configs.problems import ConfigError
+from punto.controller.config.file import load_config
+from tests.command import punto
+from tests.operators.consoles import consoles
+
+TABLE = """\
+version = 1
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "mini-baccarat"
+cards = "keyed"
+currency = "{currency}"
+[jurisdiction]
+law = "{law}"
+[record]
+path = "table-1.db"
+"""
+LIMITS = "".join(f"[limits.{name}]\nmaximum = 30000\n" for name in ("player", "banker", "tie"))
+TODAY = datetime.now(UTC).date()
+LAW = """\
+title = "Here"
+currency = "USD"
+[[rules]]
+limit = "maximum_wager"
+value = 20000
+since = "{since}"
+until = "{until}"
+source = "Here 1"
+[[rules]]
+limit = "maximum_wagers"
+value = 2
+since = "{since}"
+source = "Here 2"
+"""
+
+
+@pytest.fixture
+def table(tmp_path):
+    def written(limits=LIMITS, law="washington", currency="USD"):
+        path = tmp_path / "table.toml"
+        path.write_text(TABLE.format(law=law, currency=currency) + limits, encoding="utf-8")
+        return path
+
+    return written
+
+
+def day(days: int) -> str:
+    return (TODAY + timedelta(days)).isoformat()
+
+
+def own(tmp_path, since: str, until: str) -> str:
+    (tmp_path / "here.toml").write_text(LAW.format(since=since, until=until), encoding="utf-8")
+    return "here.toml"
+
+
+def said(path) -> list[str]:
+    with pytest.raises(ConfigError) as refused:
+        load_config(path)
+    return [f"{each.line}: {each.key}: {each.message}" for each in refused.value.problems]
+
+
+def test_a_table_within_the_law_is_read_and_its_law_is_told(table):
+    ran = punto("check-config", str(table()))
+
+    assert ran.returncode == 0
+    assert "law       maximum wager 30000 (WAC 230-15-140)" in ran.stdout
+    assert "law       maximum wagers 6 (WAC 230-15-040)" in ran.stdout
+    assert "maximum wagers 3" not in ran.stdout  # until 2009
+
+
+def test_a_maximum_above_the_laws_is_refused_with_its_source(table):
+    assert said(table(LIMITS.replace("30000", "30001", 1))) == [
+        "12: limits.player: player has a maximum of 30001, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+    ]
+
+
+def test_a_wager_without_a_maximum_is_refused(table):
+    assert said(table("")) == [
+        f"1: limits.{name}: {name} has no maximum, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+        for name in ("player", "banker", "tie")
+    ]
+
+
+@pytest.mark.parametrize(("since", "until", "holds"), [(0, 1, True), (-9, 0, False), (1, 9, False)])
+def test_a_rule_holds_from_its_first_day_until_the_day_when_it_ends(table, tmp_path, since, until, holds):
+    path = table(law=own(tmp_path, day(since), day(until)))
+
+    amounts = [line for line in (said(path) if since <= 0 else []) if "Here 1" in line]
+
+    assert bool(amounts) is holds
+    if since > 0:
+        assert load_config(path).law
+
+
+def test_a_game_with_more_wagers_than_the_law_lets_a_player_have_is_refused(table, tmp_path):
+    assert said(table(law=own(tmp_path, day(-9), day(-1)))) == [
+        "5: table.game: Mini Baccarat lets a player have 3 wagers on a coup, and Here 2 allows 2: use a game file with maximum_wagers"
+    ]
+
+
+@pytest.mark.usefixtures("cheap_passwords")
+async def test_a_change_of_game_is_held_to_the_law_of_the_day(table, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Sup", "supervisor")
+        here.desk.law = load_config(table()).law
+        browser = await here.signed_on("Sup")
+
+        refused = await browser.order("change_game", game="mini-baccarat")
+
+        assert refused.json["code"] == "bad_request"
+        assert "tie has no maximum, and WAC 230-15-140 allows 30000" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"law": "washingtom"}, "9: jurisdiction.law: there is no jurisdiction 'washingtom'; the shipped jurisdictions are: washington; for a jurisdiction file of your own write its path"),
+        ({"law": "none.toml"}, "9: jurisdiction.law: there is no jurisdiction file "),
+        ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, and the table plays in EUR"),
+    ],
+)  # fmt: skip
+def test_a_law_that_cannot_be_used_is_told(table, changed, message):
+    (found,) = said(table(**changed))
+
+    assert found.startswith(message)
+
+
+def test_a_rule_that_never_holds_is_refused(table, tmp_path):
+    (found,) = said(table(law=own(tmp_path, day(1), day(1))))
+
+    assert "until" in found
+    assert "is not after since" in found
