@@ -228,7 +228,7 @@ async def test_several_tables_come_in_one_stream_and_one_that_never_speaks_is_no
         (["a", "b", "c"], "?lang=zh-Hant", "wall?lang=zh-Hant&tables=a,b,c"),
         (["a", "b", "c"], "wall?tables=c,a", "wall?tables=c,a"),
         (["a", "b", "c"], "split", "split?tables=a,b"),
-        (["a", "b", "c"], "split?theme=light%26x=1", "split?theme=light%26x%3D1&tables=a,b"),
+        (["a", "b", "c"], "split?seen=light%26x=1", "split?seen=light%26x%3D1&tables=a,b"),
         (["a", "b", "c"], "split?tables=c,b", "split?tables=c,b"),
     ],
 )
