@@ -11,27 +11,35 @@ COVERED := $(addprefix tests/,baccarat wagers progressive roads table drivers is
 PUNCTUAL := $(shell grep -rl --include='*.py' pytest.mark.punctual tests)
 BY_CHANCE := $(sort $(shell grep -rl --include='*.py' pytest.mark.by_chance tests))
 OTHERS := $(filter-out $(COVERED:%=%/) tests/__pycache__/,$(wildcard tests/*/))
-TOGETHER := -n 4 --dist loadfile --no-loadscope-reorder -m "not soak and not punctual"
+WHENEVER := -m "not soak and not punctual"
 
-.PHONY: demo test check bench soak fmt lock schema examples games fonts screenshots docs release system clean
+.PHONY: demo test test-punctual test-covered test-others check bench soak fmt lock schema examples games fonts screenshots docs release system clean
 
 # GAME is a game that ships, a game file, or `progressive`, which is progressive-2.
 demo: $(READY)
 	$(BIN)/punto demo $(if $(GAME),--game $(GAME)) $(DEMO)
 
-# First what must be covered whole, and is only run under coverage; then all else. What is played many times by chance shows what
-# holds and covers nothing that its neighbours do not: under coverage it would only take three times as long. A file's tests are one worker's, so that
-# what it has prepared serves them all; by their names the last files are short, so that no worker waits long for the other; and
-# what they start again and again is compiled once. Much of it waits for a disk or another process: four workers for two
-# processors. What holds a limit in real time has no more than one neighbour, for it waits nearly all of its time.
+# Three groups at once, so that no processor waits for a disk, a page or a clock. What holds a limit in real time waits nearly
+# all of its time, and goes before the others when it has something to do: they are nice to it. What must be covered whole runs
+# under coverage, and all else without. What is played many times by chance shows what holds and covers nothing that its
+# neighbours do not: under coverage it would only take three times as long. A file's tests are one worker's, so that what it has
+# prepared serves them all; by their names the last files are short, so that no worker waits long for the other. What they start
+# again and again is compiled once.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(READY) $(NODE) system
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TOGETHER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
-	$(BIN)/coverage run -m pytest -n 2 -m punctual $(PUNCTUAL)
+	$(MAKE) --no-print-directory --jobs --output-sync=line test-punctual test-covered test-others
 	$(BIN)/coverage combine -q
 	$(BIN)/coverage report --fail-under=100 --skip-covered
-	$(BIN)/pytest $(TOGETHER) $(BY_CHANCE) $(OTHERS)
+
+test-punctual:
+	$(BIN)/coverage run -m pytest -n 2 -m punctual $(PUNCTUAL)
+
+test-covered:
+	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
+
+test-others:
+	nice $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(WHENEVER) $(BY_CHANCE) $(OTHERS)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

@@ -1,9 +1,12 @@
 """How much of what chance deals, or what is walked through case by case, a test plays: all of it with `make soak` alone."""
 
 import os
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
 import pytest
+
+T = TypeVar("T")
 
 ALL: Final = "PUNTO_PLAY_ALL" in os.environ
 
@@ -11,6 +14,11 @@ ALL: Final = "PUNTO_PLAY_ALL" in os.environ
 def share(of: int, *, one_in: int = 10) -> int:
     """One in ten of so many examples, or all of them with `make soak`."""
     return of if ALL else of // one_in
+
+
+def part(of: Sequence[T], *, one_in: int) -> Sequence[T]:
+    """The first of each so many, or all of them with `make soak`."""
+    return of if ALL else of[::one_in]
 
 
 def soaked(*cases: Any) -> list[Any]:

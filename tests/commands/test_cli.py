@@ -12,6 +12,7 @@ import pytest
 from punto.commands.cli import SUBCOMMANDS, main
 from punto.version import __version__
 from tests import command
+from tests.share import soaked
 
 PUNTO = [sys.executable, "-m", "punto.commands.cli"]
 # Whoever tests may have asked Python not to buffer; the command must do without.
@@ -185,8 +186,10 @@ def test_it_ends_quietly_when_nobody_reads_on():
         (["score", "--help"], BUFFERED),
         (["games"], BUFFERED),
         (["games"], {**BUFFERED, "PYTHONUNBUFFERED": "1"}),
-        (["odds", "--game", "mini-baccarat"], BUFFERED),
-        (["odds", "--game", "dragon-bonus-1", "--json"], BUFFERED),
+        *soaked(
+            (["odds", "--game", "mini-baccarat"], BUFFERED),
+            (["odds", "--game", "dragon-bonus-1", "--json"], BUFFERED),
+        ),
         (["demo", "--rounds", "1", "--port", "0", "--console-port", "0"], BUFFERED),
     ],
 )

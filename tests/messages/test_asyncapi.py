@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.share import soaked
+
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "docs" / "reference" / "asyncapi.json"
 
@@ -49,7 +51,7 @@ def payload_that_is_no_schema(document: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "spoil",
-    [channel_without_address, operation_on_no_channel, payload_that_is_no_schema],
+    [payload_that_is_no_schema, *soaked(channel_without_address, operation_on_no_channel)],
 )
 def test_a_spoilt_document_does_not_pass(spoil, parse, tmp_path):
     document = json.loads(COMMITTED.read_text(encoding="utf-8"))

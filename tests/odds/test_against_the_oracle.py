@@ -20,6 +20,7 @@ from punto.odds.deciding import features_of, terms
 from punto.odds.exact import GameOdds, Position
 from tests.odds import games, oracle
 from tests.odds.oracle import Ended, Shoe, full, of
+from tests.share import part, share
 
 GAMES = {name: load_game(name) for name in shipped_games()}
 ODD = games.game(*games.ODD)
@@ -207,11 +208,12 @@ MANY_SUITS = games.wager(
 )
 
 
+@pytest.mark.in_part
 def test_many_rules_on_suits_in_one_wager_count_as_the_oracle_says():
     game = games.game(MANY_SUITS)
     odds = GameOdds(game)
 
-    for shoe, cards in SHOES.items():
+    for shoe, cards in part([*SHOES.items()], one_in=3):
         assert_agrees(game, odds, of(cards), lambda *_, shoe=shoe: cards_of(shoe))
 
 
@@ -246,7 +248,10 @@ ANY_WAGER = games.wagers()
 
 
 # Without shrinking: an example is small as it is, and shrinking takes longer than a test may.
-@settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@pytest.mark.in_part
+@settings(
+    max_examples=share(12, one_in=3), deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate]
+)
 @given(ANY_WAGER, st.lists(games.shoes(most=9), min_size=3, max_size=3))
 def test_any_wager_counts_as_the_oracle_says_in_any_small_shoe(wager, shoes):
     any_wagers_agree([wager], shoes)

@@ -15,6 +15,7 @@ import pytest
 
 from tests.operators.consoles import Browser, Service
 from tests.service.table_on_a_machine import Program, free_port, inputs, replayed, wait_until
+from tests.share import soaked
 
 LOADED = (
     "import sys; from punto.commands.cli import main\n"
@@ -185,12 +186,12 @@ async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
 @pytest.mark.parametrize(
     ("console", "sentence"),
     [
-        ('certificate = "none.pem"\nkey = "none.pem"', "console.certificate: "),
         ('certificate = "text.pem"\nkey = "text.pem"', "console.certificate: "),
         (
             'host = "192.0.2.1"\ncertificate = "certificate.pem"\nkey = "key.pem"',
             "console.port: cannot listen on 192.0.2.1",
         ),
+        *soaked(('certificate = "none.pem"\nkey = "none.pem"', "console.certificate: ")),
     ],
 )
 def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, tmp_path, certificate):
@@ -207,7 +208,7 @@ def test_what_cannot_be_used_is_said_and_nothing_is_started(console, sentence, t
 CARDS = '[card_reader]\nport = "card-reader"\n[progressive]\nid = "dragon"\nprocedure = "nexus"\ncontribution = "20%"'
 
 
-@pytest.mark.parametrize("sections", ["", CARDS])
+@pytest.mark.parametrize("sections", ["", *soaked(CARDS)])
 def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_path):
     service = Service(tmp_path, sections, game="progressive-2" if sections else "dragon-bonus-1")
     with socket.create_server(("127.0.0.1", service.http)):

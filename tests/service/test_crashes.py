@@ -272,7 +272,14 @@ def player_was_paid_once(evening: Evening, player: Player) -> None:
     ],
 )
 def test_kills_and_pulls_leave_no_trace(evening, slow, pace):
-    go_through(evening, seed=20261120, kills=(share(10, one_in=2), 3), pulls=3, pace=pace, slow=slow)
+    go_through(
+        evening,
+        seed=20261120,
+        kills=(share(9, one_in=3), 3),
+        pulls=share(3, one_in=2) + 1,
+        pace=pace,
+        slow=slow,
+    )
 
 
 @pytest.mark.soak

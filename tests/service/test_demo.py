@@ -32,6 +32,7 @@ from tests.command import punto
 from tests.operators.consoles import Browser
 from tests.service.demos import QUICK, UNHURRIED, consoles_of, demo, opened, played, rounds_of, started
 from tests.service.table_in_this_process import HERE, edited, rows
+from tests.share import soaked
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +112,7 @@ def test_each_demo_has_a_password_of_its_own():
     assert len(passwords) == 2
 
 
-@pytest.mark.parametrize(("number", "rounds_first"), [(signal.SIGINT, 0), (signal.SIGTERM, 2)])
+@pytest.mark.parametrize(("number", "rounds_first"), [(signal.SIGTERM, 2), *soaked((signal.SIGINT, 0))])
 @pytest.mark.punctual
 def test_it_ends_soon_when_told_to_and_leaves_no_noise(number, rounds_first):
     with demo() as process:

@@ -57,6 +57,7 @@ from tests.service.table_on_a_machine import (
 )
 from tests.service.table_on_a_machine import Table as Service
 from tests.service.test_broker import GuardedBroker
+from tests.share import soaked
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
 
 EDGE = topics.RESTRICTED_EDGE
@@ -624,7 +625,7 @@ def advantages(messages: list[dict[str, Any]]) -> list[tuple[int, dict[str, floa
     return [(each["shoe"], {name: -edge for name, edge in edges(each).items()}) for each in messages]
 
 
-@pytest.mark.parametrize("alarm", ["0%", "1%"])
+@pytest.mark.parametrize("alarm", ["1%", *soaked("0%")])
 async def test_an_alarm_is_logged_once_when_it_begins_and_once_when_it_ends(alarm, tmp_path, mosquitto):
     threshold = float(percentage(alarm))
     async with table(tmp_path / "table.db", of_one_deck()) as here:
@@ -788,7 +789,7 @@ def playing(tmp_path: Path) -> Iterator[tuple[Service, Listener]]:
         yield service, listener
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *soaked(signal.SIGINT)])
 def test_a_stop_that_every_process_is_told_of_is_as_quiet(number, playing):
     """As systemd tells it, and Ctrl-C."""
     service, listener = playing

@@ -22,6 +22,7 @@ from punto.commands.cli import main
 from punto.configs.game_files import load_game
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds, positions
+from tests.share import soaked
 
 PUNTO = [sys.executable, "-m", "punto", "simulate"]
 
@@ -227,8 +228,10 @@ def read(path):
     return pyarrow.parquet.read_table(path).to_pylist()
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet"])
-@pytest.mark.parametrize("shoes", [(), ("--shoes",)], ids=["rounds", "shoes"])
+@pytest.mark.parametrize(
+    ("form", "shoes"),
+    [("csv", ("--shoes",)), ("parquet", ()), *soaked(("csv", ()), ("parquet", ("--shoes",)))],
+)
 def test_the_file_has_every_round_that_was_counted(punto, tmp_path, form, shoes):
     path = tmp_path / f"rounds.{form}"
     game = load_game("progressive-3")

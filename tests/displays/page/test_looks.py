@@ -11,6 +11,7 @@ from tests.displays.page.watching import dealt, expect_live
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
 from tests.roads.shoes import rounds
+from tests.share import part, soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -64,6 +65,7 @@ def crowded_table() -> PlayedTable:
     return table
 
 
+@pytest.mark.in_part
 @pytest.mark.parametrize("layout", LAYOUTS)
 async def test_the_whole_board_fits_any_screen(page, broker, layout):
     table = crowded_table()
@@ -72,7 +74,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
         publisher(broker) as out,
         dealt(out, table, Meter(1_234_567_89)),
     ):
-        for width, height in SCREENS[layout]:
+        for width, height in part(SCREENS[layout], one_in=3):
             await page.set_viewport_size({"width": width, "height": height})
             await page.goto(address + LAYOUTS[layout])
             await expect(page.locator(".board").first).to_have_class("board live")
@@ -97,7 +99,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
             assert await page.evaluate(OUT_OF_ITS_PANEL) == [], screen
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
+@pytest.mark.parametrize("theme", ["dark", *soaked("light")])
 @pytest.mark.parametrize("layout", LAYOUTS)
 async def test_axe_finds_no_fault(page, broker, layout, theme):
     table = PlayedTable(seed=342)

@@ -16,6 +16,7 @@ from tests.game_manager.pages.office import ANOTHER_EXECUTIVE, EXECUTIVE, approv
 from tests.operators.pages.parts import at_work
 from tests.operators.pages.test_reach import OUTLINE, OUTSIDE, TARGETS, faults_of
 from tests.service.table_in_this_process import rows
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -275,7 +276,7 @@ async def test_a_dealer_is_sent_back_to_the_dealers_page(page, tmp_path):
         await expect(page).to_have_url(f"{here.address}/dealer")
 
 
-@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1280, 800), ("dark", 768, 1024)])
+@pytest.mark.parametrize(("scheme", "width", "height"), [("dark", 768, 1024), *soaked(("light", 1280, 800))])
 async def test_everybody_can_use_it_in_light_and_in_dark(page, scheme, width, height, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00") as (home, here):
         await a_weekend(home)

@@ -6,6 +6,7 @@ from playwright.async_api import Page, expect
 from tests.operators.pages.parts import at_work, console_of, consoles, house
 from tests.operators.pages.test_reach import hold_up
 from tests.operators.pages.test_supervisor import order
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -56,7 +57,7 @@ async def test_an_order_waits_until_a_second_person_approves_it_at_their_own_pag
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
 
 
-@pytest.mark.parametrize("who", ["ana", "omar"])
+@pytest.mark.parametrize("who", ["ana", *soaked("omar")])
 async def test_an_order_that_is_declined_or_taken_back_has_not_happened(browser, tmp_path, who):
     async with (
         consoles(tmp_path, house(approval=("void_coup",)), at_page=False) as here,

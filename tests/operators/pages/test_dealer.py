@@ -26,6 +26,7 @@ from tests.operators.pages.parts import (
 )
 from tests.operators.pages.test_reach import hold_up
 from tests.service.table_in_this_process import eventually, rows
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -403,7 +404,7 @@ AWAY = LinkHealth("127.0.0.1:1883", False, "Connection refused", datetime.now(UT
 HERE = LinkHealth("/dev/serial/by-id/keypad", True, "", datetime.now(UTC), "KP-000123", {})
 
 
-@pytest.mark.parametrize("name", ["mei", "omar"])
+@pytest.mark.parametrize("name", ["mei", *soaked("omar")])
 async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser, tmp_path, name):
     links = {"keypad": HERE, "broker": AWAY}
     async with consoles(tmp_path, fitted=Fitted(links=lambda: links)) as here, console_of(browser) as page:
@@ -438,7 +439,7 @@ async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser
         await expect(lines.nth(2)).to_contain_text("online")  # a view later, in the dialog too
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080), (1024, 768)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((1920, 1080), (1024, 768))])
 @pytest.mark.parametrize("name", ["mei", "omar"])
 async def test_a_message_covers_no_button_and_moves_none(browser, tmp_path, name, width, height):
     async with consoles(tmp_path) as here, console_of(browser, width, height) as page:
@@ -455,7 +456,7 @@ async def test_a_message_covers_no_button_and_moves_none(browser, tmp_path, name
         assert await page.evaluate(COVERED) == []
 
 
-@pytest.mark.parametrize("name", ["mei", "omar"])
+@pytest.mark.parametrize("name", ["mei", *soaked("omar")])
 async def test_a_phone_shows_sign_off_and_a_touch_screen_no_keys(browser, tmp_path, name):
     async with consoles(tmp_path) as here, console_of(browser, 390, 844, touch=True) as page:
         await here.load()

@@ -16,6 +16,7 @@ from punto.controller.orders.desk import Fitted
 from punto.drivers.base import CardAnswer
 from tests.operators.pages.parts import PASSWORD, TableWithConsoles, at_work, console_of, consoles, headline
 from tests.operators.pages.test_reach import hold_up
+from tests.share import soaked
 from tests.table.croupier import settings as table_settings
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -173,7 +174,7 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
         await expect(page.locator("#meter")).to_have_text("$10,000.40")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((390, 844))])
 async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tmp_path, width, height):
     async with (
         consoles(tmp_path, progressive_house("aquarius")) as here,
@@ -374,7 +375,7 @@ async def test_a_table_without_a_progressive_has_nothing_of_it_and_its_last_hand
     await expect(page.locator("#last-hands")).to_be_visible()
 
 
-@pytest.mark.parametrize(("name", "may"), [("omar", True), ("ike", True), ("tove", False)])
+@pytest.mark.parametrize(("name", "may"), [("omar", True), ("tove", False), *soaked(("ike", True))])
 async def test_who_may_read_the_meters_books_comes_to_the_game_manager_by_a_link_and_back(
     browser, tmp_path, name, may
 ):

@@ -9,7 +9,8 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.state import Phase
 from punto.controller.accounts.roles import Role
-from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, at_work, sign_on
+from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, sign_on, signed_on
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -17,16 +18,16 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 async def test_a_dealer_who_signs_on_unlocks_the_table_and_has_the_dealers_page(page, here):
     assert here.phase() is Phase.LOCKED
 
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     assert page.url == f"{here.address}/dealer"
     await expect(page.locator("#you")).to_have_text("mei, dealer")
     assert (here.phase(), here.table.state.operator) == (Phase.CLOSED, "mei")
 
 
-@pytest.mark.parametrize("name", ["omar", "tove", "ike"])
+@pytest.mark.parametrize("name", ["omar", *soaked("tove", "ike")])
 async def test_everybody_else_has_the_supervisors_page(page, here, name):
-    await at_work(page, here, name)
+    await signed_on(page, here, name)
 
     assert page.url == f"{here.address}/supervisor"
 
@@ -49,7 +50,7 @@ async def test_an_account_that_is_locked_out_is_told_so_and_supervisors_have_an_
 
     await expect(page.get_by_role("alert")).to_contain_text("Locked out after too many wrong passwords")
     other = await browser.new_page()
-    await at_work(other, here, "omar")
+    await signed_on(other, here, "omar")
     await expect(other.locator("#trouble-list")).to_contain_text("account is locked out")
     await other.close()
 
@@ -66,11 +67,13 @@ async def signs_on_here(page, name):
     ("path", "name"),
     [
         ("/dealer", "mei"),
-        ("/dealer", "omar"),
-        ("/supervisor", "tove"),
         ("/supervisor#hands/1", "omar"),
-        ("/game-manager", "omar"),
-        ("/game-manager#reconcile", "ike"),
+        *soaked(
+            ("/dealer", "omar"),
+            ("/supervisor", "tove"),
+            ("/game-manager", "omar"),
+            ("/game-manager#reconcile", "ike"),
+        ),
     ],
 )
 async def test_a_page_without_a_session_goes_to_the_sign_on_page_and_who_signs_on_to_that_page(
@@ -87,15 +90,17 @@ async def test_a_page_without_a_session_goes_to_the_sign_on_page_and_who_signs_o
 @pytest.mark.parametrize(
     "to",
     [
-        "https://example.com/",
         "//example.com/supervisor",
-        "/\\example.com",
-        "/supervisor@example.com",
         "/supervisor/../elsewhere",
         "javascript:alert(1)",
-        "/dealer\n",
-        "/api/session",
-        "",
+        *soaked(
+            "https://example.com/",
+            "/\\example.com",
+            "/supervisor@example.com",
+            "/dealer\n",
+            "/api/session",
+            "",
+        ),
     ],
 )
 async def test_after_signing_on_nobody_is_sent_elsewhere_than_to_the_consoles_own_pages(page, here, to):
@@ -106,7 +111,7 @@ async def test_after_signing_on_nobody_is_sent_elsewhere_than_to_the_consoles_ow
 
 
 @pytest.mark.parametrize(
-    ("name", "comes_to"), [("mei", "/dealer"), ("tove", "/supervisor"), ("vera", "/game-manager")]
+    ("name", "comes_to"), [("vera", "/game-manager"), *soaked(("mei", "/dealer"), ("tove", "/supervisor"))]
 )
 async def test_who_may_not_have_the_page_that_was_asked_for_has_their_own(page, here, name, comes_to):
     if name == "vera":
@@ -121,7 +126,7 @@ async def test_who_may_not_have_the_page_that_was_asked_for_has_their_own(page, 
 
 
 async def test_whoever_is_signed_on_already_need_not_sign_on_again(page, here):
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     await page.goto(here.address)
 
@@ -138,7 +143,7 @@ async def gives_an_order(page, here):
 
 
 async def test_a_page_that_is_loaded_again_stays_signed_on_and_gives_orders(page, here):
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     await page.reload()
     await page.wait_for_selector("body.live")
@@ -146,7 +151,7 @@ async def test_a_page_that_is_loaded_again_stays_signed_on_and_gives_orders(page
 
 
 async def test_another_tab_has_the_session_from_one_that_is_open(page, here):
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     another = await page.context.new_page()
 
     await another.goto(f"{here.address}/supervisor")
@@ -158,7 +163,7 @@ async def test_another_tab_has_the_session_from_one_that_is_open(page, here):
 
 
 async def test_a_tab_that_no_open_page_tells_the_token_has_its_user_sign_on(page, here):
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     another = await page.context.new_page()
     await page.close()
 
@@ -169,7 +174,7 @@ async def test_a_tab_that_no_open_page_tells_the_token_has_its_user_sign_on(page
 
 
 async def test_a_tab_with_the_token_of_an_earlier_session_has_that_of_the_one_that_is_open(page, here):
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     another = await page.context.new_page()
     await another.goto(f"{here.address}/supervisor")
     await another.wait_for_selector("body.live")
@@ -183,7 +188,7 @@ async def test_a_tab_with_the_token_of_an_earlier_session_has_that_of_the_one_th
 async def test_a_page_whose_token_is_of_an_earlier_session_gives_no_order_and_has_its_user_sign_on(
     page, here
 ):
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     before = here.table.journal.last_seq
     await page.evaluate("sessionStorage.clear()")
 
@@ -198,7 +203,7 @@ async def test_a_page_whose_token_is_of_an_earlier_session_gives_no_order_and_ha
 
 
 async def test_a_page_of_another_port_learns_no_token(page, here):
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     other = await page.context.new_page()
     async with other_port() as address:
         await other.goto(address)
@@ -236,7 +241,7 @@ async def other_port():
 
 
 async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page, here):
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     accounts = here.account()
     accounts.set_disabled("mei", disabled=True)
@@ -248,7 +253,7 @@ async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page,
 
 async def test_who_was_signed_off_at_the_supervisors_pages_comes_back_to_where_they_were(page, here):
     await page.clock.install()
-    await at_work(page, here, "omar")
+    await signed_on(page, here, "omar")
     await page.keyboard.press("F8")
 
     await page.clock.fast_forward("15:05")
@@ -259,7 +264,7 @@ async def test_who_was_signed_off_at_the_supervisors_pages_comes_back_to_where_t
 
 
 async def test_signing_off_ends_the_session_and_not_the_game(page, here):
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
     await here.load()
 
     await page.get_by_role("button", name="Sign off").click()
@@ -271,7 +276,7 @@ async def test_signing_off_ends_the_session_and_not_the_game(page, here):
 
 
 async def test_a_dealer_has_no_supervisors_page(page, here):
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     await page.goto(f"{here.address}/supervisor")
 
@@ -280,7 +285,7 @@ async def test_a_dealer_has_no_supervisors_page(page, here):
 
 async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
     await page.clock.install()
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
 
     await page.clock.fast_forward("15:05")
 
@@ -292,7 +297,7 @@ async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
 @pytest.mark.parametrize(("name", "stays"), [("mei", True), ("omar", False)])
 async def test_dealing_is_the_dealers_work_and_watching_the_report_of_it_is_none(page, here, name, stays):
     await page.clock.install()
-    await at_work(page, here, name)
+    await signed_on(page, here, name)
     await here.load()
     await page.keyboard.press("F8")
     await page.keyboard.press("Escape")
@@ -308,7 +313,7 @@ async def test_dealing_is_the_dealers_work_and_watching_the_report_of_it_is_none
 
 async def test_who_is_inactive_is_warned_and_stays_by_touching_the_screen(page, here):
     await page.clock.install()
-    await at_work(page, here, "mei")
+    await signed_on(page, here, "mei")
     await expect(page.locator("#idle")).to_be_hidden()
 
     await page.clock.fast_forward("14:30")

@@ -19,6 +19,7 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -320,7 +321,7 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
         assert page.url == f"{here.address}/supervisor"
 
 
-@pytest.mark.parametrize("said", ["the same", "something else", "no more"])
+@pytest.mark.parametrize("said", ["something else", *soaked("the same", "no more")])
 async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_for_it(said, page, here):
     await here.load()
     await here.draw("KS 2S")
@@ -526,7 +527,7 @@ async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
     await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
 
 
-@pytest.mark.parametrize(("name", "may"), [("ike", []), ("tove", ["resume_play"])])
+@pytest.mark.parametrize(("name", "may"), [("tove", ["resume_play"]), *soaked(("ike", []))])
 async def test_an_auditor_orders_nothing_and_a_technician_no_money(page, here, name, may):
     await here.load()
     await here.draw(PLAYER_NATURAL + " KS")
