@@ -10,8 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from punto.baccarat.coup import Side
-from punto.baccarat.table.settings import FACE_UP_ONLY
-from punto.baccarat.wagers.definition import Game, Limits, Wager
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Limits, Wager
 from punto.baccarat.wagers.pay import PUSH
 from punto.baccarat.wagers.words import words
 from punto.commands.arguments import decks_text, percent

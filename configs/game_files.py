@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from punto.baccarat.wagers.completeness import Fault, faults
-from punto.baccarat.wagers.definition import Game, Rule
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Rule
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Path_, TomlFile, read, typed
 
@@ -91,6 +91,7 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
         if not (text.strip() and len(text) <= _LONGEST and text.isprintable()):
             message = f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}"
             yield file.problem(place, message)
+    yield from _wrong_of_hidden_cards(file, game)
     titles = [wager.title for wager in game.wagers]
     for number, wager in enumerate(game.wagers):
         at = ("wagers", number)
@@ -106,6 +107,22 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
             yield from _misnamed(file, (*at, "rules", nth), rule.name)
             if (no_win := _no_win(rule)) is not None:
                 yield file.problem((*at, "rules", nth, "pays"), no_win)
+
+
+def _wrong_of_hidden_cards(file: TomlFile, game: Game) -> Iterator[Problem]:
+    """What a file says wrongly of a game whose cards lie face down at first: a shoe must not read them in a variation."""
+    if not game.hides_cards:
+        return
+    if game.dealt != "face_down":
+        yield file.problem(
+            ("reveal",), 'reveal = "dealer" hides the cards at first: write dealt = "face_down" too'
+        )
+    if not game.variation and (own := game.outside_the_letter) is not None:
+        message = (
+            f"{own.title} is not a wager of the games that a shoe may read face down, so this game is a variation: "
+            f'write variation = true. Approval letter: "{FACE_UP_ONLY}"'
+        )
+        yield file.problem(("wagers", game.wagers.index(own)), message)
 
 
 def _misnamed(file: TomlFile, place: Path_, name: str) -> Iterator[Problem]:

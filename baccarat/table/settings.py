@@ -4,15 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
-from punto.baccarat.wagers.definition import Game
-
-FACE_UP_ONLY = (
-    "The card recognition feature must not be used with any variations or proprietary versions of Mini "
-    "Baccarat or Baccarat or any other card game other than those specifically identified above unless all "
-    "cards in the game are dealt face up in accordance with the game rules."
-)
-"""Approval letter of 23 February 2012, second requirement (sheet 001)."""
-
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game
 
 ApprovedOrder = Literal[
     "void_coup", "correct_card", "correct_round", "void_round", "resume_play", "accept_shoe", "change_game"

@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from punto.baccarat.table.settings import FACE_UP_ONLY, Settings
-from punto.baccarat.wagers.definition import Limits
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Limits
 from punto.commands import check_config
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import ConfigError

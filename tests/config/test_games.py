@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.table.events import ServiceStarted
-from punto.baccarat.table.settings import FACE_UP_ONLY, Settings
+from punto.baccarat.table.settings import Settings
+from punto.baccarat.wagers.definition import FACE_UP_ONLY
 from punto.baccarat.wagers.settlement import PlacedWager, settle
 from punto.configs.game_files import load_game, shipped_games
 from punto.configs.problems import ConfigError
@@ -16,6 +17,12 @@ from tests.wagers.coups import OVER_ZERO, coup
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 GOOD = (FOLDER / "dai-bacc.toml").read_text(encoding="utf-8")
+OF_THE_LETTER = {
+    "mini-baccarat",
+    "midi-baccarat",
+    *(f"dragon-bonus-{number}" for number in (1, 2, 3)),
+    *(f"progressive-{table}" for table in ("1", "1-five-dollar", "2", "3")),
+}
 METERED = (FOLDER / "progressive-1.toml").read_text(encoding="utf-8")
 
 
@@ -23,6 +30,33 @@ METERED = (FOLDER / "progressive-1.toml").read_text(encoding="utf-8")
 def test_a_shipped_game_can_be_played_and_has_its_files_name(name):
     assert load_game(name).name == name
     assert load_game(str(FOLDER / f"{name}.toml")) == load_game(name)
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_a_shoe_cannot_read_a_copy_of_a_variation_whose_cards_are_hidden(name, tmp_path):
+    """By the letter's second requirement (sheet 001), whatever the copy says of itself."""
+    text = "".join(
+        line
+        for line in (FOLDER / f"{name}.toml").read_text(encoding="utf-8").splitlines(keepends=True)
+        if not line.startswith(("variation", "dealt", "reveal"))
+    )
+    own = tmp_path / "own.toml"
+    own.write_text(f'reveal = "dealer"\n{text}', encoding="utf-8")
+    with pytest.raises(ConfigError, match='hides the cards at first: write dealt = "face_down" too'):
+        load_game(str(own))
+
+    own.write_text(f'reveal = "dealer"\ndealt = "face_down"\n{text}', encoding="utf-8")
+    if name in OF_THE_LETTER:
+        assert Settings(table="baccarat-1", name="Baccarat 1", game=load_game(str(own))).cards == "shoe"
+        return
+    with pytest.raises(
+        ConfigError, match=r"write variation = true\. Approval letter: \"The card recognition"
+    ):
+        load_game(str(own))
+
+    own.write_text(f'reveal = "dealer"\ndealt = "face_down"\nvariation = true\n{text}', encoding="utf-8")
+    with pytest.raises(ValueError, match="so its cards must be keyed"):
+        Settings(table="baccarat-1", name="Baccarat 1", game=load_game(str(own)))
 
 
 def test_all_that_is_in_the_folder_ships():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from punto.baccarat.table.settings import FACE_UP_ONLY
+from punto.baccarat.wagers.definition import FACE_UP_ONLY
 from punto.baccarat.wagers.words import words
 from punto.commands.cli import main
 from punto.commands.games_page import games, page

@@ -1,6 +1,6 @@
 import pytest
 
-from punto.baccarat.table.settings import FACE_UP_ONLY
+from punto.baccarat.wagers.definition import FACE_UP_ONLY
 from tests.table.croupier import settings
 
 KEY_THEM = (
