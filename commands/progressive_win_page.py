@@ -49,7 +49,7 @@ def main(args: argparse.Namespace) -> int:
     zone = ZoneInfo("UTC" if config.progressive is None else config.progressive.zone)
     # Only the service can record an original, so this page is a copy.
     printed = Print(ts=timestamp(datetime.now(UTC)), who="command line", original=False, input=None)
-    page = win_page(found, printed, config.table.name, config.table.currency, zone)
+    page = win_page(found, printed, config.settings().title, config.table.currency, zone)
     try:
         _print(page, args)
     except (OSError, PrinterError) as error:

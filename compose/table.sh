@@ -9,6 +9,7 @@ version = 1
 id = "$1"
 name = "Baccarat ${1#table-}"
 game = "dragon-bonus-1"
+simulation = true
 
 [shoe]
 port = "shoe"

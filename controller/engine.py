@@ -252,12 +252,14 @@ class Engine:
                 id=f"{self.state.settings.table}/event/{effect.number}",
                 seq=effect.number,
                 ts=moment,
+                simulation=self.state.settings.simulation,
                 happening=effect.happening,
             )
             self._outbox.put(self._topic(topics.EVENT), message.wire())
         else:
             id_ = f"{self.state.settings.table}/restricted/card/{seq}/{effect.position or 0}"
-            card = RestrictedCard(id=id_, seq=seq, ts=moment, card=effect)
+            simulation = self.state.settings.simulation
+            card = RestrictedCard(id=id_, seq=seq, ts=moment, simulation=simulation, card=effect)
             self._outbox.put(self._topic(topics.RESTRICTED_CARD), card.wire())
 
     def _after(self, before: TableState) -> None:

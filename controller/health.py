@@ -32,11 +32,12 @@ class HealthReport:
     def message(self, now: datetime, links: Mapping[str, LinkHealth]) -> Health:
         """The next report; `links` has the devices' links by the devices' names."""
         self._reports += 1
-        table = self._engine.state.settings.table
+        settings = self._engine.state.settings
         return Health(
-            id=f"{table}/health/{timestamp(now)}",
+            id=f"{settings.table}/health/{timestamp(now)}",
             seq=self._reports,
             ts=timestamp(now),
+            simulation=settings.simulation,
             valid_until=timestamp(now + _HOLDS),
             uptime_seconds=round(time.monotonic() - self._started, 3),
             inputs=self._engine.seq,

@@ -98,12 +98,16 @@ class Broker:
         if engine.restricted:
             self.retain(
                 topics.RESTRICTED_HEAD,
-                lambda now: head_message(topic.table, journal.head.seq, str(journal.head), now),
+                lambda now: head_message(engine.state.settings, journal.head.seq, str(journal.head), now),
             )
 
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Also send this retained message when it is due, unless `build` returns None."""
         self._builders[name] = build
+
+    @property
+    def _simulation(self) -> bool:
+        return self._engine.state.settings.simulation
 
     def health(self) -> LinkHealth:
         """The present state of the connection."""
@@ -143,6 +147,7 @@ class Broker:
             id=f"{self._topic.table}/availability/{state}/{self._connection}",
             seq=0,
             ts=timestamp(now),
+            simulation=self._simulation,
             state=state,
             reason=reason,
             since=timestamp(self._since if state == "online" else now),
@@ -198,7 +203,14 @@ class Broker:
                 for ts, game, record in rounds:
                     await sender.room()
                     id_ = f"{self._topic.table}/round/{record.round}"
-                    message = Round(id=id_, seq=record.round, ts=ts, game=game, round=public_round(record))
+                    message = Round(
+                        id=id_,
+                        seq=record.round,
+                        ts=ts,
+                        simulation=self._simulation,
+                        game=game,
+                        round=public_round(record),
+                    )
                     sender.send(self._topic(topics.ROUND), message.wire())
                 await sender.all_taken()
                 # Now the broker has them all. After a crash before this line, consumers get rounds again, with the same ids.
@@ -256,6 +268,7 @@ class Broker:
             id=f"{self._topic.table}/wager/{seq if is_input else now}",
             seq=seq,
             ts=now,
+            simulation=self._simulation,
             request=request,
             seat=seat,
             accepted=code is None,
@@ -286,7 +299,7 @@ class Broker:
         now = timestamp(datetime.now(UTC))
         # If the client corrects its request and sends it with the same id, the answer has another id.
         id_ = f"{self._topic.table}/response/{request if error is None else now}"
-        return Response(id=id_, seq=0, ts=now, request=request, error=error)
+        return Response(id=id_, seq=0, ts=now, simulation=self._simulation, request=request, error=error)
 
     async def _rounds(self, asked: RoundsRequest) -> Message:
         last = self._journal.last_round
@@ -295,6 +308,7 @@ class Broker:
             id=f"{self._topic.table}/response/{asked.id}",
             seq=last,
             ts=timestamp(datetime.now(UTC)),
+            simulation=self._simulation,
             request=asked.id,
             rounds=tuple(public_round(record) for _, _, record in found),
             more=bool(found) and found[-1][2].round < last,

@@ -185,7 +185,7 @@ class _Service:
         for each in self.doors:
             broker.retain(topics.device(each.device), each.message)
         if config.edge is not None:
-            edge = LiveEdge(config.table.id, config.edge.share, self.outbox)
+            edge = LiveEdge(self.engine.state.settings, config.edge.share, self.outbox)
             engine.watchers.append(edge.see)
             edge.see(engine.state, engine.seq)  # the start may be in mid-shoe
             broker.retain(topics.RESTRICTED_EDGE, edge.message)
@@ -303,6 +303,7 @@ def _broker(
             id=f"{config.table.id}/info/{__version__}/{config.digest()}",
             seq=0,
             ts=timestamp(now),
+            simulation=config.table.simulation,
             version=__version__,
             components=components,
             configuration_digest=config.digest(),

@@ -20,6 +20,7 @@ version = 1
 id = "bench"
 name = "Test bench"
 game = "dragon-bonus-1"
+simulation = true
 [shoe]
 port = "shoe"
 [record]

@@ -7,7 +7,7 @@ from punto.baccarat.table import dealing, events, progressive
 from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
-from punto.baccarat.table.shoe_events import OFFERED, hear, let_in, put_aside
+from punto.baccarat.table.shoe_events import OFFERED, accept, put_aside
 from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.wagers.definition import Game
@@ -60,7 +60,7 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
         case kinds.AcknowledgeAlarm(number=number):
             _acknowledge(turn, number)
         case _:
-            _accept_shoe(turn, order.serial)
+            accept(turn, order.serial)
 
 
 def _refuse_while_stopped(turn: Turn) -> None:
@@ -254,18 +254,6 @@ def _resume(turn: Turn, reason: str) -> None:
     dealing.take_backlog(turn)
 
 
-def _accept_shoe(turn: Turn, serial: str) -> None:
-    offered = turn.state.link.offered
-    if offered is None:
-        raise RefusedError("no_shoe_offered", "no shoe waits to be accepted")
-    if offered.serial != serial:
-        raise RefusedError("other_shoe", f"the shoe that waits is {offered.serial}, not {serial}")
-    hear(turn, offered)
-    if turn.state.link.online:
-        turn.change_link(reason="connected")
-    let_in(turn, offered, f"shoe {serial} accepted")
-
-
 def _acknowledge(turn: Turn, number: int) -> None:
     found = next((each for each in turn.state.alarms if each.number == number), None)
     if found is None:
@@ -367,6 +355,12 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         raise RefusedError(
             "other_table",
             f"this record is of table {state.settings.table!r}, but the configuration is of {event.settings.table!r}",
+        )
+    if state.configured is not None and event.settings.simulation != state.configured.simulation:
+        record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
+        raise RefusedError(
+            "simulation_differs",
+            f"this record is of {record}, but the configuration is of {configuration}: give it a record of its own",
         )
     if event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:

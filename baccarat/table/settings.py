@@ -26,6 +26,7 @@ class Settings:
     - `coups_after_cut_card`: the number of further coups if the cut card comes in mid-coup.
     - `overdraw`: the use of an overdrawn card after a supervisor has seen it.
     - `approval`: the orders that a second person must approve.
+    - `simulation`: the table is not played for money, so its shoe may be a virtual one.
     - `progressive`: the progressive that the table is linked to, None if it is not linked.
 
     Raises:
@@ -50,6 +51,7 @@ class Settings:
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
     approval: tuple[ApprovedOrder, ...] = ()
+    simulation: bool = False
     progressive: ProgressiveSettings | None = None
 
     def __post_init__(self) -> None:
@@ -71,6 +73,11 @@ class Settings:
         ):
             if not lowest <= value <= highest:
                 raise ValueError(f"{name} must be from {lowest} to {highest}, not {value}")
+
+    @property
+    def title(self) -> str:
+        """The table's name for people: on every page and report of a simulation it says so."""
+        return f"{self.name} · SIMULATION" if self.simulation else self.name
 
     def _check_progressive(self) -> None:
         if self.progressive is None:

@@ -7,10 +7,14 @@ from punto.baccarat.table import events
 from punto.baccarat.table.dealing import AT_PLAY, open_betting, take, take_backlog
 from punto.baccarat.table.effects import CardHeld, ShoeLinkChanged
 from punto.baccarat.table.state import Bookmark, Phase, ShoeLink, Stop, TableState
-from punto.baccarat.table.turn import Turn
+from punto.baccarat.table.turn import RefusedError, Turn
 
 OFFERED: Final = "shoe_not_accepted"
 """The code of the stop that ends with `AcceptShoe`."""
+_NO_SIMULATION: Final = "the shoe is virtual, and this table is not a simulation"
+_SIMULATE: Final = "connect a real shoe, or write simulation = true in [table] and start the service again"
+VIRTUAL: Final = "virtual-shoe"
+"""The component by which a simulated shoe says what it is. A table takes it only in a simulation."""
 
 
 def on_shoe_event(turn: Turn, event: events.ShoeEvent) -> None:
@@ -37,10 +41,12 @@ def on_shoe_event(turn: Turn, event: events.ShoeEvent) -> None:
 def _on_hello(turn: Turn, hello: events.ShoeHello) -> None:
     if not turn.state.link.online:
         turn.change_link(late_before=hello.next_record)
-    objection = objection_to(turn.state, hello)
+    virtual = _only_simulated(turn.state, hello)
+    objection = _NO_SIMULATION if virtual else objection_to(turn.state, hello)
     if objection is not None:
         turn.change_link(online=True, reason=objection, offered=hello)
-        refused = Stop(code=OFFERED, text=f"{objection}: a supervisor must accept the shoe {hello.serial}")
+        remedy = _SIMULATE if virtual else f"a supervisor must accept the shoe {hello.serial}"
+        refused = Stop(code=OFFERED, text=f"{objection}: {remedy}")
         if refused not in turn.state.stops:
             _end_refusal(turn)
             turn.stop(refused)
@@ -68,6 +74,31 @@ def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
     if hello.log != known.log or hello.next_record < known.expected:
         return f"the shoe {hello.serial} has lost its memory of this shoe of cards"
     return None
+
+
+def accept(turn: Turn, serial: str) -> None:
+    """Take the shoe that waits for a supervisor, whose serial number this is.
+
+    Raises:
+        RefusedError: no shoe waits, it is another one, or it is virtual and the table is not a simulation.
+    """
+    offered = turn.state.link.offered
+    if offered is None:
+        raise RefusedError("no_shoe_offered", "no shoe waits to be accepted")
+    if offered.serial != serial:
+        raise RefusedError("other_shoe", f"the shoe that waits is {offered.serial}, not {serial}")
+    if _only_simulated(turn.state, offered):
+        raise RefusedError("virtual_shoe", f"{_NO_SIMULATION}: {_SIMULATE}")
+    hear(turn, offered)
+    if turn.state.link.online:
+        turn.change_link(reason="connected")
+    let_in(turn, offered, f"shoe {serial} accepted")
+
+
+def _only_simulated(state: TableState, hello: events.ShoeHello) -> bool:
+    """Whether this shoe is virtual, and this table neither a simulation nor keyed."""
+    of_cards = state.settings.cards == "shoe" and not state.settings.simulation
+    return of_cards and any(part.name == VIRTUAL for part in hello.components)
 
 
 def put_aside(link: ShoeLink) -> ShoeLink:

@@ -30,6 +30,7 @@ version = 1
 id = "{table}"
 name = {name}
 game = {game}
+simulation = true
 {cards}
 {limits}
 {progressive}

@@ -91,7 +91,8 @@ export function showTop(view, page) {
   showWaiting(view);
   document.title = `${state.name}, ${page}`;
   put("table-name", state.name);
-  put("game", operator === null ? state.game : `${state.game} · ${t("operator", { name: operator })}`);
+  const posted = state.maximum_wagers === null ? "" : t("maximum_wagers", { wagers: state.maximum_wagers });
+  put("game", [state.game, operator && t("operator", { name: operator }), posted].filter(Boolean).join(" · "));
   put("shoe-number", state.shoe.number);
   put("hand-number", state.shoe.coup);
   put("cards-left", state.shoe.cards_left);

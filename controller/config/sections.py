@@ -64,6 +64,10 @@ class TableConfig(Section):
     """
     approval: tuple[ApprovedOrder, ...] = ()
     """Orders that a second person must approve."""
+    simulation: bool = False
+    """Whether the table is a simulation. Only then it takes a virtual shoe (`punto shoe`), and all its pages, messages and reports
+    say that they are of a simulation.
+    """
 
     @field_validator("currency")
     @classmethod

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 from punto.baccarat.table.events import Event
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages import topics
@@ -36,8 +37,8 @@ class DeviceDoor(Generic[_Driver]):
 
     def message(self, now: datetime) -> Device:
         """The device's state and identity."""
-        table, health = self._engine.state.settings.table, self._driver.health()
-        return device_message(table, self._engine.seq, self.device, health, now)
+        settings, health = self._engine.state.settings, self._driver.health()
+        return device_message(settings, self._engine.seq, self.device, health, now)
 
     def health(self) -> LinkHealth:
         """The present state of the device's link."""
@@ -86,12 +87,13 @@ _WARNINGS: Final = {
 }
 
 
-def device_message(table: str, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
+def device_message(settings: Settings, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
     """The message of a device's state and identity; `seq` is the number of the last input."""
     return Device(
-        id=f"{table}/devices/{device}/{timestamp(health.since)}",
+        id=f"{settings.table}/devices/{device}/{timestamp(health.since)}",
         seq=seq,
         ts=timestamp(now),
+        simulation=settings.simulation,
         device=device,
         state="online" if health.connected else "offline",
         reason=health.reason or "connected",
@@ -105,9 +107,9 @@ def console_devices(
     state: TableState, seq: int, shoe_since: datetime, links: Mapping[str, LinkHealth], now: datetime
 ) -> Iterator[ConsoleDevice]:
     """The shoe, if the table has one, and all other links, by their names."""
-    table, others = state.settings.table, {name: link for name, link in links.items() if name != "shoe"}
+    settings, others = state.settings, {name: link for name, link in links.items() if name != "shoe"}
     shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
-    for each in [*shoe, *(device_message(table, seq, name, link, now) for name, link in others.items())]:
+    for each in [*shoe, *(device_message(settings, seq, name, link, now) for name, link in others.items())]:
         words = each.device.replace("_", " ")
         warning = _WARNINGS.get(each.device, f"The {words} is offline: check its power and its cable.")
         yield ConsoleDevice(

@@ -14,6 +14,7 @@ from typing import Final
 
 import structlog
 
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.controller.edge.left import Left, left_of
 from punto.controller.edge.worker import OddsError, Worker
@@ -47,8 +48,8 @@ class _Valued:
 class LiveEdge:
     """Computes the edges of one table. Above `alarm`, a players' advantage (a share of the stake) is an alarm."""
 
-    def __init__(self, table: str, alarm: Fraction, outbox: Outbox) -> None:
-        self._table = table
+    def __init__(self, settings: Settings, alarm: Fraction, outbox: Outbox) -> None:
+        self._settings = settings
         self._alarm = alarm
         self._outbox = outbox
         self._worker = Worker()
@@ -98,9 +99,10 @@ class LiveEdge:
         if valued is None or self._wanted is None or valued.left.shoe != self._wanted[1].shoe:
             return None
         return Edge(
-            id=f"{self._table}/restricted/edge/{valued.seq}",
+            id=f"{self._settings.table}/restricted/edge/{valued.seq}",
             seq=valued.seq,
             ts=timestamp(now),
+            simulation=self._settings.simulation,
             valid_until=timestamp(now + _HOLDS),
             shoe=valued.left.shoe,
             round=valued.left.round,

@@ -11,6 +11,7 @@ from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
 from punto.baccarat.table.progressive import what_waits
 from punto.baccarat.table.sensors import alarm_code, fault_text
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Phase, RoundRecord, TablesProgressive, TableState
 from punto.baccarat.wagers.definition import Game
@@ -57,9 +58,10 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         id=f"{settings.table}/state/{seq}",
         seq=seq,
         ts=timestamp(now),
+        simulation=settings.simulation,
         valid_until=timestamp(now + STATE_HOLDS),
         table=settings.table,
-        name=settings.name,
+        name=settings.title,
         game=settings.game.title,
         currency=settings.currency,
         phase=state.phase,
@@ -82,6 +84,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         else Result.model_validate(public_round(state.last), from_attributes=True),
         seats=settings.seats,
         limits=wager_limits(settings.game),
+        maximum_wagers=settings.game.maximum_wagers,
     )
 
 
@@ -157,6 +160,7 @@ def scoreboard_message(state: TableState, now: datetime) -> Scoreboard:
         id=f"{state.settings.table}/scoreboard/{state.shoe}/{last_round}",
         seq=last_round,
         ts=timestamp(now),
+        simulation=state.settings.simulation,
         shoe=state.shoe,
         bead_plate=tuple(
             Bead(
@@ -210,6 +214,7 @@ def progressive_message(state: TableState, seq: int, won: str | None, now: datet
         id=f"{state.settings.table}/progressive/{settings.progressive}/{seq}",
         seq=seq,
         ts=timestamp(now),
+        simulation=state.settings.simulation,
         valid_until=timestamp(now + STATE_HOLDS),
         progressive=settings.progressive,
         title=settings.wager.title,
@@ -257,9 +262,15 @@ def _last_award(progressive: TablesProgressive, won: str | None) -> MeterAward |
     )
 
 
-def head_message(table: str, seq: int, head: str, now: datetime) -> RestrictedHead:
+def head_message(settings: Settings, seq: int, head: str, now: datetime) -> RestrictedHead:
     """The record's head at the input `seq`, to be stored elsewhere."""
-    return RestrictedHead(id=f"{table}/restricted/head/{seq}", seq=seq, ts=timestamp(now), head=head)
+    return RestrictedHead(
+        id=f"{settings.table}/restricted/head/{seq}",
+        seq=seq,
+        ts=timestamp(now),
+        simulation=settings.simulation,
+        head=head,
+    )
 
 
 def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) -> Device:
@@ -269,6 +280,7 @@ def shoe_message(state: TableState, seq: int, since: datetime, now: datetime) ->
         id=f"{state.settings.table}/devices/shoe/{seq}",
         seq=seq,
         ts=timestamp(now),
+        simulation=state.settings.simulation,
         device="shoe",
         state="offline" if not link.online else "online" if link.offered is None else "not_accepted",
         reason=link.reason,

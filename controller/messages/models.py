@@ -68,6 +68,9 @@ class Message(Payload):
     id: str = Field(description="stable: a message that is sent again has the same id")
     seq: int = Field(ge=0, description="the order; the description of each message says what it counts")
     ts: Timestamp = Field(description="when the message was made, UTC")
+    simulation: bool = Field(
+        default=False, description="whether the table is a simulation, and so not played for money"
+    )
 
     def wire(self) -> bytes:
         """The JSON that is published."""
@@ -233,6 +236,10 @@ class State(Message):
     result: Result | None
     seats: int
     limits: tuple[WagerLimits, ...]
+    maximum_wagers: int | None = Field(
+        default=None,
+        description="how many wagers a player may have on a coup, which must be posted at the table (sheet 003, 1b); null if any number",
+    )
 
 
 # --- the scoreboard. Its cells are plain dataclasses: there are hundreds, and making models of them took most of a

@@ -70,10 +70,11 @@ export class Board extends TableShown {
 
   /** @param {State} state */
   #showState(state) {
-    const { name, game, phase, overlays, shoe, hands, next, result, limits, currency } = state;
-    this.when("head", [name, game, phase, overlays, shoe], () => {
+    const { name, game, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers } = state;
+    this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {
       this.text("table-name", name);
-      this.text("game", game);
+      const posted = maximum_wagers === null ? [] : [t("maximum_wagers", { wagers: maximum_wagers })];
+      this.text("game", [game, ...posted].join(" · "));
       this.text("phase", t(`phase.${phase}`));
       this.one("phase").dataset.phase = phase;
       this.text("remark", inWords("remark", REMARKS, overlays));

@@ -107,7 +107,9 @@ class Drawing:
         return _flowing([streak, *(self._ask(key, marks) for key, marks in asked)], width)
 
     def limits(self, state: models.State, width: int) -> Text:
-        """Every wager with its minimum and maximum."""
+        """What must be posted of the game, and every wager with its minimum and maximum."""
+        most = state.maximum_wagers
+        posted = [] if most is None else [Text(self._words("maximum_wagers").format(wagers=most))]
         each = [
             Text.assemble(
                 f"{printable(self._words.wager(limit.wager, limit.title))} ",
@@ -115,7 +117,7 @@ class Drawing:
             )
             for limit in state.limits
         ]
-        return _flowing(each, width)
+        return _flowing([*posted, *each], width)
 
     def meter(self, progressive: models.Progressive, width: int) -> Text:
         """A progressive's title and meter, and its last award."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.table.events import Component
+from punto.baccarat.table.shoe_events import VIRTUAL
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
@@ -25,7 +26,7 @@ def components() -> tuple[Component, ...]:
     digest = hashlib.sha256()
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())
-    return (Component("virtual-shoe", "1", digest.hexdigest()),)
+    return (Component(VIRTUAL, "1", digest.hexdigest()),)
 
 
 class ShoeDevice:

@@ -48,8 +48,16 @@ def game(name: str) -> Game:
 class PlayedTable:
     """A table with a shoe of cards shuffled from `seed`, played by the events that play it in a casino."""
 
-    def __init__(self, *, name: str = "Dragon Room 8", game_name: str = "canberra", seed: int = 8) -> None:
-        settings = Settings(table="table-1", name=name, game=game(game_name), currency="AUD", burn="none")
+    def __init__(
+        self,
+        *,
+        name: str = "Dragon Room 8",
+        game_name: str = "canberra",
+        seed: int = 8,
+        maximum_wagers: int | None = None,
+    ) -> None:
+        played = replace(game(game_name), maximum_wagers=maximum_wagers)
+        settings = Settings(table="table-1", name=name, game=played, currency="AUD", burn="none")
         self.table = Table.new(settings)
         self._cards = list(STANDARD_DECK * settings.game.decks)
         Random(seed).shuffle(self._cards)

@@ -181,8 +181,8 @@ async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size, monkeypatch)
     display = fed_by_hand(text_display(free_port(), lang=lang), monkeypatch)
     async with display.run_test(size=size) as pilot:
         display.board.connected()
-        for game_name in ("side-wagers", "progressive-2"):
-            table = PlayedTable(game_name=game_name)
+        for game_name, most in (("canberra", 4), ("side-wagers", None), ("progressive-2", None)):
+            table = PlayedTable(game_name=game_name, maximum_wagers=most)
             table.play(60)
             display.board.take(table.scoreboard(), retained=False)
             display.board.take(table.state(), retained=False)
@@ -191,6 +191,8 @@ async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size, monkeypatch)
                 await eventually(display, lambda seen: "98,101,460.00" in seen)
             await pilot.pause()
 
+            posted = Words(lang)("maximum_wagers").format(wagers=4)  # sheet 003, 1b
+            assert (posted in screen(display)) is (most == 4)
             assert display.screen.max_scroll_y == 0
             for part in display.query(Part):
                 if part.display:

@@ -156,6 +156,7 @@ def broker_of(table: Table, port: int, password: str | None = None, **broker: An
             id="info",
             seq=0,
             ts=timestamp(now),
+            simulation=table.state.settings.simulation,
             version="0.1.0",
             components=(),
             configuration_digest="0" * 64,

@@ -190,7 +190,7 @@ class Table(Program):
         self.door = folder / "operator.sock"
         self.config = folder / "table.toml"
         self.config.write_text(
-            f'version = 1\n[table]\nid = "{TABLE}"\nname = "Baccarat 1"\ngame = "dragon-bonus-1"\n{settings}\n'
+            f'version = 1\n[table]\nid = "{TABLE}"\nname = "Baccarat 1"\ngame = "dragon-bonus-1"\nsimulation = true\n{settings}\n'
             f'[shoe]\nport = "{self.port}"\n[record]\npath = "{self.record}"\n'
             f'[accounts]\npath = "{folder / "operators.db"}"\n[operator]\nsocket = "{self.door}"\n'
             + (f"[mqtt]\nport = {broker.port}\n" if broker else "")

@@ -558,10 +558,11 @@ async def test_rounds_are_paged(here, mosquitto, after, limit, found, more):
 # --- all that comes out
 
 
-async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_path, mosquitto):
+@pytest.mark.parametrize("simulation", [False, True])
+async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_path, mosquitto, simulation):
     record = tmp_path / "table.db"
     async with (
-        table(record, settings("midi-baccarat"), restricted=True) as here,
+        table(record, settings("midi-baccarat", simulation=simulation), restricted=True) as here,
         ear(mosquitto.port) as listening,
         connected(here, mosquitto.port),
     ):
@@ -579,6 +580,11 @@ async def test_everything_that_comes_out_is_as_documented_and_on_the_record(tmp_
 
     assert wrong == []
     assert {"wagers/3/set", "request/rounds", "restricted/card", "event", "round"} <= listening.names()
+    sent = [payload for name, payload, _ in listening.heard if name not in {"wagers/3/set", "request/rounds"}]
+    assert {payload["simulation"] for payload in sent} == {simulation}
+    assert {state["name"] for state in listening.of("state")} == {
+        "Baccarat 1 · SIMULATION" if simulation else "Baccarat 1"
+    }
     assert contiguous(numbers(listening.of("event")))
     assert all(state["seq"] <= on_record for state in listening.of("state"))
 

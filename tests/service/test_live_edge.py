@@ -242,7 +242,7 @@ def of_one_deck(**changes: Any) -> Settings:
 @asynccontextmanager
 async def surveyed(here: Table, port: int, alarm: str = "1%") -> AsyncIterator[Ear]:
     """The table with live edges as the service has them, and surveillance, which hears everything."""
-    edge = LiveEdge(here.state.settings.table, percentage(alarm), here.outbox)
+    edge = LiveEdge(here.state.settings, percentage(alarm), here.outbox)
     here.engine.watchers.append(edge.see)
     edge.see(here.state, here.engine.seq)
     async with ear(port) as surveillance, connected(here, port) as broker:
@@ -602,7 +602,7 @@ async def test_the_pause_has_an_end_however_often_it_died(tmp_path, monkeypatch)
     monkeypatch.setattr("random.uniform", lambda _, most: most)
     async with table(tmp_path / "table.db") as here:
         await here.begin_shoe()
-        edge = LiveEdge(here.state.settings.table, percentage("1%"), here.outbox)
+        edge = LiveEdge(here.state.settings, percentage("1%"), here.outbox)
         edge._backoff.failures = 5000
         edge.see(here.state, here.engine.seq)
         with structlog.testing.capture_logs() as logged:

@@ -128,7 +128,7 @@ async def test_sensors_that_do_not_answer_refuse_the_start_at_once(tmp_path):
         handled = await here.start()
 
         assert handled.refusal is not None
-        assert str(handled.refusal).startswith("the wager sensors do not answer: the port ")
+        assert str(handled.refusal).startswith("the wager sensors do not answer: ")
         assert here.step == "betting"
         here.sensors.plug()
         await here.heard()

@@ -93,6 +93,18 @@ async def test_table_game_shoe_and_limits_are_named(page, broker):
         ]
 
 
+async def test_how_many_games_a_player_may_wager_on_is_posted(page, broker):
+    """Sheet 003, 1b."""
+    table = PlayedTable(maximum_wagers=4)
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+
+        await expect(page.locator(".game")).to_have_text(
+            "Mini Baccarat, Canberra · Players are limited to wagering on a maximum of 4 games"
+        )
+
+
 async def test_what_stops_the_table_is_said_over_the_last_result(page, broker):
     table = PlayedTable()
     table.play(2)

@@ -153,6 +153,15 @@ async def test_a_first_press_is_forgotten_after_six_seconds(browser, tmp_path):
         assert here.phase() is Phase.BETTING
 
 
+async def test_how_many_games_a_player_may_wager_on_and_a_simulation_are_said_at_the_top(browser, tmp_path):
+    own = house("dai-bacc", cards="keyed", simulation=True)
+    async with consoles(tmp_path, own) as here, console_of(browser) as page:
+        await at_work(page, here, "mei")
+
+        await expect(page.locator("#table-name")).to_have_text("Baccarat 1 · SIMULATION")
+        await expect(page.locator("#game")).to_contain_text("limited to wagering on a maximum of 4 games")
+
+
 async def test_hands_that_lie_face_down_are_shown_and_settled_by_the_reveal_alone(browser, tmp_path):
     async with consoles(tmp_path, house("midi-baccarat")) as here, console_of(browser) as page:
         await here.load()
