@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import fcntl
 import os
 import termios
 from contextlib import suppress
@@ -14,6 +15,7 @@ from punto.drivers.retried import listing
 
 READ_BYTES: Final = 4096  # the most that a terminal's input queue holds
 UNSENT_BYTES: Final = 4096  # the most that waits for a port that accepts nothing; the links repeat the rest
+_PSEUDO_TERMINALS: Final = range(136, 144)  # the major numbers of their other ends
 BY_ID = Path("/dev/serial/by-id")
 
 
@@ -40,6 +42,10 @@ class Port:
         except (OSError, ValueError, termios.error) as error:
             raise PortLostError(why_not_open(path, baud, device, error)) from error
         self._fd = self._serial.fileno()
+        if not _is_pseudo_terminal(
+            self._fd
+        ):  # a simulator keeps its own end open, and with it the lock of a killed service
+            fcntl.ioctl(self._fd, termios.TIOCEXCL)  # what `exclusive` asks for stops only who asks too
         self._came = bytearray()
         self._lost = False
         self._waiting: asyncio.Future[None] | None = None
@@ -148,7 +154,7 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
     if code in {errno.ENOENT, errno.ENOTDIR}:
         return f"there is no port {path}: check the {device}'s cable and the path; {listing(BY_ID)}"
     if code in {errno.EACCES, errno.EPERM}:
-        return f"no permission for {path}: add the user of this service to the group {_group(path)}, or install the udev rule"
+        return f"no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {_group(path)}"
     if code in {errno.EAGAIN, errno.EBUSY}:
         return f"another program uses {path}: stop it (`fuser -v {path}` names it)"
     if code in {errno.ENXIO, errno.ENODEV, errno.EIO}:
@@ -156,6 +162,10 @@ def why_not_open(path: str, baud: int, device: str, error: Exception) -> str:
     if not _is_terminal(path):
         return f"{path} is not a serial port: name one, preferably by its path in {BY_ID}; {listing(BY_ID)}"
     return f"cannot open {path} at {baud} baud: {error}"
+
+
+def _is_pseudo_terminal(fd: int) -> bool:
+    return os.major(os.fstat(fd).st_rdev) in _PSEUDO_TERMINALS
 
 
 def _is_terminal(path: str) -> bool:

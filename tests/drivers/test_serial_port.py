@@ -3,7 +3,9 @@
 import asyncio
 import errno
 import os
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +55,7 @@ async def test_a_baud_rate_that_cannot_be(line):
     [
         (
             "EACCES",
-            "no permission for {path}: add the user of this service to the group {group}, or install the udev rule",
+            "no permission for {path}: give the device to the group punto by a line in 60-punto.rules (docs/how-to/add-a-device.md); its group is {group}",
         ),
         ("EBUSY", "another program uses {path}: stop it (`fuser -v {path}` names it)"),
         ("ENODEV", "the port {path} does not answer: unplug the shoe's cable and plug it in again"),
@@ -81,6 +83,22 @@ def test_the_ports_that_there_are_are_named(tmp_path, monkeypatch):
 
     reason = serial_port.why_not_open("/dev/pad", 9600, "shoe", OSError(errno.ENOENT, "No such file"))
     assert reason.endswith(f"; in {tmp_path} there is usb-A, usb-B")
+
+
+async def test_no_other_program_can_open_the_line_whether_it_asks_for_a_lock_or_not(line, monkeypatch):
+    """The system keeps everybody out but root; on a pseudo-terminal too, if the driver asks for it there."""
+    Path(line.path).chmod(0o666)  # anybody may, but for the lock
+    nobody = ["setpriv", "--reuid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    opens = [*nobody, "sh", "-c", f"exec 3<>{line.path}"]
+    assert subprocess.run(opens, check=False).returncode == 0  # noqa: ASYNC221 - nothing else runs
+
+    monkeypatch.setattr(serial_port, "_PSEUDO_TERMINALS", ())
+    port = Port(line.path, BAUD, "shoe")
+    ran = subprocess.run(opens, check=False, capture_output=True, text=True)  # noqa: ASYNC221
+    port.close()
+
+    assert ran.returncode != 0
+    assert "Device or resource busy" in ran.stderr
 
 
 @pytest.mark.punctual

@@ -100,7 +100,7 @@ def test_its_services_are_a_broker_two_tables_that_deal_and_a_display_of_both(tm
         said = log.read_text(encoding="utf-8")
         names = [each["name"] for each in fetched(f"{display}/tables")]
 
-    assert names == ["Baccarat 1", "Baccarat 2"]
+    assert names == ["Baccarat 1 · SIMULATION", "Baccarat 2 · SIMULATION"]
     assert said.count(" as dealer or supervisor, password ") == 2
     assert len(set(re.findall("password (.+)", said))) == 1
     for table in tables:

@@ -78,7 +78,7 @@ async def test_a_service_that_is_killed_and_started_again(page, tmp_path):
 
             await asyncio.to_thread(table.start)
             await expect(page.locator(".board")).to_have_class("board live")
-            await expect(page.locator(".table-name")).to_have_text("Baccarat 1")
+            await expect(page.locator(".table-name")).to_have_text("Baccarat 1 · SIMULATION")
 
 
 async def test_the_page_shows_the_roads_of_a_shoe_that_was_dealt_as_punto_roads_draws_them(page, tmp_path):
