@@ -4,12 +4,13 @@ import argparse
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.pay import percentage
 from punto.commands.numbers import whole
-from punto.configs.game_files import load_game
+from punto.configs.game_files import game_file, game_of, is_table
 from punto.configs.problems import cut
 
 _T = TypeVar("_T")
@@ -17,7 +18,7 @@ _T = TypeVar("_T")
 
 def add_game(parser: argparse.ArgumentParser, *, required: bool = False, note: str = "") -> None:
     """Add the argument `--game`; `note` ends its help."""
-    text = f"a game file, or the name of a game that ships with punto{note}"
+    text = f"a game file, a table's configuration for its game with the house's rules, or the name of a game that ships with punto{note}"
     parser.add_argument("--game", required=required, metavar="FILE", help=text)
 
 
@@ -33,8 +34,17 @@ def game_with_decks(args: argparse.Namespace) -> Game:
     Raises:
         ConfigError: the game file cannot be read or is invalid.
     """
-    game = load_game(args.game)
+    game = _game_or_table(args.game)
     return game if args.decks is None else replace(game, decks=args.decks)
+
+
+def _game_or_table(name: str) -> Game:
+    file = game_file(name)
+    if not is_table(file):
+        return game_of(file)
+    from punto.controller.config.file import load_config  # noqa: PLC0415 - a filter loads nothing of the service
+
+    return load_config(Path(name)).game
 
 
 def checked(read: Callable[[str], _T]) -> Callable[[str], _T]:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Final
 
 from punto.baccarat.coup import Side
-from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Limits, Wager
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, HouseRule, Limits, Wager
 from punto.baccarat.wagers.pay import PUSH
 from punto.baccarat.wagers.words import words
 from punto.commands.arguments import decks_text, percent
@@ -124,7 +124,11 @@ class _Sections:
     def __init__(self, shipped: Sequence[Game]) -> None:
         self._games = shipped
         self._chances = Chances(
-            held.wager for game in shipped for wager in game.wagers for held in _held(game, wager)
+            held.wager
+            for game in shipped
+            for wager in game.wagers
+            for each in [wager, *(other for left in wager.house for _, other in _otherwise(wager, left.rule))]
+            for held in _held(game, each)
         )
         file = FiguresFile()
         self._printed_edges = [
@@ -160,18 +164,33 @@ class _Sections:
             yield from self._pays(game, wager)
             yield "\n"
             yield from self._figures(game, wager)
+            yield from self._left_to_house(game, wager)
 
-    def _in_short(self, game: Game, wager: Wager) -> tuple[str, ...]:
-        edges = [
+    def _left_to_house(self, game: Game, wager: Wager) -> Iterator[str]:
+        """The rules that the sheet leaves to the house, with the house edge if it decides otherwise."""
+        if wager.house:
+            yield f"\nThe sheet leaves to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
+        for each in wager.house:
+            edges = [
+                f"; house edge with `{each.rule} = {str(value).lower()}`: {', '.join(self._edges(game, other))}"
+                for value, other in _otherwise(wager, each.rule)
+            ]
+            yield f"- `{each.rule}` ({each.clause}){''.join(edges)}\n"
+
+    def _edges(self, game: Game, wager: Wager) -> list[str]:
+        """The house edge of each way in which a seat can hold a wager."""
+        return [
             f"{percent(self._worth(held, game.decks).edge)}{f' beside {held.beside}' * bool(held.sides)}"
             for held in _held(game, wager)
         ]
+
+    def _in_short(self, game: Game, wager: Wager) -> tuple[str, ...]:
         return (
             _link(wager.title, self._headings[_same(game, wager)]),
             f"`{wager.name}`",
             _amount(wager.limits),
             _needs(game, wager),
-            "<br>".join(edges),
+            "<br>".join(self._edges(game, wager)),
         )
 
     def _pays(self, game: Game, wager: Wager) -> Iterator[str]:
@@ -251,6 +270,16 @@ class _Sections:
             pushes=sum((chance for rule, chance in chances if rule.pays == PUSH), Fraction(0)),
             meter=meter,
         )
+
+
+def _otherwise(wager: Wager, rule: HouseRule) -> list[tuple[bool, Wager]]:
+    """Other values of a rule that is left to the house, and the wager with them, if it is then worth something else.
+
+    Which base wager it needs changes who may make it, and not what it is worth.
+    """
+    if rule == "requires_base":
+        return []
+    return [(value, other) for value in (False, True) if (other := wager.with_rule(rule, value)) != wager]
 
 
 def _held(game: Game, wager: Wager) -> list[_Held]:

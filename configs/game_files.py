@@ -68,6 +68,11 @@ def named_file(kind: Kind, name_or_path: str, folder: Path | None = None) -> Tom
     return read(path)
 
 
+def is_table(file: TomlFile) -> bool:
+    """Whether a file is a table's configuration and not a game file."""
+    return "table" in file.document and "wagers" not in file.document
+
+
 def game_of(file: TomlFile) -> Game:
     """The game that a file defines.
 
@@ -76,7 +81,7 @@ def game_of(file: TomlFile) -> Game:
             title, a wager's rules leave a coup undecided, one of its rules can never decide, or pays no more
             than the stake and is not a push.
     """
-    if "table" in file.document and "wagers" not in file.document:
+    if is_table(file):
         message = f"this is a table's configuration, not a game file: check it with `punto check-config {file.name}`"
         raise ConfigError([Problem(message, file.name)])
     game = typed(file, Game, such_as=_SUCH_AS)

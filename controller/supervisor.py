@@ -149,7 +149,7 @@ class _Service:
         config, engine = self.config, self.engine
         for each in self.doors:
             await each.begin()
-        desk = Desk(engine, config.folder, self.fitted, self.gate, config.law)
+        desk = Desk(engine, config.folder, self.fitted, self.gate, config.law, config.rules)
         console = (
             None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
         )

@@ -126,6 +126,20 @@ class Progressive:
         return percentage(self.contribution)
 
 
+HouseRule = Literal["requires_base", "requires_base_win", "natural_nine"]
+"""A rule of a wager that a sheet can leave to the house."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftToHouse:
+    """A rule that a sheet leaves to the house, and the `clause` that does so."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    rule: HouseRule
+    clause: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wager:
     """A wager that a seat can make.
@@ -133,7 +147,7 @@ class Wager:
     `base` marks the wagers of the game itself. For a side wager, `requires_base` says if its seat must also
     have a base wager: none, any, or the one on the same `side`. With `requires_base_win` it wins only if the
     hand of the seat's base wager wins (sheet 000: "tied to the winning Mini-Baccarat wager"). A wager that
-    pays from a meter has a `progressive`.
+    pays from a meter has a `progressive`. `house` are the rules that the sheet leaves to the house.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -147,6 +161,7 @@ class Wager:
     requires_base_win: bool = False
     progressive: Progressive | None = None
     limits: Limits = field(default_factory=Limits)
+    house: tuple[LeftToHouse, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.rules:
@@ -188,6 +203,20 @@ class Wager:
         """
         return any(rule.wins and not rule.pay.stake_taken for rule in self.rules)
 
+    def with_rule(self, rule: HouseRule, value: Any) -> "Wager":
+        """This wager with another value of a rule that the sheet leaves to the house; raises ValueError if it cannot be.
+
+        With `natural_nine`, a win by 9 counts as one if it is a natural too.
+        """
+        if rule != "natural_nine":
+            return replace(self, **{rule: value})
+        natural = None if value else False
+        rules = (
+            replace(each, when=replace(each.when, natural=natural)) if _by_nine(each) else each
+            for each in self.rules
+        )
+        return replace(self, rules=tuple(rules))
+
     @property
     def of_the_letter(self) -> bool:
         """Whether one of the approval letter's games has this wager; see `Game.outside_the_letter`."""
@@ -224,6 +253,11 @@ class Wager:
         # A wager that cannot win a share of the meter has no progressive.
         progressive = self.progressive if any(rule.pay.meter for rule in rules) else None
         return replace(self, rules=rules, requires_base_win=False, progressive=progressive)
+
+
+def _by_nine(rule: Rule) -> bool:
+    """Whether a rule asks for a win by 9 alone, natural or not."""
+    return rule.wins and rule.when.margin == (9,) and rule.when.asked.keys() <= {"margin", "natural"}
 
 
 def _only_won_by(rules: Iterable[Rule], winners: Collection[Winner]) -> Iterable[Rule]:

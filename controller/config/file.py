@@ -24,7 +24,14 @@ from punto.controller.config.devices import (
     ShoeConfig,
 )
 from punto.controller.config.jurisdiction import JurisdictionConfig, Law, read_law
-from punto.controller.config.limits import LimitsConfig, limit_problems, with_limits
+from punto.controller.config.limits import (
+    LimitsConfig,
+    RulesConfig,
+    limit_problems,
+    rule_problems,
+    with_limits,
+    with_rules,
+)
 from punto.controller.config.section import Section
 from punto.controller.config.sections import (
     AccountsConfig,
@@ -49,6 +56,7 @@ class ConfigFile(Section):
     """The version of this file's format."""
     table: TableConfig
     limits: dict[str, LimitsConfig] = Field(default_factory=dict)
+    rules: dict[str, RulesConfig] = Field(default_factory=dict)
     jurisdiction: JurisdictionConfig | None = None
     shoe: ShoeConfig | None = None
     record: RecordConfig
@@ -65,7 +73,7 @@ class ConfigFile(Section):
 
 
 class ServiceConfig(ConfigFile):
-    """A valid configuration. `game` has the house's limits, `law` the limits of its jurisdiction.
+    """A valid configuration. `game` has the house's limits and rules, `law` the limits of its jurisdiction.
 
     `folder` is the folder of the file.
 
@@ -90,7 +98,7 @@ class ServiceConfig(ConfigFile):
 
     def redacted(self) -> dict[str, Any]:
         """The configuration as JSON, for anyone to read: it names the files of passwords and has no passwords."""
-        return self.model_dump(mode="json", exclude={"folder", "limits"})
+        return self.model_dump(mode="json", exclude={"folder", "limits", "rules"})
 
     def digest(self) -> str:
         """SHA-256 of the configuration with its defaults and its game. Equivalent files have the same digest."""
@@ -115,10 +123,13 @@ def load_config(path: Path) -> ServiceConfig:
     if (named := written.jurisdiction) is not None:
         currency = written.table.currency
         law = _named(file, ("jurisdiction", "law"), lambda: read_law(named.law, path.parent, currency))
+    of_rules = list(rule_problems(game, written.rules))
+    if not of_rules:
+        game = with_rules(game, written.rules)
     problems = [
         *(
             file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
-            for each in limit_problems(game, written.limits, law)
+            for each in of_rules or limit_problems(game, written.limits, law)
         ),
         *_section_problems(file, written),
         *_shared_port_problems(file, written),

@@ -1,12 +1,13 @@
-"""The house's limits of wagers, within those of the game file."""
+"""The house's limits and rules of wagers, within those of the game file."""
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from punto.baccarat.wagers.definition import Game, Limits
+from punto.baccarat.wagers.completeness import faults
+from punto.baccarat.wagers.definition import Game, Limits, Wager
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Unit
 from punto.controller.config.jurisdiction import Law
@@ -27,15 +28,81 @@ class LimitsConfig(Section):
     """Amounts must be multiples of this."""
 
 
-def house_game(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Game:
-    """The game with the house's limits in place of the file's.
+class RulesConfig(Section):
+    """`[rules.WAGER]`: the house's rules of a wager, where the sheet leaves them to the house.
+
+    The wager's `house` in the game file names these rules, each with its clause. For a key that is left out, the game file's
+    rule applies.
+    """
+
+    requires_base: Literal["none", "any", "same_side"] | None = None
+    """The base wager that a seat must also have: none, any, or the one on the same side."""
+    requires_base_win: bool | None = None
+    """Whether the wager wins only if the seat's own Player or Banker wager wins."""
+    natural_nine: bool | None = None
+    """Whether a win by 9 with a natural counts as a win by 9."""
+
+
+def house_game(game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law) -> Game:
+    """Another game with the house's limits in place of the file's, and with those of its rules that fit this game too.
 
     Raises:
         ConfigError: the limits are not within the file's or the law's, or the game does not have the wager.
     """
-    if problems := list(limit_problems(game, limits, law)):
+    played = with_rules(
+        game, {name: each for name, each in rules.items() if not [*_not_left(game, name, each)]}
+    )
+    if problems := list(limit_problems(played, limits, law)):
         raise ConfigError(problems)
-    return with_limits(game, limits)
+    return with_limits(played, limits)
+
+
+def rule_problems(game: Game, rules: dict[str, RulesConfig]) -> Iterator[Problem]:
+    """The house's rules that the game file does not leave to it, or that cannot be, with the key of each."""
+    wrong = False
+    for name, house in rules.items():
+        for problem in _not_left(game, name, house):
+            wrong = True
+            yield problem
+    if not wrong:
+        try:
+            with_rules(game, rules)
+        except ValueError as error:
+            yield Problem(str(error), key="rules")
+
+
+def _not_left(game: Game, name: str, house: RulesConfig) -> Iterator[Problem]:
+    names = [wager.name for wager in game.wagers]
+    if name not in names:
+        message = f"{game.title} has no wager {cut(name)!r}; it has {', '.join(names)}"
+        yield Problem(message, key=f"rules.{name}", suggestion=nearest(name, names))
+        return
+    left = [each.rule for each in game.wager(name).house]
+    for key in house.model_dump(exclude_none=True):
+        if key not in left:
+            may = f"it leaves {', '.join(left)}" if left else "it leaves nothing"
+            message = f"the rules of {game.title} (sheet {game.sheet}) do not leave this rule of {name} to the house: {may}"
+            yield Problem(message, key=f"rules.{name}.{key}")
+
+
+def with_rules(game: Game, rules: dict[str, RulesConfig]) -> Game:
+    """The game with the house's rules for those of its wagers that have any.
+
+    Raises:
+        ValueError: a wager cannot have these rules together.
+    """
+    wagers = (_ruled(wager, rules[wager.name]) if wager.name in rules else wager for wager in game.wagers)
+    return replace(game, wagers=tuple(wagers))
+
+
+def _ruled(wager: Wager, house: RulesConfig) -> Wager:
+    for rule in wager.house:
+        value = getattr(house, rule.rule)
+        if value is not None:
+            wager = wager.with_rule(rule.rule, value)
+    for fault in faults(wager):
+        raise ValueError(f"{wager.name}: {fault.message}")
+    return wager
 
 
 def limit_problems(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Iterator[Problem]:

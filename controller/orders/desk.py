@@ -31,7 +31,7 @@ from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
 from punto.controller.config.jurisdiction import Law
-from punto.controller.config.limits import house_game
+from punto.controller.config.limits import RulesConfig, house_game
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
 from punto.controller.messages.models import Part, State
@@ -138,7 +138,7 @@ class Peer(NamedTuple):
 class Desk:
     """Accepts orders for one table; `folder` has the house's own game files, `fitted` is what its devices do.
 
-    `law` limits the games that the table can change to. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
+    `law` limits the games that the table can change to, and `rules` are the house's rules of wagers. `accounts` are the accounts that can sign; None if the table has none. Their policy decides whether a second person may
     approve with a password at the first person's page; at a session of their own they always may.
 
     Each method that carries out or refuses an order raises RecordError if that could not be recorded.
@@ -151,10 +151,12 @@ class Desk:
         fitted: Fitted = NOTHING_FITTED,
         accounts: "Gate | None" = None,
         law: Law = (),
+        rules: dict[str, RulesConfig] | None = None,
     ) -> None:
         self.engine = engine
         self.folder = folder
         self.law = law
+        self.rules = rules or {}
         self.fitted = fitted
         self.accounts = accounts
         self._at_page = accounts is not None and accounts.policy.approval == "page"
@@ -322,7 +324,8 @@ class Desk:
                 f"change_game: game: there is no game {name[:60]!r}{meant(name, known)}: {', '.join(known)}"
             )
         try:
-            return ChangeGame(who, house_game(load_game(name, self.folder), read.get("limits", {}), self.law))
+            game = load_game(name, self.folder)
+            return ChangeGame(who, house_game(game, read.get("limits", {}), self.rules, self.law))
         except ConfigError as error:
             raise UnreadableError(f"change_game: {error}") from error
 

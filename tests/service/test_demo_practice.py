@@ -212,7 +212,7 @@ async def test_two_tables_have_one_display_and_consoles_each(tmp_path):
         _, noise = process.communicate(timeout=60)
 
     assert (process.returncode, noise) == (0, "")
-    assert names == {"Punto Demo 1", "Punto Demo 2"}
+    assert names == {"Punto Demo 1 · SIMULATION", "Punto Demo 2 · SIMULATION"}
 
 
 def test_several_tables_are_dealt_different_cards_and_each_line_names_its_table(tmp_path):

@@ -32,7 +32,7 @@ async def test_a_cable_is_cut_two_cards_are_keyed_and_the_cable_comes_back(tmp_p
             window=3,
         )
     )
-    async with table(record, settings("mini-baccarat", burn="first_card")) as here:
+    async with table(record, settings("mini-baccarat", burn="first_card", simulation=True)) as here:
         door = ShoeDoor(here.engine, here.outbox, SerialShoe(str(tmp_path / "shoe")))
         running = asyncio.create_task(shoe.run())
         await shoe.ready()

@@ -356,3 +356,35 @@ def test_a_game_is_outside_the_letter_by_its_first_wager_that_is():
 
     assert replace(GAME, wagers=(replace(PLAYER, rules=(WINS, PUSH)), BONUS)).outside_the_letter is None
     assert replace(GAME, wagers=(replace(PLAYER, rules=(WINS, PUSH)), odd)).outside_the_letter == odd
+
+
+BY_NINE = Rule(name="nine", pays="10 to 1", when=Condition(margin=(9,), natural=False))
+SUITED = Rule(name="suited", pays="100 to 1", when=Condition(margin=(9,), natural=False, winning_suit=("D",)))
+
+
+def test_a_rule_that_is_left_to_the_house_can_be_decided_otherwise():
+    wager = replace(TIED, rules=(AWARD, SUITED, BY_NINE, WINS, LOSE))
+
+    assert wager.with_rule("requires_base_win", value=False) == replace(wager, requires_base_win=False)
+    assert (
+        replace(BONUS, requires_base="any").with_rule("requires_base", "same_side").requires_base
+        == "same_side"
+    )
+    with pytest.raises(ValueError, match="requires_base_win needs a base wager"):
+        wager.with_rule("requires_base", "none")
+
+
+def test_a_natural_nine_counts_for_a_win_by_nine_alone_if_the_house_says_so():
+    wager = replace(TIED, rules=(SUITED, BY_NINE, WINS, LOSE), progressive=None)
+    natural = coup("4S TH 5S KH")  # 9 over 0, without a third card
+
+    counts = wager.with_rule("natural_nine", value=True)
+
+    assert counts.rules[0] == SUITED
+    assert counts.rules[1].when == Condition(margin=(9,))
+    assert counts.with_rule("natural_nine", value=False) == wager
+    plain = replace(wager, rules=(BY_NINE, LOSE), progressive=None)
+    assert plain.deciding_rule(natural) == LOSE
+    assert plain.with_rule("natural_nine", value=True).deciding_rule(natural) == replace(
+        BY_NINE, when=Condition(margin=(9,))
+    )

@@ -1,0 +1,133 @@
+"""What a sheet leaves to the house is decided in the table's configuration, and nothing else of a wager is."""
+
+from pathlib import Path
+
+import pytest
+
+from punto.baccarat.wagers.settlement import PlacedWager, WagerRefusedError, check_wagers, settle
+from punto.commands.cli import main
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError
+from punto.controller.config.file import load_config
+from punto.controller.config.limits import RulesConfig, house_game
+from tests.wagers.coups import coup
+
+TABLE = """version = 1
+[table]
+id = "table-1"
+name = "Baccarat 1"
+game = "{game}"
+cards = "keyed"
+[record]
+path = "table.db"
+"""
+
+
+@pytest.fixture
+def written(tmp_path: Path):
+    """A configuration of a table that plays a game, with sections of its own; gives its path."""
+
+    def write(game: str, sections: str = "") -> Path:
+        path = tmp_path / "table.toml"
+        path.write_text(TABLE.format(game=game) + sections, encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("needs", ["none", "any", "same_side"])
+@pytest.mark.parametrize(
+    ("game", "wager"), [("dragon-bonus-1", "dragon_bonus_player"), ("progressive-2", "dragon_bonus_banker")]
+)
+def test_whether_dragon_bonus_needs_a_base_wager_is_the_houses_to_say(written, game, wager, needs):
+    """Sheet 000 leaves it to the casino, 001 wants the same side, and 004 any standard wager."""
+    played = load_config(written(game, f'[rules.{wager}]\nrequires_base = "{needs}"\n')).game
+    other = "banker" if wager.endswith("player") else "player"
+    bonus = PlacedWager(1, wager, 500)
+
+    for beside, allowed in (
+        ([], needs == "none"),
+        ([PlacedWager(1, other, 500)], needs != "same_side"),
+        ([PlacedWager(1, wager.removeprefix("dragon_bonus_"), 500)], True),
+    ):
+        if allowed:
+            check_wagers(played, [*beside, bonus])
+        else:
+            with pytest.raises(WagerRefusedError):
+                check_wagers(played, [*beside, bonus])
+
+
+def test_dai_baccs_main_wager_may_be_mandatory(written):
+    """Sheet 003: "Player or Banker bets may or may not be mandatory. See house rules"."""
+    tiger = PlacedWager(1, "tiger_7", 500)
+    check_wagers(load_config(written("dai-bacc")).game, [tiger])
+
+    mandatory = load_config(written("dai-bacc", '[rules.tiger_7]\nrequires_base = "any"\n')).game
+    with pytest.raises(WagerRefusedError, match="also needs a wager of the same seat on player or banker"):
+        check_wagers(mandatory, [tiger])
+
+
+def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(written):
+    rules = "[rules.progressive]\nrequires_base_win = false\nnatural_nine = true\n"
+    played = load_config(written("progressive-1", rules)).game
+    wagers = [PlacedWager(1, "banker", 2500), PlacedWager(1, "progressive", 100)]
+    natural = coup("4S TH 5S KH")  # Player has 9 over 0 in two cards
+
+    assert [each.rule for each in settle(played, natural, wagers)] == ["lose", "nine_over_zero"]
+    assert [each.rule for each in settle(load_game("progressive-1"), natural, wagers)] == ["lose", "lose"]
+
+
+@pytest.mark.parametrize(
+    ("game", "sections", "said"),
+    [
+        (
+            "dragon-bonus-1",
+            '[rules.player]\nrequires_base = "any"\n',
+            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: it leaves nothing",
+        ),
+        (
+            "progressive-2",
+            "[rules.progressive]\nnatural_nine = true\n",
+            "(sheet 000, 001, 004) do not leave this rule of progressive to the house",
+        ),
+        (
+            "dai-bacc",
+            "[rules.tiger_7]\nrequires_base_win = true\n",
+            "do not leave this rule of tiger_7 to the house: it leaves requires_base",
+        ),
+        ("dai-bacc", '[rules.tigre_7]\nrequires_base = "any"\n', "did you mean tiger_7?"),
+        (
+            "dai-bacc",
+            '[rules.tiger_7]\nrequires_base = "same_side"\n',
+            'rules: tiger_7 requires a base wager on the same side: say side = "player" or "banker"',
+        ),
+    ],
+)
+def test_what_is_not_the_houses_to_say_is_refused_with_its_key(written, game, sections, said):
+    with pytest.raises(ConfigError) as error:
+        load_config(written(game, sections))
+
+    assert said in str(error.value)
+
+
+def test_the_odds_are_those_of_the_houses_rules(written, capsys):
+    """Sheet 000 prints 24.22% for pay table #3, with a win of either hand."""
+    path = written("progressive-3", "[rules.progressive]\nrequires_base_win = false\n")
+
+    assert main(["odds", "--game", str(path)]) == 0
+
+    assert "24.2182%" in capsys.readouterr().out
+
+
+def test_another_game_has_those_of_the_rules_that_its_sheet_leaves_to_the_house():
+    rules = {
+        "dragon_bonus_player": RulesConfig(requires_base="none"),
+        "progressive": RulesConfig(natural_nine=True),
+    }
+
+    played = house_game(load_game("dragon-bonus-2"), {}, rules, ())
+
+    assert played.wager("dragon_bonus_player").requires_base == "none"
+    assert house_game(load_game("progressive-2"), {}, rules, ()).wager("progressive") == load_game(
+        "progressive-2"
+    ).wager("progressive")
