@@ -145,7 +145,6 @@ class Engine:
         Raises:
             RecordError: the record could not be written.
         """
-        await self._outbox.room()
         await self._submit(events, "shoe")
 
     async def submit(self, events: Sequence[Event], source: str) -> list[Handled]:

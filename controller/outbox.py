@@ -1,7 +1,8 @@
 """The outgoing messages: events in order, and the names of the retained snapshots that are due.
 
-Its size is bounded. While the broker is connected, events are sent; while it is away, they are dropped, and
-consumers see the gap in their numbers. A newer snapshot replaces an older one. Rounds wait on the record.
+Its size is bounded, and nothing waits for it: no broker, whatever its pace, holds up play. While the broker is away, or does
+not take them, events are dropped, and consumers see the gap in their numbers. A newer snapshot replaces an older one. Rounds
+wait on the record.
 """
 
 import asyncio
@@ -9,10 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-MANY_WAITING: Final = 256
-"""Above this number of waiting events, the shoe's driver waits, if the broker is connected."""
 MOST_WAITING: Final = 4096
-"""Above this number of waiting events, the oldest is dropped: the broker is connected but takes nothing."""
+"""Above this number of waiting events, the oldest is dropped: the broker takes them too slowly."""
 
 
 class Outbox:
@@ -25,8 +24,6 @@ class Outbox:
         self.snapshots_wake = asyncio.Event()
         self.rounds_wake = asyncio.Event()
         self._send: Callable[[], None] | None = None
-        self._room = asyncio.Event()
-        self._room.set()
 
     @property
     def connected(self) -> bool:
@@ -42,7 +39,6 @@ class Outbox:
         self._send = None
         self.dropped += len(self.events)
         self.events.clear()
-        self._room.set()
 
     def put(self, topic: str, payload: bytes) -> None:
         """Queue an event."""
@@ -50,8 +46,6 @@ class Outbox:
             self.events.popleft()
             self.dropped += 1
         self.events.append((topic, payload))
-        if len(self.events) > MANY_WAITING:
-            self._room.clear()
         if self._send is not None:
             self._send()
 
@@ -61,10 +55,7 @@ class Outbox:
         Raises:
             IndexError: there are no events.
         """
-        first = self.events.popleft()
-        if len(self.events) <= MANY_WAITING // 2:
-            self._room.set()
-        return first
+        return self.events.popleft()
 
     def snapshot_due(self, *names: str) -> None:
         """Mark the retained messages of these names as changed."""
@@ -74,7 +65,3 @@ class Outbox:
     def rounds_are_due(self) -> None:
         """Report that the record has rounds that the broker does not have."""
         self.rounds_wake.set()
-
-    async def room(self) -> None:
-        """Wait until there is room for more events. Returns at once if no broker is connected."""
-        await self._room.wait()

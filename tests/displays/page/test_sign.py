@@ -368,7 +368,9 @@ async def test_a_sign_at_rest_is_dimmed_until_the_meter_moves(page, broker):
         await page.clock.fast_forward(600_000)
         await expect(page.locator("main")).to_have_class("idle")
         await expect(page.locator(".sign")).to_have_class("sign")
-        while await page.locator(".sign").get_attribute("class") != "sign live":  # for as long as one message lasts
+        while (
+            await page.locator(".sign").get_attribute("class") != "sign live"
+        ):  # for as long as one message lasts
             await out.send(TOPIC, meter.message())
             await asyncio.sleep(0.1)
         await expect(page.locator("main")).to_have_class("idle")
