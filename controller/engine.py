@@ -44,6 +44,7 @@ from punto.controller.messages.building import timestamp
 from punto.controller.messages.models import Event as EventMessage
 from punto.controller.messages.restricted import RestrictedCard
 from punto.controller.outbox import Outbox
+from punto.controller.pace import Pace
 
 SNAPSHOT_EVERY: Final = 500
 """Inputs between snapshots. A start handles at most twice this number again."""
@@ -99,6 +100,7 @@ class Engine:
         self._outbox = outbox
         self._topic = topic
         self.restricted = restricted
+        self.pace = Pace()
         self.path = asyncio.Lock()
 
     @classmethod

@@ -49,6 +49,12 @@ ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """The pause between two runs of snapshots: a very fast shoe is not published card by card."""
 LONGEST_VERB: Final = 64
+LONGEST_REQUEST: Final = 4096
+"""Bytes: several times as many as the longest request has."""
+_TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what its schema says"
+_TOO_FAST: Final = (
+    "too many requests in a short time: wait some seconds; the next ones are not answered until then"
+)
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
@@ -239,6 +245,15 @@ class Broker:
             _log.warning("wager of an invalid seat ignored", seat=seat[:LONGEST_VERB])
             return
         number = int(seat)
+        client = (
+            f"seat {number}"
+            if number <= self._engine.state.settings.seats
+            else "seats that the table does not have"
+        )
+        if (refused := self._not_read(client, payload)) is not None:
+            if refused:
+                self._answer_wager(self._engine.seq, None, number, *refused, is_input=False)
+            return
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
@@ -277,15 +292,27 @@ class Broker:
         )
         self._outbox.put(self._topic(topics.wager_result(seat)), answer.wire())
 
+    def _not_read(self, client: str, payload: bytes) -> tuple[str, ...] | None:
+        """Code and reason why a request is not read; empty if the client was told before, None if it may be read."""
+        pace = self._engine.pace
+        if not pace.allows(client):
+            return ("too_fast", _TOO_FAST) if pace.refused(client) == 1 else ()
+        return ("bad_payload", _TOO_LONG) if len(payload) > LONGEST_REQUEST else None
+
     async def _request(self, verb: str, payload: bytes) -> None:
         if len(verb) > LONGEST_VERB:  # the topic of the answer could be too long
             _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot or rounds")
             return
+        refused = self._not_read("requests", payload)
+        if refused == ():
+            return
         try:
-            if verb == "snapshot":
+            if refused:
+                answer: Message = self._response(None, refused[1])
+            elif verb == "snapshot":
                 request = SnapshotRequest.model_validate_json(payload)
                 self._outbox.snapshot_due(*self._builders)
-                answer: Message = self._response(request.id, None)
+                answer = self._response(request.id, None)
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
             else:

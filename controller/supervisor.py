@@ -202,6 +202,8 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
     beats = 0
     while True:
         await asyncio.sleep(STATE_EVERY_SECONDS)
+        if floods := [*engine.pace.summed_up()]:
+            await engine.submit(floods, "service")
         async with engine.path:  # if the ordered path is blocked, this sign of life stops too
             await journal.rounds_after(journal.last_round, 1)
         notify("WATCHDOG=1")

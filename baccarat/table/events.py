@@ -224,7 +224,17 @@ class RecordDiffers:
     kind: Literal["record_differs"] = "record_differs"
 
 
-OfTheRecord = SnapshotTaken | RecordDiffers
+@dataclass(frozen=True, slots=True)
+class Flooded:
+    """A client asked more often than it may. So many of its `requests` within `seconds` were refused, and are not recorded."""
+
+    who: str
+    requests: int
+    seconds: int
+    kind: Literal["flooded"] = "flooded"
+
+
+OfTheRecord = SnapshotTaken | RecordDiffers | Flooded
 
 
 # --- other devices

@@ -293,12 +293,17 @@ def on_access(turn: Turn, event: events.Access) -> None:
 
 
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
-    """Raise an alarm if the record differs from what its inputs give. A taken snapshot changes nothing."""
+    """Raise an alarm if the record differs from what its inputs give, or for a flood. A taken snapshot changes nothing."""
     if isinstance(event, events.RecordDiffers):
         turn.alarm(
             "record_differs",
             f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run "
             "`punto replay`, and compare the meter and the last rounds with surveillance",
+        )
+    if isinstance(event, events.Flooded):
+        turn.alarm(
+            "flood",
+            f"{event.who} asked too often: {event.requests} requests within {event.seconds} s were refused; see what asks there",
         )
 
 

@@ -192,8 +192,10 @@ class Desk:
 
         Raises:
             UnreadableError: the request is not an order.
-            RefusalError: the giver or the approver may not do this.
+            RefusalError: the giver or the approver may not do this, or the caller has asked too often.
         """
+        if not self.engine.pace.allows(f"account {caller.name}"):
+            raise RefusalError(429, "too_fast", "too many orders in a short time: wait some seconds", 5)
         read, by, approval = self._read(kind, fields)
         giver = caller
         if by is not None:

@@ -19,10 +19,13 @@ from typing import Any
 import pytest
 import structlog
 
+from punto.baccarat.table.events import Flooded
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.controller import supervisor
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
+from punto.controller.mqtt import LONGEST_REQUEST
+from punto.controller.pace import AT_ONCE, SUMMED_SECONDS, Pace
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -826,16 +829,53 @@ def test_the_program_reads_its_password_from_a_file(tmp_path):
         assert not any("punto's" in line for line in service.said())
 
 
-async def test_a_flood_of_wagers_is_bounded_and_play_goes_on(here, mosquitto):
+async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto):
+    now = [0.0]
+    here.engine.pace = Pace(clock=lambda: now[0])
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
-        flood = asyncio.gather(*(listening.publish("wagers/3/set", wager(id=str(n))) for n in range(1500)))
-        await here.draw(2)
-        await flood
-        await here.play(1)
-        await eventually(lambda: len(_answers(listening)) == 1500, "all answers")
+        before = here.engine.seq
+        await asyncio.gather(*(listening.publish("wagers/3/set", wager(id=str(n))) for n in range(1500)))
+        await listening.publish("wagers/4/set", wager(id="honest"))
+        nobodys = (listening.publish(f"wagers/{900 + n % 99}/set", wager(id=str(n))) for n in range(300))
+        await asyncio.gather(*nobodys)
+        await listening.publish("wagers/5/set", wager(id="honest too"))
+        await eventually(
+            lambda: "honest too" in {each["request"] for each in _answers(listening)}, "all came"
+        )
 
-        assert here.watch.done() is False
+        answers = _answers(listening)
+        assert {each["request"] for each in answers if each["accepted"]} >= {"honest", "honest too"}
+        flood = [each for each in answers if each["seat"] == 3]
+        assert [each["code"] for each in flood] == [None] * AT_ONCE + ["too_fast"]
+        assert here.engine.seq - before == 2 * AT_ONCE + 2
+
+        now[0] += SUMMED_SECONDS
+        summed = [*here.engine.pace.summed_up()]
+        assert summed == [
+            Flooded("seat 3", 1500 - AT_ONCE, SUMMED_SECONDS),
+            Flooded("seats that the table does not have", 300 - AT_ONCE, SUMMED_SECONDS),
+        ]
+        await here.engine.submit(summed, "service")
+        assert [each.code for each in here.state.alarms] == ["flood"]
+        assert [*here.engine.pace.summed_up()] == []
+        await listening.publish("wagers/3/set", wager(id="later"))
+        await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")
+
+
+async def test_a_request_that_is_too_long_is_answered_and_not_read(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        before = here.engine.seq
+        await listening.publish("wagers/3/set", wager(id="x" * LONGEST_REQUEST))
+        await listening.publish("request/rounds", {"id": "x" * LONGEST_REQUEST, "after": 0})
+        await eventually(lambda: _answers(listening) and listening.of("response/rounds"), "both are answered")
+
+        (answer,) = _answers(listening)
+        assert (answer["code"], answer["request"]) == ("bad_payload", None)
+        assert "at most 4096 bytes" in answer["reason"]
+        assert "at most 4096 bytes" in listening.of("response/rounds")[0]["error"]
+        assert here.engine.seq == before
 
 
 @pytest.mark.punctual

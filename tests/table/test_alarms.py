@@ -3,7 +3,7 @@
 import pytest
 
 from punto.baccarat.table.effects import AlarmAcknowledged
-from punto.baccarat.table.events import AccessRefused, RecordDiffers, SessionEnded, SnapshotTaken
+from punto.baccarat.table.events import AccessRefused, Flooded, RecordDiffers, SessionEnded, SnapshotTaken
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import Croupier
@@ -121,3 +121,13 @@ def test_that_a_snapshot_was_taken_changes_nothing():
     croupier.handle(SnapshotTaken("0" * 64))
 
     assert croupier.state == before
+
+
+def test_a_flood_of_requests_is_one_alarm_however_long_it_lasts():
+    croupier = Croupier.at_betting()
+    croupier.handle(Flooded("seat 3", 1400, 10))
+    croupier.handle(Flooded("seat 3", 90, 10))
+
+    (alarm,) = croupier.state.alarms
+    assert (alarm.code, alarm.times) == ("flood", 2)
+    assert alarm.text == ("seat 3 asked too often: 90 requests within 10 s were refused; see what asks there")

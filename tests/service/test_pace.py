@@ -1,0 +1,40 @@
+"""How fast a client may ask, and what becomes of what it asks beyond that."""
+
+from punto.baccarat.table.events import Flooded
+from punto.controller.pace import MOST_CLIENTS, SUMMED_SECONDS, Pace
+from tests.operators.consoles import Clock
+
+
+def test_a_client_may_ask_so_often_at_once_and_again_after_a_pause():
+    clock = Clock()
+    pace = Pace(per_second=2, at_once=5, clock=clock)
+
+    assert [pace.allows("seat 1") for _ in range(7)] == [True] * 5 + [False] * 2
+    assert pace.allows("seat 2")
+    clock.now += 1
+    assert [pace.allows("seat 1") for _ in range(3)] == [True, True, False]
+    clock.now += 1000
+    assert [pace.allows("seat 1") for _ in range(6)] == [True] * 5 + [False]
+
+
+def test_refusals_are_summed_up_ten_seconds_after_the_first():
+    clock = Clock()
+    pace = Pace(per_second=0, at_once=1, clock=clock)
+    for _ in range(4):
+        pace.allows("seat 1")
+    clock.now += SUMMED_SECONDS - 1
+    assert [*pace.summed_up()] == []
+
+    clock.now += 1
+
+    assert [*pace.summed_up()] == [Flooded("seat 1", 3, SUMMED_SECONDS)]
+    assert [*pace.summed_up()] == []
+    assert pace.refused("seat 1") == 0
+
+
+def test_whatever_clients_are_made_up_little_is_kept_and_they_share_what_is_left():
+    pace = Pace(per_second=0, at_once=1, clock=Clock())
+    assert all(pace.allows(f"client {number}") for number in range(MOST_CLIENTS + 1))
+
+    assert not pace.allows("one more")
+    assert len(pace._buckets) == MOST_CLIENTS + 1
