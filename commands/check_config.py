@@ -256,6 +256,8 @@ def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:
         )
     elif not accounts.path.is_file():
         yield f"warning: accounts.path {accounts.path} does not exist: make an account with `punto operators`"
+    elif accounts.path.stat().st_mode & 0o077:
+        yield f"warning: accounts.path {accounts.path} is open to other users of this machine: chmod go= {accounts.path}"
 
 
 def _console_warnings(console: ConsoleConfig) -> Iterator[str]:

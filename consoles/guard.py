@@ -25,6 +25,7 @@ HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+_OVER_TLS: Final = {"Strict-Transport-Security": "max-age=31536000"}
 _SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _THIS_MACHINE: Final = frozenset({"127.0.0.1", "localhost", "[::1]"})
 
@@ -41,7 +42,7 @@ class Guard:
         """Pass a request to the application, or refuse it."""
         if scope["type"] != "http":
             return
-        send = _with_headers(scope, send)
+        send = _with_headers(scope, send, tls=self._tls)
         headers = Headers(scope=scope)
         refusal = self._refusal(scope["method"], headers) or _too_long(headers)
         if refusal is not None:
@@ -82,19 +83,24 @@ def refusal_answer(status: int, code: str, reason: str) -> JSONResponse:
     return JSONResponse({"code": code, "reason": sayable(reason)}, status)
 
 
-def _with_headers(scope: Scope, send: Send) -> Send:
+def _with_headers(scope: Scope, send: Send, *, tls: bool) -> Send:
     # Browsers check pages and scripts at each load, so that they get a new version at once; answers are never stored.
     cache = "no-store" if scope["path"].startswith("/api/") else "no-cache"
 
     async def with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update({**HEADERS, "Cache-Control": cache})
+            MutableHeaders(scope=message).update(
+                {**HEADERS, **(_OVER_TLS if tls else {}), "Cache-Control": cache}
+            )
         await send(message)
 
     return with_headers
 
 
 def _too_long(headers: Headers) -> JSONResponse | None:
+    if "content-length" in headers and "transfer-encoding" in headers:
+        # Two programs on the way could read two different requests in it.
+        return refusal_answer(400, "bad_request", "send Content-Length or Transfer-Encoding, not both")
     length = headers.get("content-length", "0")
     if length.isascii() and length.isdigit() and len(length) < 20 and int(length) <= LONGEST_BODY:
         return None

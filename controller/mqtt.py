@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Final, Literal
 
 import structlog
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.configs.faults import first_fault
@@ -32,6 +32,7 @@ from punto.controller.messages.building import (
 from punto.controller.messages.models import (
     Availability,
     Message,
+    RequestId,
     Response,
     Round,
     RoundsRequest,
@@ -87,8 +88,9 @@ class Broker:
             # After a power cut, all tables of a floor connect at the same time.
             Backoff(1, 10),
             # Always the same for a table: the broker ends the old connection, if it still has one, before it accepts
-            # the new one. So the old last will cannot come after the new "online".
-            identifier=f"punto-{topic.base.replace('/', '-')}-{topic.table}",
+            # the new one. So the old last will cannot come after the new "online". Nobody else can know it: any user of
+            # the broker who connects with this name would put the table off the air.
+            identifier=f"punto-{topic.table}-{journal.secret}",
             will=self._will,
             lost=self._set_health,
         )
@@ -347,7 +349,7 @@ class _RequestId(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    id: str = Field(min_length=1, max_length=64)
+    id: RequestId
 
 
 def _id_of(payload: bytes) -> str | None:

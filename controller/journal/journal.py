@@ -7,6 +7,7 @@ A failure ends the writer; it is raised to every waiting caller and from `watch`
 import asyncio
 import fcntl
 import os
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from punto.controller.messages.models import Replay
 
 _T = TypeVar("_T")
 _ROUNDS_SENT: Final = "rounds_sent"
+_SECRET_BYTES: Final = 16
 
 
 @dataclass(slots=True)
@@ -77,6 +79,8 @@ class Journal:
                 lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o640)
                 on_error.callback(os.close, lock)
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not os.pread(lock, 1, 0):
+                    os.pwrite(lock, secrets.token_hex(_SECRET_BYTES).encode(), 0)
                 connection = schema.open_for_writing(path)
                 on_error.callback(connection.close)
                 journal = cls(connection, lock)
@@ -86,6 +90,11 @@ class Journal:
                 raise schema.cannot_open(path, error) from error
             on_error.pop_all()
         return journal
+
+    @property
+    def secret(self) -> str:
+        """A secret that is kept beside the record, so that each start has the same; only the service's user can read it."""
+        return os.pread(self._lock, 2 * _SECRET_BYTES, 0).decode("ascii", "replace")
 
     @property
     def connection(self) -> sqlite3.Connection:

@@ -5,7 +5,7 @@ describes its `seq`; where it counts without gaps, a consumer can detect lost me
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,6 +24,18 @@ Timestamp = Annotated[
 ]
 MinorUnits = Annotated[
     int, Field(description="an amount in minor units of the table's currency, such as cents")
+]
+
+PRINTABLE: Final = r"^[^\x00-\x1f\x7f-\x9f]*$"
+"""Text without control characters, which a line of a report or a terminal can show."""
+RequestId = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=64,
+        pattern=PRINTABLE,
+        description="chosen by the client; the answer has it too",
+    ),
 ]
 
 Overlay = Literal[
@@ -412,9 +424,9 @@ class Round(Message):
 class WagerRequest(Request):
     """A seat's request to set the amount of a wager in a round; 0 takes the wager back. Publish it without the retain flag."""
 
-    id: str = Field(min_length=1, max_length=64, description="chosen by the client; the answer has it too")
+    id: RequestId
     round: int = Field(description="the round of the wager, as in `state`")
-    wager: str = Field(max_length=64)
+    wager: str = Field(max_length=64, pattern=PRINTABLE)
     amount: MinorUnits = Field(le=10**12)  # the payment is then exact also where numbers are doubles
 
 
@@ -435,13 +447,13 @@ class WagerAnswer(Message):
 class SnapshotRequest(Request):
     """A request to send every retained message again."""
 
-    id: str = Field(min_length=1, max_length=64)
+    id: RequestId
 
 
 class RoundsRequest(Request):
     """A request for the rounds after the number `after`, at most `limit` of them."""
 
-    id: str = Field(min_length=1, max_length=64)
+    id: RequestId
     after: int = Field(ge=0)
     limit: int = Field(100, ge=1, le=100)
 

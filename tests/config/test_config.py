@@ -57,7 +57,7 @@ def config_file(tmp_path: Path) -> Path:
 def without_warning(path: Path) -> None:
     """Make it one that nothing is warned of: its accounts and its password are there, and not for everybody."""
     path.write_text(path.read_text(encoding="utf-8") + ACCOUNTS, encoding="utf-8")
-    (path.parent / "operators.db").touch()
+    (path.parent / "operators.db").touch(0o600)
     (path.parent / "var").mkdir(exist_ok=True)
     (path.parent / "secret").write_text("secret\n", encoding="utf-8")
     (path.parent / "secret").chmod(0o640)
@@ -764,3 +764,15 @@ def test_a_file_is_judged_as_what_it_is(tmp_path, text, status, said):
 
     assert ran.returncode == status
     assert said in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(("mode", "warned"), [(0o600, False), (0o640, True), (0o644, True)])
+def test_it_warns_of_an_accounts_file_that_others_can_read(config_file, capsys, mode, warned):
+    without_warning(config_file)
+    path = config_file.parent / "operators.db"
+    path.chmod(mode)
+    check_config.main(argparse.Namespace(game=None, file=config_file))
+
+    assert (
+        f"{path} is open to other users of this machine: chmod go= {path}" in capsys.readouterr().out
+    ) is warned

@@ -236,6 +236,22 @@ async def test_a_body_is_bounded_whether_or_not_its_length_is_said_before(tmp_pa
         assert answered.startswith(b"HTTP/1.1 413 ")
 
 
+async def test_a_request_with_two_lengths_is_refused(tmp_path):
+    """Two programs on the way could read two different requests in it."""
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        body = json.dumps({"name": "Mei", "password": PASSWORD}).encode()
+        head = f"POST /api/session HTTP/1.1\r\nHost: 127.0.0.1:{here.port}\r\nOrigin: http://127.0.0.1:{here.port}\r\n"
+        head += "Content-Type: application/json\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n"
+        chunk = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        both = await raw(here, f"{head}Content-Length: {len(chunk)}\r\n\r\n".encode(), chunk)
+        one = await raw(here, f"{head}\r\n".encode(), chunk)
+
+    assert both.startswith(b"HTTP/1.1 400 ")
+    assert b"send Content-Length or Transfer-Encoding, not both" in both
+    assert one.startswith(b"HTTP/1.1 200 ")
+
+
 async def test_what_is_no_http_disturbs_nobody(tmp_path):
     async with consoles(tmp_path) as here:
         here.account("Mei", "supervisor")

@@ -8,7 +8,7 @@ import ssl
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -173,6 +173,7 @@ async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
         assert set(browser.cookies) == {
             f"__Host-punto_{what}_{service.http}" for what in ("session", "browser")
         }
+        assert answer.headers["strict-transport-security"] == "max-age=31536000"
         assert (await browser.order("change_shoe")).status == 200
         plain = await browser.ask(
             "POST", "/api/orders", {"order": "change_shoe"}, {"Origin": f"http://localhost:{service.http}"}
@@ -181,6 +182,23 @@ async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
         with pytest.raises((http.client.HTTPException, OSError)):
             await Browser(service.http).get("/")
         assert service.stop() == 0
+
+
+def test_tls_has_forward_secrecy_in_its_older_version_too(tmp_path, certificate):
+    certificate.maximum_version = ssl.TLSVersion.TLSv1_2
+    with Service(tmp_path, TLS) as service:
+        for ciphers, works in (
+            ("ECDHE+AESGCM", True),
+            ("AES256-GCM-SHA384", False),
+            ("ECDHE+AES:!AESGCM", False),
+        ):
+            certificate.set_ciphers(ciphers)
+            with (
+                socket.create_connection(("127.0.0.1", service.http)) as plain,
+                nullcontext() if works else pytest.raises(ssl.SSLError),
+                certificate.wrap_socket(plain, server_hostname="localhost"),
+            ):
+                pass
 
 
 @pytest.mark.parametrize(

@@ -414,6 +414,8 @@ WAGERS: list[tuple[str, Any, str | None]] = [
     ("999", wager(), "no_such_seat"),
     ("3", wager(wager="bankr"), "unknown_wager"),
     ("3", wager(amount=499), "below_minimum"),
+    ("3", wager(id="w\n1"), "bad_payload"),
+    ("3", wager(wager="tie\x1b[2J"), "bad_payload"),
     ("3", wager(amount=1_000_500), "above_maximum"),
     ("3", wager(amount=10**30), "bad_payload"),
     ("3", wager(amount=501), "off_step"),
@@ -861,6 +863,18 @@ async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, m
         assert [*here.engine.pace.summed_up()] == []
         await listening.publish("wagers/3/set", wager(id="later"))
         await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")
+
+
+async def test_the_tables_name_at_the_broker_is_a_secret_that_outlives_a_start(tmp_path):
+    names = []
+    for record in ("table.db", "table.db", "another.db"):
+        async with table(tmp_path / record) as here:
+            names.append(broker_of(here, free_port())._link._identifier)
+
+    first, again, another = names
+    assert first == again != another
+    assert re.fullmatch("punto-table-1-[0-9a-f]{32}", first)
+    assert (tmp_path / "table.db.lock").stat().st_mode & 0o007 == 0
 
 
 async def test_a_request_that_is_too_long_is_answered_and_not_read(here, mosquitto):
