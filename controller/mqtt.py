@@ -15,6 +15,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.baccarat.table.events import SetWager
+from punto.baccarat.wagers.settlement import PlacedWager
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
@@ -82,6 +83,7 @@ class Broker:
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
+        self._answered = False
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -181,6 +183,7 @@ class Broker:
                 outbox.connect(send_events)
                 outbox.snapshot_due(*self._builders)
                 outbox.rounds_are_due()
+                await self._answer_again()
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
@@ -269,6 +272,15 @@ class Broker:
         refusal = handled.refusal
         code, reason = (None, None) if refusal is None else (refusal.code, str(refusal))
         self._answer_wager(handled.seq, asked.id, number, code, reason)
+
+    async def _answer_again(self) -> None:
+        """Answer the wagers that stand on the record, once after a start: the service may have ended before it did."""
+        if self._answered:
+            return
+        self._answered = True
+        for seq, asked in await self._journal.wagers_of_this_round():
+            if PlacedWager(asked.seat, asked.wager, asked.amount) in self._engine.state.wagers:
+                self._answer_wager(seq, asked.id, asked.seat, None, None)
 
     def _answer_wager(
         self,

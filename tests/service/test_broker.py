@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import structlog
 
-from punto.baccarat.table.events import Flooded
+from punto.baccarat.table.events import Flooded, SetWager
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.controller import supervisor
 from punto.controller.journal.entries import Head
@@ -829,6 +829,27 @@ def test_the_program_reads_its_password_from_a_file(tmp_path):
         assert '"state":"online"' in heard.stdout
         assert service.stop() == 0
         assert not any("punto's" in line for line in service.said())
+
+
+async def test_a_wager_on_the_record_is_answered_after_a_start(tmp_path, mosquitto):
+    """The service may end between the record of a wager and its answer."""
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.play(1)
+        for number, amount in enumerate(
+            (STAKE, 499, 2 * STAKE)
+        ):  # the second is below the minimum, the third stands
+            asked = SetWager(f"w-{number}", 3, "player", amount, here.state.round)
+            await here.engine.submit([asked], "mqtt seat 3")
+        seq = here.engine.seq
+    async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await eventually(lambda: _answers(listening), "it is answered")
+
+        (answer,) = _answers(listening)
+        assert (answer["request"], answer["accepted"], answer["seat"], answer["seq"]) == ("w-2", True, 3, seq)
+        assert answer["id"] == f"table-1/wager/{seq}"
 
 
 async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto):
