@@ -2,7 +2,8 @@
 
 A client cannot keep others out by opening connections. Each connection has a time limit to send a whole request, and
 one to receive some of an answer. If there are too many connections, one without a request is ended for the new one;
-if all have requests, one of the address with most connections is ended.
+if all have requests, one of the address with most connections is ended. The browser on this machine, which shows the table,
+has places of its own.
 """
 
 import asyncio
@@ -30,6 +31,9 @@ ASK_SECONDS: Final = 10
 MOST_CONNECTIONS: Final = 500  # half of the usual limit of open files for a process
 # These include the connections that are still beginning TLS, or were closed with unread answers.
 MOST_ACCEPTED: Final = 700
+HERE: Final = frozenset({"127.0.0.1", "::1"})
+RESERVED: Final = 50
+"""So many connections of this machine, where the kiosk runs, are not ended for others, however many addresses these have."""
 BACKLOG: Final = 64  # asyncio accepts this number of connections before it handles one of them
 
 _T = TypeVar("_T")
@@ -99,8 +103,14 @@ class Listener(socket.socket):
 
 
 def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
-    """Choose from (address, connection) pairs: the oldest of the address with most, or the newest if no other has more."""
+    """Choose from (address, connection) pairs: the oldest of the address with most, or the newest if no other has more.
+
+    This machine keeps its reserved places.
+    """
     held = Counter(address for address, _ in those)
+    for here in HERE & held.keys():
+        if held[here] <= RESERVED and len(held) > 1:
+            del held[here]
     newest = those[-1]
     address, most = held.most_common(1)[0]
     if most == held[newest[0]]:

@@ -242,6 +242,27 @@ def _answers(server: Server) -> bool:
     return server.get("/healthz")[0] == 200
 
 
+def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_out(server):
+    with contextlib.ExitStack() as lines:
+
+        def stream(source: str) -> socket.socket:
+            line = lines.enter_context(
+                socket.create_connection(("127.0.0.1", server.port), timeout=60, source_address=(source, 0))
+            )
+            line.sendall(b"GET /events HTTP/1.1\r\nHost: display\r\n\r\n")
+            assert line.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+            return line
+
+        for number in range(MOST_CONNECTIONS):
+            stream(f"127.0.{1 + number // 200}.{1 + number % 200}")
+        kiosk = stream("127.0.0.1")
+        with contextlib.suppress(ConnectionError, AssertionError):
+            stream("127.0.9.9")
+
+        while b"event: ping" not in kiosk.recv(65536):
+            pass
+
+
 def test_the_streams_of_one_address_keep_no_other_out(server):
     with contextlib.ExitStack() as lines:
 
