@@ -13,6 +13,8 @@ OFFERED: Final = "shoe_not_accepted"
 """The code of the stop that ends with `AcceptShoe`."""
 _NO_SIMULATION: Final = "the shoe is virtual, and this table is not a simulation"
 _SIMULATE: Final = "connect a real shoe, or write simulation = true in [table] and start the service again"
+MOST_REMEMBERED: Final = 8
+"""Of so many shoes that were used before, the last record taken is remembered. Houses change between two."""
 VIRTUAL: Final = "virtual-shoe"
 """The component by which a simulated shoe says what it is. A table takes it only in a simulation."""
 
@@ -107,7 +109,8 @@ def put_aside(link: ShoeLink) -> ShoeLink:
         return link
     others = tuple(mark for mark in link.earlier if mark.serial != link.serial)
     mark = Bookmark(link.serial, link.log, link.taken)
-    return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=(*others, mark))
+    earlier = (*others, mark)[-MOST_REMEMBERED:]
+    return replace(link, serial=None, log=None, taken=0, lid_open=False, earlier=earlier)
 
 
 def hear(turn: Turn, hello: events.ShoeHello) -> None:

@@ -5,12 +5,15 @@ nothing.
 """
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.progressive.refusal import RefusedError
 from punto.baccarat.table import effects
 from punto.baccarat.table.state import Alarm, Phase, Stop, TableState
+
+MOST_ALIKE: Final = 20
+"""So many stops of one code say all that a supervisor can use: a device that repeats itself makes no more of them."""
 
 __all__ = ["RefusedError", "Turn"]
 
@@ -70,7 +73,10 @@ class Turn:
         self.change(alarms=(*others, raised))
 
     def stop(self, stop: Stop) -> None:
-        """Stop play until a supervisor resumes it."""
+        """Stop play until a supervisor resumes it. If many stops alike stand already, one more changes nothing."""
+        alike = sum(each.code == stop.code for each in self.state.stops)
+        if alike >= MOST_ALIKE and stop.overdrawn is None:
+            return
         self.change(stops=(*self.state.stops, stop))
         self.say(effects.AlarmRaised(stop.code, stop.text, stops=True))
 

@@ -40,6 +40,9 @@ REPEAT_SECONDS = (
 )
 NOISE_FRAMES = 10  # the most broken frames without an alarm: plugging in a cable causes one or two
 NOISE_SECONDS = 10
+MOST_TOLD = 30  # the most hellos, faults, lid and backward movements of a sound shoe
+TOLD_SECONDS = 10
+_TOLD = ShoeHello | ShoeFault | LidMoved | ReverseMovement
 _DARK = Lamps()
 
 
@@ -81,6 +84,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._resent_from = 0
         self._noise: deque[tuple[float, int]] = deque()
         self._noise_reported_at = -inf
+        self._told: deque[float] = deque()
 
     def connect(self, now: float, token: int) -> None:
         """Begin a connection; `token` is not used, because the shoe answers with the number of a command."""
@@ -89,6 +93,12 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._went_back = False
         self._command = 0
         self._asked_at = -inf
+        self._told.clear()
+
+    @property
+    def babbles(self) -> bool:
+        """Whether the shoe introduces itself, or reports faults, lid and moved cards, more often than a sound shoe can."""
+        return len(self._told) > MOST_TOLD
 
     # --- input
 
@@ -105,6 +115,9 @@ class IShoeLink(link.Link[frames.FromShoe]):
             else:
                 self._take_hello(frame, events)
         self._count_noise(self.counters.broken - broken_before, now, events)
+        self._told.extend(now for event in events if isinstance(event, _TOLD))
+        while self._told and now - self._told[0] > TOLD_SECONDS:
+            self._told.popleft()
         return events
 
     def _take_hello(self, hello: frames.Hello, events: list[ShoeEvent]) -> None:

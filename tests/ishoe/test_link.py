@@ -21,7 +21,7 @@ from punto.baccarat.table.events import (
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.link import IShoeLink
+from punto.drivers.ishoe.link import MOST_TOLD, TOLD_SECONDS, IShoeLink
 from tests.ishoe.examples import LOG, READER, SERIAL, raw
 
 ORDERS = ShoeOrders(accept=SERIAL, log=LOG, taken=0, locked=False, lamps=Lamps(next="player"))
@@ -554,3 +554,27 @@ def test_a_storm_of_noise_keeps_little(host):
     assert [type(event) for event in told] == [LinkNoise] * 3
     assert 1900 < told[-1].frames <= 2001
     assert len(host.link._noise) <= 102
+
+
+def test_a_shoe_that_says_in_seconds_what_a_shoe_says_in_days_babbles(host):
+    for number in range(1, MOST_TOLD):  # its hello is one too
+        host.hears(frames.FaultRecord(number, 1, "jam"))
+    assert not host.link.babbles
+
+    host.hears(frames.FaultRecord(MOST_TOLD, 1, "jam"))
+    assert host.link.babbles
+
+    host.hears(frames.FaultRecord(MOST_TOLD + 1, 1, "jam"), after=TOLD_SECONDS)
+    assert not host.link.babbles  # it was quiet since
+
+    host.hears(*(frames.FaultRecord(MOST_TOLD + number, 1, "jam") for number in range(2, MOST_TOLD + 3)))
+    assert host.link.babbles
+    host.link.connect(host.now, 2)
+    assert not host.link.babbles
+
+
+def test_cards_however_fast_are_no_babble(host):
+    host.hears(*(frames.CardRecord(number, Card.NINE_S, 99) for number in range(1, 10 * MOST_TOLD)))
+
+    assert host.link.counters.records > MOST_TOLD
+    assert not host.link.babbles

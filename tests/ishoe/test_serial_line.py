@@ -9,12 +9,12 @@ from statistics import quantiles
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.events import ShoeHello
+from punto.baccarat.table.events import ShoeHello, ShoeLost
 from punto.baccarat.table.shoe_orders import Lamps
 from punto.drivers import serial_port
 from punto.drivers.base import ShoeDriver
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.ishoe import frames
+from punto.drivers.ishoe import frames, serial_line
 from tests.drivers.benches import ShoeBench, until
 
 
@@ -132,3 +132,18 @@ def test_decoding_a_card_costs_little():
         sys.settrace(tracer)
 
     assert seconds < 10e-6
+
+
+async def test_a_shoe_that_babbles_is_left_for_a_while_and_little_of_it_is_taken(at, monkeypatch):
+    monkeypatch.setattr(serial_line, "PAUSE_SECONDS", 0.5)
+    async with at.running():
+        begun = len(at.user.events)
+        flood = b"".join(
+            encode(frames.Hello(at.far.shoe.serial, number, 1, 1, 8)) for number in range(2, 2000)
+        )
+        for start in range(0, len(flood), 2000):
+            at.far._terminal.write(flood[start : start + 2000])
+        await until(lambda: "more often than a shoe can" in at.reason)
+
+        assert len(at.user.events) - begun < 200
+        assert isinstance(at.user.events[-1], ShoeLost)

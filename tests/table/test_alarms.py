@@ -5,7 +5,8 @@ import pytest
 from punto.baccarat.table.effects import AlarmAcknowledged
 from punto.baccarat.table.events import AccessRefused, Flooded, RecordDiffers, SessionEnded, SnapshotTaken
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm
-from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.table.shoe_events import MOST_REMEMBERED
+from punto.baccarat.table.turn import MOST_ALIKE, RefusedError
 from tests.table.croupier import Croupier
 
 
@@ -131,3 +132,17 @@ def test_a_flood_of_requests_is_one_alarm_however_long_it_lasts():
     (alarm,) = croupier.state.alarms
     assert (alarm.code, alarm.times) == ("flood", 2)
     assert alarm.text == ("seat 3 asked too often: 90 requests within 10 s were refused; see what asks there")
+
+
+def test_faults_without_end_leave_a_bounded_state_and_play_stopped():
+    croupier = Croupier.at_betting(*["fault"] * 500)
+
+    assert len(croupier.state.stops) == MOST_ALIKE
+
+
+def test_of_shoes_without_end_the_last_are_remembered():
+    croupier = Croupier().do(*(f"hello {serial}" for serial in range(50)))
+
+    assert [mark.serial for mark in croupier.state.link.earlier] == [
+        str(serial) for serial in range(49 - MOST_REMEMBERED, 49)
+    ]
