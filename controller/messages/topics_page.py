@@ -1,10 +1,11 @@
 """The table of topics in docs/reference/topics.md, and the broker's access list, configs/mosquitto.acl."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final, get_args
 
 from punto.controller.messages.schema import file_of
-from punto.controller.messages.topics import CHANNELS, User
+from punto.controller.messages.topics import CHANNELS, Channel, Topics, User
 
 _ACCESS_LIST: Final = """\
 # Written by `make schema`; for another base than punto, change a copy. It lists the topics that each user may read and
@@ -50,9 +51,44 @@ def access_list() -> str:
     return _ACCESS_LIST.format(**{user: _lines(user) for user in get_args(User)})
 
 
-def _lines(user: User) -> str:
+def _lines(user: User, place: str = "punto/+", seat: int | None = None) -> str:
+    """The topics of a user at one table or all tables; a seat has its own wagers alone."""
     return "\n".join(
-        f"topic {'read' if each.direction == 'send' else 'write'} punto/+/{each.filter}"
+        f"topic {'read' if each.direction == 'send' else 'write'} {place}/{_at(each, seat)}"
         for each in CHANNELS
         if user in each.users
     )
+
+
+def _at(channel: Channel, seat: int | None) -> str:
+    return channel.filter if seat is None else channel.name.replace("{seat}", str(seat))
+
+
+House = Sequence[tuple[Topics, int]]
+"""A house's tables: the topics of each, and how many seats it has."""
+_SURVEILLANCE: Final = "surveillance"
+
+
+def users_of(house: House) -> list[str]:
+    """The users of the broker: each table's service, its displays and each of its seats, and surveillance."""
+    own = ([topics.table, *(name for name, _ in _others(topics, seats))] for topics, seats in house)
+    return [*chain.from_iterable(own), _SURVEILLANCE]
+
+
+def house_access_list(house: House) -> str:
+    """Mosquitto's access list for `users_of` these tables: nobody is allowed anything at another table or seat."""
+    parts = ["# Written by `punto broker-users`: a change made here is lost."]
+    for topics, seats in house:
+        parts.append(f"user {topics.table}\ntopic readwrite {topics('#')}")
+        parts += [f"user {name}\n{lines}" for name, lines in _others(topics, seats)]
+    bases = dict.fromkeys(topics.base for topics, _ in house)
+    parts.append("\n".join([f"user {_SURVEILLANCE}", *(f"topic read {base}/#" for base in bases)]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _others(topics: Topics, seats: int) -> Iterator[tuple[str, str]]:
+    """The users of a table beside its service, with their topics."""
+    place = f"{topics.base}/{topics.table}"
+    yield f"{topics.table}-display", _lines("display", place)
+    for seat in range(1, seats + 1):
+        yield f"{topics.table}-seat-{seat}", _lines("terminal", place, seat)

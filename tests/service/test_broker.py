@@ -21,6 +21,7 @@ import structlog
 
 from punto.baccarat.table.events import Flooded, SetWager
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
+from punto.commands.cli import main
 from punto.controller import supervisor
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
@@ -41,7 +42,7 @@ from tests.service.table_in_this_process import (
     settings,
     table,
 )
-from tests.service.table_on_a_machine import Broker, Listener, free_port, wait_until
+from tests.service.table_on_a_machine import Broker, Listener, free_port, inputs, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
 RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard"}
@@ -730,13 +731,7 @@ class GuardedBroker(Broker):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         passwords, acl = folder / "punto.passwd", folder / "punto.acl"
-        passwords.touch(mode=0o600)
-        for user in self.USERS:
-            subprocess.run(
-                ["mosquitto_passwd", "-b", passwords, user, f"{user}'s"], check=True, capture_output=True
-            )
-        acl.write_bytes((HERE / "configs" / "mosquitto.acl").read_bytes())
-        acl.chmod(0o600)
+        self.make_users(passwords, acl)
         shipped = (HERE / "configs" / "mosquitto.conf").read_text(encoding="utf-8")
         for theirs, ours in {
             "listener 1883 ": f"listener {self.port} ",
@@ -754,9 +749,100 @@ class GuardedBroker(Broker):
             encoding="utf-8",
         )
 
-    @staticmethod
-    def login(user: str) -> dict[str, str]:
+    def make_users(self, passwords: Path, acl: Path) -> None:
+        passwords.touch(mode=0o600)
+        for user in self.USERS:
+            subprocess.run(
+                ["mosquitto_passwd", "-b", passwords, user, f"{user}'s"], check=True, capture_output=True
+            )
+        acl.write_bytes((HERE / "configs" / "mosquitto.acl").read_bytes())
+        acl.chmod(0o600)
+
+    def login(self, user: str) -> dict[str, str]:
         return {"username": user, "password": f"{user}'s"}
+
+
+HOUSE = """version = 1
+[table]
+id = "{id}"
+name = "Baccarat"
+game = "dragon-bonus-1"
+cards = "keyed"
+seats = 3
+[record]
+path = "{id}.db"
+[mqtt]
+"""
+
+
+class HousesBroker(GuardedBroker):
+    """Mosquitto with the users that `punto broker-users` makes for two tables."""
+
+    def make_users(self, passwords: Path, acl: Path) -> None:
+        tables = [acl.with_name(f"{name}.toml") for name in ("table-1", "table-2")]
+        for table_ in tables:
+            table_.write_text(HOUSE.format(id=table_.stem), encoding="utf-8")
+        assert main(["broker-users", *map(str, tables), "--out", str(acl.parent)]) == 0
+        self.passwords = acl.parent / "passwords"
+        acl.chmod(0o600)
+
+    def login(self, user: str) -> dict[str, str]:
+        return {"username": user, "password": (self.passwords / user).read_text(encoding="utf-8").strip()}
+
+
+async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alone(tmp_path):
+    with HousesBroker(tmp_path) as guarded:
+        port = guarded.port
+        async with (
+            table(tmp_path / "table.db") as here,
+            ear(port, **guarded.login("surveillance")) as surveillance,
+            ear(port, **guarded.login("table-1-seat-3")) as seat,
+            ear(port, **guarded.login("table-2-seat-3")) as elsewhere,
+            ear(port, **guarded.login("table-1-display")) as display,
+            ear(port, **guarded.login("table-2")) as other_table,
+            connected(here, port, **guarded.login("table-1")),
+        ):
+            await here.begin_shoe()
+            await here.play(1)
+            await online(surveillance)
+            for intruder in (elsewhere, display, other_table):
+                await intruder.publish("wagers/3/set", wager(id="intruder"))
+                await intruder.publish("state", {"phase": "closed"})
+            await seat.publish("wagers/2/set", wager(id="of my neighbour"))
+            await seat.publish("wagers/3/set", wager(id="mine"))
+            await eventually(lambda: _answers(seat), "the answer")
+
+            assert [each["request"] for each in _answers(seat)] == ["mine"]
+            assert [each["id"] for each in surveillance.of("wagers/3/set")] == ["mine"]
+            assert surveillance.of("wagers/2/set") == []
+            assert (elsewhere.names(), other_table.names()) == (set(), set())
+            assert {"state", "round", "event"} <= display.names()
+            assert not {"wagers/3/set", "wagers/3/result"} & display.names()
+            assert {state["phase"] for state in surveillance.of("state")} & {"betting", "settled"}
+        assert len(inputs(tmp_path / "table.db", "set_wager")) == 1
+
+
+def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tmp_path):
+    tables = [tmp_path / "table-1.toml", tmp_path / "table-2.toml"]
+    for each in tables:
+        each.write_text(HOUSE.format(id=each.stem), encoding="utf-8")
+    out = tmp_path / "broker"
+    assert main(["broker-users", str(tables[0]), "--out", str(out)]) == 0
+    before = {each.name: each.read_text(encoding="utf-8") for each in (out / "passwords").iterdir()}
+    assert main(["broker-users", *map(str, tables), "--out", str(out)]) == 0
+    after = {each.name: each.read_text(encoding="utf-8") for each in (out / "passwords").iterdir()}
+
+    assert set(before) == {
+        "table-1",
+        "table-1-display",
+        "surveillance",
+        *(f"table-1-seat-{n}" for n in (1, 2, 3)),
+    }
+    assert before.items() <= after.items()
+    assert len(set(after.values())) == len(after) == 11
+    assert {stat.S_IMODE(each.stat().st_mode) for each in (out / "passwords").iterdir()} == {0o600}
+    assert stat.S_IMODE((out / "punto.passwd").stat().st_mode) == 0o600
+    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 11
 
 
 async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):

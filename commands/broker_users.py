@@ -1,0 +1,81 @@
+"""`punto broker-users`: the broker's users of a house's tables, their passwords and what each may do."""
+
+import argparse
+import base64
+import hashlib
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Final
+
+from punto.configs.problems import ConfigError, Problem
+from punto.controller.config.file import ServiceConfig, load_config
+from punto.controller.messages.topics import Topics
+from punto.controller.messages.topics_page import house_access_list, users_of
+
+HELP: Final = (
+    "Make the users of the broker for these tables: one for each table's service, for its displays, for each of its seats, and "
+    "for surveillance. DIR/punto.acl has what each may read and write, DIR/punto.passwd their passwords for Mosquitto, and "
+    "DIR/passwords a file for each user with its password, which only you can read. A password that is there already stays: name "
+    "all tables again to add one."
+)
+ROUNDS: Final = 1000
+"""How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    parser.add_argument(
+        "file", nargs="+", type=Path, metavar="FILE", help="a table's configuration, with [mqtt]"
+    )
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="the folder, made if it does not exist"
+    )
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write the files; 1 on an error."""
+    try:
+        tables = [_table(load_config(path), path) for path in args.file]
+        users = users_of(tables)
+        passwords = args.out / "passwords"
+        passwords.mkdir(parents=True, exist_ok=True)
+        passwords.chmod(0o700)
+        hashed = [f"{user}:{_hashed(_password(passwords / user))}\n" for user in users]
+        _write(args.out / "punto.passwd", "".join(hashed), 0o600)
+        _write(args.out / "punto.acl", house_access_list(tables), 0o640)
+    except ConfigError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    except OSError as error:
+        sys.stderr.write(f"punto broker-users: {error.filename} cannot be written: {error.strerror}\n")
+        return 1
+    sys.stdout.writelines(f"{user}  {passwords / user}\n" for user in users)
+    return 0
+
+
+def _table(config: ServiceConfig, path: Path) -> tuple[Topics, int]:
+    if config.mqtt is None:
+        raise ConfigError([Problem("is missing: this table has no broker", str(path), key="mqtt")])
+    return Topics(config.mqtt.base, config.table.id), config.table.seats
+
+
+def _password(path: Path) -> str:
+    """The password in this file, made if it is not there."""
+    if not path.exists():
+        _write(path, f"{secrets.token_urlsafe(24)}\n", 0o600)
+    return path.read_text(encoding="utf-8").strip()
+
+
+def _hashed(password: str) -> str:
+    """A password as Mosquitto keeps it: PBKDF2 with SHA-512, its rounds, salt and hash."""
+    salt = secrets.token_bytes(12)
+    found = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, ROUNDS)
+    return "$".join(["", "7", str(ROUNDS), *(base64.b64encode(each).decode() for each in (salt, found))])
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w", encoding="utf-8") as file:
+        os.fchmod(file.fileno(), mode)
+        file.write(text)
