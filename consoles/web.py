@@ -131,7 +131,7 @@ def application(parts: Parts) -> FastAPI:
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
     _add_pages(app, parts.lang)
-    _add_document(app)
+    _add_document(app, callers)
     return app
 
 
@@ -488,11 +488,13 @@ def _add_pages(app: FastAPI, lang: str) -> None:
     app.mount("/shared", StaticFiles(directory=SHARED))
 
 
-def _add_document(app: FastAPI) -> None:
+def _add_document(app: FastAPI, callers: _Callers) -> None:
     making = Lock()
 
     @app.get("/api/openapi.json", include_in_schema=False)
-    def document() -> JSONResponse:  # not a coroutine, so that it runs outside the table's own thread
+    def document(
+        _: Annotated[Session, Depends(callers.onlooker)],
+    ) -> JSONResponse:  # not a coroutine, so that it runs outside the table's own thread
         with making:
             app.openapi_schema = app.openapi_schema or api.openapi_document(app)
         return JSONResponse(app.openapi_schema)

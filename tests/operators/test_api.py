@@ -18,7 +18,9 @@ EXAMPLES = 4
 UNDERSTOOD = '["2xx", 403, 409, 422, 429]'
 
 
-def schemathesis(folder: Path, browser: Browser, *, examples: int) -> subprocess.CompletedProcess[str]:
+def schemathesis(
+    folder: Path, browser: Browser, document_: str, *, examples: int
+) -> subprocess.CompletedProcess[str]:
     """Run it against the service whose supervisor this browser is, all but the sign-off and the endless stream."""
     config = folder / "schemathesis.toml"
     config.write_text(
@@ -30,6 +32,8 @@ def schemathesis(folder: Path, browser: Browser, *, examples: int) -> subprocess
         f"checks.positive_data_acceptance.expected-statuses = {UNDERSTOOD}\n",
         encoding="utf-8",
     )
+    document_file = folder / "openapi.json"
+    document_file.write_text(document_, encoding="utf-8")
     command: list[str | Path] = [
         Path(sys.executable).with_name("schemathesis"),
         "--config-file",
@@ -37,7 +41,7 @@ def schemathesis(folder: Path, browser: Browser, *, examples: int) -> subprocess
         "run",
         "--no-color",
     ]
-    command += [f"{browser.origin}/api/openapi.json", "--seed", "8", "--max-examples", str(examples)]
+    command += [document_file, "--url", browser.origin, "--seed", "8", "--max-examples", str(examples)]
     command += ["--exclude-path", "/api/table/events", "--exclude-method", "DELETE"]
     # The cases that it derives from each field of the document take most of its time: they are for `make soak`.
     command += [] if examples > EXAMPLES else ["--phases", "fuzzing"]
@@ -52,7 +56,8 @@ async def survives(folder: Path, examples: int) -> None:
         service.account("Mei", "supervisor")
         browser = Browser(service.http)
         await browser.sign_on("Mei")
-        done = schemathesis(folder, browser, examples=examples)
+        document_ = await browser.get("/api/openapi.json")
+        done = schemathesis(folder, browser, document_.text, examples=examples)
         still_there = await browser.get("/api/session")
 
         assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
@@ -75,8 +80,16 @@ async def test_however_much_is_sent_the_answer_is_as_the_document_says(tmp_path)
 
 async def document(folder: Path) -> dict[str, Any]:
     async with consoles(folder) as here:
-        found: dict[str, Any] = (await here.browser().get("/api/openapi.json")).json
+        here.account("Mei", "dealer")
+        found: dict[str, Any] = (await (await here.signed_on("Mei")).get("/api/openapi.json")).json
         return found
+
+
+async def test_the_document_is_for_who_is_signed_on(tmp_path):
+    async with consoles(tmp_path) as here:
+        answer = await here.browser().get("/api/openapi.json")
+
+    assert (answer.status, answer.json["code"]) == (401, "signed_off")
 
 
 async def test_the_document_has_every_order_with_its_fields(tmp_path):
@@ -185,7 +198,9 @@ async def test_whatever_the_document_refers_to_is_in_it(tmp_path):
 
 async def test_the_document_names_the_cookie_of_this_very_table(tmp_path):
     async with consoles(tmp_path) as here:
-        found = (await here.browser().get("/api/openapi.json")).json["components"]["securitySchemes"]
+        here.account("Mei", "dealer")
+        browser = await here.signed_on("Mei")
+        found = (await browser.get("/api/openapi.json")).json["components"]["securitySchemes"]
 
         assert found["APIKeyCookie"] == {
             "type": "apiKey",
