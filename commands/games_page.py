@@ -88,9 +88,7 @@ class _Worth:
 def games() -> list[Game]:
     """The games that ship: variations after the others, and games with fewer wagers first."""
     found = [load_game(name) for name in shipped_games()]
-    return sorted(
-        found, key=lambda game: (game.variation, len(game.wagers), game.reveal == "dealer", game.name)
-    )
+    return sorted(found, key=lambda game: (game.variation, len(game.wagers), game.hides_cards, game.name))
 
 
 def page() -> str:
@@ -331,7 +329,11 @@ def _read_as(statistics: Sequence[Statistics]) -> Iterator[str]:
 
 def _facts(game: Game) -> Iterator[str]:
     dealt = "face up" if game.dealt == "face_up" else "face down"
-    shown = "as they leave the shoe" if game.reveal == "shoe" else "at the dealer's reveal"
+    shown = {
+        "shoe": "as they leave the shoe",
+        "dealer": "when the dealer has turned them",
+        "player": "when the player with the largest wager on Player or Banker has turned them",
+    }[game.reveal]
     may = "may" if game.dealt == "face_up" else "may not"
     rows = [
         ("Name", f"`{game.name}`"),

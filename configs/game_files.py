@@ -119,9 +119,8 @@ def _wrong_of_hidden_cards(file: TomlFile, game: Game) -> Iterator[Problem]:
     if not game.hides_cards:
         return
     if game.dealt != "face_down":
-        yield file.problem(
-            ("reveal",), 'reveal = "dealer" hides the cards at first: write dealt = "face_down" too'
-        )
+        message = f'reveal = "{game.reveal}" hides the cards at first: write dealt = "face_down" too'
+        yield file.problem(("reveal",), message)
     if not game.variation and (own := game.outside_the_letter) is not None:
         message = (
             f"{own.title} is not a wager of the games that a shoe may read face down, so this game is a variation: "

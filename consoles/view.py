@@ -339,7 +339,9 @@ def _what_follows(state: TableState) -> Prompt:
         case Phase.BETTING:
             return Prompt(code="place_wagers", side=_side(state), text=_how_betting_closes(state))
         case Phase.REVEAL:
-            return Prompt(code="reveal", text="Turn the cards and reveal the hands")
+            seat = state.revealing_seat
+            turns = "Turn the cards" if seat is None else f"Seat {seat} turns the cards"
+            return Prompt(code="reveal", text=f"{turns}; then reveal the hands")
         case Phase.SETTLED:
             return _at_the_end(state)
         case _:

@@ -98,10 +98,10 @@ def _won_of_the_meter(state: TableState) -> tuple[object, ...] | None:
 def _may_move_an_award(state: TableState, order: CorrectCard) -> bool:
     """Whether the correction changes the awards of the meter that the hand wins or can win by its next card.
 
-    Hidden cards must not be disclosed, so with a dealer's reveal this is true for each correction in a game
+    Hidden cards must not be disclosed, so while cards lie face down this is true for each correction in a game
     with wagers.
     """
-    if state.settings.game.reveal == "dealer":
+    if state.face_down:
         return wagers_are_in_play(state)
     try:
         corrected = corrected_coup(state, order)

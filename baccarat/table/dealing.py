@@ -10,7 +10,7 @@ from punto.baccarat.table import effects
 from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
 from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
-from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop
+from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop, TableState
 from punto.baccarat.table.turn import Turn
 from punto.baccarat.wagers.settlement import Settlement, give_back
 
@@ -19,13 +19,14 @@ Draw = CardDrawn | CardUnread | CardOverdrawn
 AT_PLAY: Final = frozenset({Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED})
 """The phases in which a shoe is in play and its events concern a coup."""
 
+_FIRST_REVEAL: Final = 4  # cards: two of each hand
 MOST_CARRIED: Final = 3
 """Maximum number of cards drawn too soon and carried: four could be a whole coup before betting closes."""
 
 
 def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
     """Take a drawn card or the cut card. While the table waits for a person, queue them in order."""
-    if turn.state.waiting:
+    if turn.state.backlog or _waits(turn.state, seen):
         turn.change(backlog=(*turn.state.backlog, seen))
     else:
         _take_now(turn, seen)
@@ -33,10 +34,15 @@ def take(turn: Turn, seen: Draw | CutCardSeen) -> None:
 
 def take_backlog(turn: Turn) -> None:
     """Take the queued cards until the table waits again."""
-    while turn.state.backlog and not turn.state.waiting:
+    while turn.state.backlog and not _waits(turn.state, turn.state.backlog[0]):
         first, *rest = turn.state.backlog
         turn.change(backlog=tuple(rest))
         _take_now(turn, first, late=True)
+
+
+def _waits(state: TableState, seen: Draw | CutCardSeen) -> bool:
+    # What the cut card means depends on whether the hand is over, which nobody may know before its cards are turned.
+    return state.waiting or (state.phase is Phase.REVEAL and isinstance(seen, CutCardSeen))
 
 
 def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> None:
@@ -167,7 +173,7 @@ def _reach_cut_card(turn: Turn) -> None:
     if state.last_coup is not None:
         return
     more = state.settings.coups_after_cut_card
-    if state.coup is None or state.coup.over:
+    if state.coup is None or (state.coup.over and not state.face_down):
         # In place of a hand's first card: that hand is the last, unless its first card was carried to it.
         last = state.coups + 1 + (more if state.carried else 0)
     elif state.coup.cards or state.doubt is not None:
@@ -202,6 +208,7 @@ def begin_coup(turn: Turn) -> None:
         return_wagers(turn)  # a dummy has no wagers, and its cards are known before the next wagers
     turn.change(
         coup=Coup(),
+        shown=0,
         coups=state.coups + 1,
         dummy=state.dummy_next,
         carried=(),
@@ -262,7 +269,7 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
     state = turn.state
     coup = turn.coup.with_card(card)
     position = len(coup.cards)
-    hidden = state.settings.game.reveal == "dealer"
+    hidden = state.hides(position)
     turn.change(coup=coup, drawn=(*state.drawn, card))
     turn.say(
         effects.CardDealt(state.round, position, coup.side_of(position - 1), None if hidden else card, keyed)
@@ -273,19 +280,28 @@ def place(turn: Turn, card: Card, *, keyed: bool = False) -> None:
 
 
 def finish_if_over(turn: Turn) -> None:
-    """End a coup if the tableau calls for no more cards."""
-    if not turn.coup.over:
-        return
-    if turn.state.settings.game.reveal == "dealer":
-        turn.enter(Phase.REVEAL)
-    else:
+    """End a coup if the tableau calls for no more cards.
+
+    Where cards lie face down, the first four are revealed before it is known whether more are called for, and
+    each further card before the next: if they were dealt as the tableau calls for them, it would tell the hands
+    (sheet 004: the cards "are handled and revealed by the player with the largest bet").
+    """
+    if turn.state.face_down:
+        if len(turn.coup.cards) >= _FIRST_REVEAL:
+            turn.enter(Phase.REVEAL)
+    elif turn.coup.over:
         _end_coup(turn)
 
 
 def reveal(turn: Turn) -> None:
-    """Show both hands and settle."""
+    """Show the cards on the table; then settle, or deal on."""
     turn.say(effects.CardsRevealed(turn.state.round, turn.coup.player, turn.coup.banker))
-    _end_coup(turn)
+    turn.change(shown=len(turn.coup.cards))
+    if turn.coup.over:
+        _end_coup(turn)
+    else:
+        turn.enter(Phase.DEALING)
+    take_backlog(turn)
 
 
 def _end_coup(turn: Turn) -> None:
@@ -356,13 +372,13 @@ def _record(
         who=None if order is None else order.who,
         reason=None if order is None else order.reason,
         approved_by=None if order is None else order.approved_by,
-        hidden=status == "void" and state.settings.game.reveal == "dealer",
+        hidden=status == "void" and state.face_down,
     )
 
 
 def _close_round(turn: Turn, record: RoundRecord) -> None:
     turn.emit(effects.RoundEnded(record))
-    turn.change(coup=None, dummy=False, corrections=(), last=record, round=record.round + 1)
+    turn.change(coup=None, shown=0, dummy=False, corrections=(), last=record, round=record.round + 1)
     turn.enter(Phase.SETTLED)
     if turn.state.shoe_over:
         let_carried_go(turn)

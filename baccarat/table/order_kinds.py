@@ -77,7 +77,7 @@ class CloseBetting:
 
 @order(
     label="Reveal",
-    sentence="show both hands and settle every wager (midi baccarat)",
+    sentence="show the cards on the table, and settle every wager if the hands are over (games with hidden cards)",
     roles=DEALERS,
     group="play",
     twice=True,
@@ -86,7 +86,7 @@ class CloseBetting:
 )
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """The cards are face up: what the shoe knew may be shown (sheet 004, midi baccarat)."""
+    """The cards on the table are face up: what the shoe knew of them may be shown (sheet 004, midi baccarat)."""
 
     who: str
     kind: Literal["reveal"] = "reveal"

@@ -168,8 +168,9 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
     coup = turn.coup
     _refuse_no_card(coup, order)
     before = coup.cards[order.position - 1]
+    hidden = turn.state.hides(order.position)
     if order.card == before:
-        if turn.state.settings.game.reveal == "dealer":
+        if hidden:
             return  # a refusal would disclose the card
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
     if dealing.surplus(turn, order.card):
@@ -185,13 +186,11 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
             Correction(order.position, side, before, order.card, order.who, order.reason),
         ),
     )
-    if turn.state.settings.game.reveal == "dealer":
+    if hidden:
         turn.emit(CardHeld(order.card, "corrected", turn.state.round, order.position))
     else:
         turn.say(CardCorrected(turn.state.round, order.position, side, before, order.card, order.reason))
-    if turn.state.phase is Phase.REVEAL and not corrected.over:
-        turn.enter(Phase.DEALING)
-    elif turn.state.phase is Phase.DEALING:
+    if turn.state.phase is Phase.DEALING:
         dealing.finish_if_over(turn)
 
 
@@ -216,8 +215,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
         corrected = Coup(cards)
     except SurplusCardError as error:
         # The error names the other cards, which may be hidden.
-        hidden = state.settings.game.reveal == "dealer"
-        why = "more cards were dealt than the coup would have had" if hidden else str(error)
+        why = "more cards were dealt than the coup would have had" if state.face_down else str(error)
         raise RefusedError(
             "cards_disagree", f"with {order.card} there {why}: void the coup instead"
         ) from error

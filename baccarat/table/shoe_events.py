@@ -218,7 +218,7 @@ def _compare_with_keyed(
     )
     if card is None or not certain or card == keyed.card:
         return
-    hidden = turn.state.settings.game.reveal == "dealer"
+    hidden = turn.state.hides(keyed.position)
     turn.emit(CardHeld(card, "doubtful", keyed.round, keyed.position))
     turn.stop(
         Stop(

@@ -210,7 +210,8 @@ class TableState(Value):
     - `burn_left`: cards still to burn, None while the burn's first card is awaited.
     - `last_coup`: the number within the shoe of its last coup, None until the cut card.
     - `rounds`: this shoe's rounds, for the roads.
-    - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers.
+    - `coup`: the coup being dealt, None between coups; `dummy`: it carries no wagers; `shown`: how many of its
+      cards have been revealed, where they lie face down at first.
     - `carried`: cards drawn too soon that begin the next coup.
     - `keyed_away`: cards keyed while the shoe was offline whose records may still come, in the order of the
       deal.
@@ -240,6 +241,7 @@ class TableState(Value):
     rounds: tuple[RoadRound, ...] = ()
     coup: Coup | None = None
     dummy: bool = False
+    shown: int = 0
     corrections: tuple[Correction, ...] = ()
     wagers: tuple[PlacedWager, ...] = ()
     carried: tuple[Card, ...] = ()
@@ -261,6 +263,27 @@ class TableState(Value):
     def waiting(self) -> bool:
         """Whether a person must act before another card counts."""
         return bool(self.stops) or self.doubt is not None
+
+    @property
+    def face_down(self) -> bool:
+        """Whether cards lie on the table that have not been revealed."""
+        return self.coup is not None and self.hides(len(self.coup.cards))
+
+    def hides(self, position: int) -> bool:
+        """Whether the card at this position of the coup, from 1, has not been revealed."""
+        return self.settings.game.hides_cards and position > self.shown
+
+    @property
+    def revealing_seat(self) -> int | None:
+        """The seat that turns the cards: of the largest wager on Player or Banker, of equal ones the lowest (sheet 004).
+
+        None if the dealer turns them.
+        """
+        if self.settings.game.reveal != "player":
+            return None
+        wagers = {each.name: each for each in self.settings.game.wagers}
+        placed = [(each.amount, -each.seat) for each in self.wagers if wagers[each.wager].of_a_hand]
+        return -max(placed)[1] if placed else None
 
     @property
     def award_waits(self) -> bool:

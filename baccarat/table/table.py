@@ -84,14 +84,14 @@ TRANSITIONS: Final[dict[Phase, dict[type | str, frozenset[Phase]]]] = {
         _SHOE: _INTO_A_COUP,
         StartGame: frozenset({DEALING}),
         kinds.KeyCard: _INTO_A_COUP,
-        kinds.CorrectCard: _INTO_A_COUP,
+        kinds.CorrectCard: _AFTER_A_COUP,
         kinds.VoidCoup: _AFTER_A_COUP,
         kinds.ResumePlay: _INTO_A_COUP,
         kinds.AcceptShoe: _INTO_A_COUP,
     },
     REVEAL: {
         kinds.Reveal: _AFTER_A_COUP,
-        kinds.CorrectCard: frozenset({REVEAL, DEALING}),
+        kinds.CorrectCard: frozenset({REVEAL}),
         kinds.VoidCoup: _AFTER_A_COUP,
     },
     SETTLED: {

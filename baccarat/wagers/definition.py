@@ -218,6 +218,11 @@ class Wager:
         return replace(self, rules=tuple(rules))
 
     @property
+    def of_a_hand(self) -> bool:
+        """Whether it is the game's wager on the Player or the Banker hand."""
+        return self.base and self.side is not None
+
+    @property
     def of_the_letter(self) -> bool:
         """Whether one of the approval letter's games has this wager; see `Game.outside_the_letter`."""
         if not self.base:
@@ -274,8 +279,8 @@ class Game:
     """A game file: the deal and the wagers of a game.
 
     `sheet` names its sources, `variation` says if the approval letter counts it as a variation, `reveal` says
-    who shows the cards: the shoe as they are dealt, or the dealer at the end (midi). `maximum_wagers` bounds
-    a seat's wagers on one coup.
+    who turns the cards: the shoe shows them as they are dealt, or they lie face down until the dealer, or the
+    player with the largest wager (midi), has turned them. `maximum_wagers` bounds a seat's wagers on one coup.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
@@ -287,7 +292,7 @@ class Game:
     decks: int = 8
     variation: bool = False
     dealt: Literal["face_up", "face_down"] = "face_up"
-    reveal: Literal["shoe", "dealer"] = "shoe"
+    reveal: Literal["shoe", "dealer", "player"] = "shoe"
     maximum_wagers: int | None = None
     rounding: Rounding = field(default_factory=Rounding)
 
@@ -317,7 +322,7 @@ class Game:
     @property
     def hides_cards(self) -> bool:
         """Whether the cards lie face down at the table at first."""
-        return self.dealt == "face_down" or self.reveal == "dealer"
+        return self.reveal != "shoe"
 
     @property
     def outside_the_letter(self) -> Wager | None:

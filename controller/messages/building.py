@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from punto.baccarat.cards import Card
-from punto.baccarat.coup import Coup, total
+from punto.baccarat.coup import Coup, Side, total
 from punto.baccarat.progressive.state import AwardState
 from punto.baccarat.roads.derived_roads import DerivedRoad
 from punto.baccarat.roads.scoreboard import draw
@@ -76,7 +76,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
             reason=state.link.reason,
         ),
         round=state.round,
-        hands=None if state.coup is None else _hands(state.coup, hidden=settings.game.reveal == "dealer"),
+        hands=None if state.coup is None else _hands(state, state.coup),
         next=following if following in {"player", "banker"} else None,
         # A correction is never the last coup.
         result=None
@@ -85,6 +85,7 @@ def state_message(state: TableState, seq: int, now: datetime) -> State:
         seats=settings.seats,
         limits=wager_limits(settings.game),
         maximum_wagers=settings.game.maximum_wagers,
+        revealing_seat=state.revealing_seat,
     )
 
 
@@ -123,15 +124,20 @@ def _notices(state: TableState) -> tuple[Notice, ...]:
     return tuple(notices)
 
 
-def _hands(coup: Coup, *, hidden: bool) -> Hands:
-    def shown(cards: tuple[Card, ...]) -> tuple[Card | None, ...]:
-        return (None,) * len(cards) if hidden else cards
-
+def _hands(state: TableState, coup: Coup) -> Hands:
+    seen: dict[Side, list[Card | None]] = {side: [] for side in Side}
+    for position, card in enumerate(coup.cards, start=1):
+        seen[coup.side_of(position - 1)].append(None if state.hides(position) else card)
+    totals = [
+        total(tuple(shown)) if (shown := [each for each in cards if each]) else None
+        for cards in seen.values()
+    ]
+    player_total, banker_total = totals
     return Hands(
-        player=shown(coup.player),
-        banker=shown(coup.banker),
-        player_total=None if hidden or not coup.player else total(coup.player),
-        banker_total=None if hidden or not coup.banker else total(coup.banker),
+        player=tuple(seen[Side.PLAYER]),
+        banker=tuple(seen[Side.BANKER]),
+        player_total=player_total,
+        banker_total=banker_total,
     )
 
 

@@ -232,7 +232,7 @@ class State(Message):
     currency: str
     phase: Phase = Field(
         description="locked: no operator is signed on. closed: no coup may begin. shoe_change: cards are loaded and burned. betting: "
-        "wagers are taken. dealing: cards leave the shoe. reveal: the coup is dealt, but the dealer has not shown it. settled: the "
+        "wagers are taken. dealing: cards leave the shoe. reveal: cards lie on the table face down. settled: the "
         "result is final"
     )
     overlays: tuple[Overlay, ...] = Field(
@@ -251,6 +251,10 @@ class State(Message):
     maximum_wagers: int | None = Field(
         default=None,
         description="how many wagers a player may have on a coup, which must be posted at the table (sheet 003, 1b); null if any number",
+    )
+    revealing_seat: int | None = Field(
+        default=None,
+        description="the seat of the largest wager on Player or Banker, whose player turns the cards (sheet 004); null if the dealer does",
     )
 
 

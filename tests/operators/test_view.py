@@ -144,7 +144,15 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
             None,
             "Pay the winning wagers, then open betting",
         ),
-        (["open", f"draw {LONG}"], MIDI, "reveal", None, None, "Turn the cards and reveal the hands"),
+        (["open", "draw KS 2S 5S 3S"], MIDI, "reveal", None, None, "Turn the cards; then reveal the hands"),
+        (
+            ["open", "wager 3 banker 500", "draw KS 2S 5S 3S"],
+            MIDI,
+            "reveal",
+            None,
+            None,
+            "Seat 3 turns the cards; then reveal the hands",
+        ),
         (
             ["open", "cut card", f"draw {PLAYER_NATURAL}"],
             {"coups_after_cut_card": 0},
@@ -479,10 +487,14 @@ async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp
         await draw(SECRET[:3])
         assert (await supervisor.order("void_coup", reason="misdeal")).status == 200
         assert await seen() == set()
-        await draw(SECRET[:6])
+        await draw(SECRET[:4])
         await here.table.shoe(CardOverdrawn(here.table.state.link.expected, Card(SECRET[6]), 99))
         assert await seen() == set()
         assert (await supervisor.order("resume_play", reason="seen to")).status == 200
-        assert (await supervisor.order("reveal")).status == 200
-        assert await seen() == set(SECRET[:6])  # the seventh is the first of the next coup
+        for shown in (4, 5, 6):
+            assert (await supervisor.order("reveal")).status == 200
+            assert await seen() == set(SECRET[:shown])  # the seventh is the first of the next coup
+            if shown < len(SECRET[:6]):
+                await here.table.shoe(CardDrawn(here.table.state.link.expected, Card(SECRET[shown]), 99))
+                assert await seen() == set(SECRET[:shown])
         listening.cancel()

@@ -89,7 +89,7 @@ def settings(
     *,
     game_name: str = "mini-baccarat",
     decks: int = 8,
-    reveal: Literal["shoe", "dealer"] | None = None,
+    reveal: Literal["shoe", "dealer", "player"] | None = None,
     meter: Mapping[str, Any] | None = None,
     **changes: Any,
 ) -> Settings:

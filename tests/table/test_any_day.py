@@ -169,7 +169,7 @@ class AnyDay(RuleBasedStateMachine):
                     self.wagers = {}
                 if happening.kind == "burn_card_turned":
                     self.in_hands[happening.card] += 1
-                if self.state.settings.game.reveal == "dealer" and happening.kind not in PUBLIC_CARDS:
+                if self.state.settings.game.hides_cards and happening.kind not in PUBLIC_CARDS:
                     assert not CARD_CODE.search(repr(happening))
             case CardHeld(card, ("burned" | "overdrawn" | "outside_play")):
                 self.let_go[card] += 1
@@ -398,7 +398,9 @@ class AnyDay(RuleBasedStateMachine):
     def a_coup_is_on_the_table_only_while_it_is_dealt_or_shown(self) -> None:
         state = self.state
         assert (state.coup is not None) is (state.phase in {Phase.DEALING, Phase.REVEAL})
-        assert state.coup is None or state.coup.over is (state.phase is Phase.REVEAL)
+        to_reveal = state.face_down and state.coup is not None and len(state.coup.cards) >= 4
+        assert to_reveal is (state.phase is Phase.REVEAL)
+        assert state.coup is None or not state.coup.over or to_reveal
         assert state.doubt is None or state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
         assert state.waiting or not state.backlog
         assert len(state.rounds) == self.on_roads

@@ -140,7 +140,9 @@ def test_which_coup_is_the_last(after, commands, last):
 
 def test_at_the_reveal_the_cut_card_stands_for_the_next_hands_first_card():
     croupier = Croupier(game_name="midi-baccarat").do(*BETTING, f"draw {PLAYER_NATURAL}", "cut card")
+    assert croupier.state.last_coup is None  # it would tell that the hands are over
 
+    croupier.do("reveal")
     assert croupier.state.last_coup == 2
 
 

@@ -41,11 +41,10 @@ def test_a_correction_can_end_the_coup():
 
 def test_a_correction_can_call_for_one_card_more():
     midi = Croupier.at_betting(f"draw {PLAYER_NATURAL}", game_name="midi-baccarat")
-    before = midi.phase
-    midi.do("correct 3 2H")
-    assert (before, midi.phase) == (Phase.REVEAL, Phase.DEALING)
+    midi.do("correct 3 2H", "reveal")
+    assert midi.phase is Phase.DEALING
 
-    midi.do("draw 4D", "draw 2D", "reveal")
+    midi.do("draw 4D", "reveal", "draw 2D", "reveal")
     assert midi.rounds[0].player == cards("KS 2H 4D")
 
 

@@ -20,7 +20,7 @@ def test_a_coup_is_keyed_card_by_card():
 
 def test_dai_bacc_is_keyed_and_hidden_until_the_reveal():
     croupier = Croupier.at_betting("wager 1 kill 500", "wager 1 player 500", **DAI_BACC)
-    croupier.do("key 3C 7D 8C 3C 5H 7S")
+    croupier.do("key 3C 7D 8C 3C", "reveal", "key 5H", "reveal", "key 7S")
     assert croupier.phase is Phase.REVEAL
 
     croupier.do("reveal")

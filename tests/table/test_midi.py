@@ -5,11 +5,13 @@ import re
 import pytest
 from pydantic import TypeAdapter
 
+from punto.baccarat.coup import Side
 from punto.baccarat.table.effects import CardDealt, CardsRevealed, Happening
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.turn import RefusedError
-from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier, cards, happenings
+from tests.table.croupier import PLAYER_NATURAL, Croupier, cards, happenings
 
+FOUR = "KS 2S 5S 3S"  # and each hand draws
 MIDI = {"game_name": "midi-baccarat", "decks": 1}
 HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
 
@@ -22,13 +24,13 @@ def public_text(croupier: Croupier) -> str:
 @pytest.mark.parametrize(
     "commands",
     [
-        [f"draw {LONG}"],
+        [f"draw {FOUR}"],
         ["draw KS 2S 5S", "unsure 3S"],
-        ["draw KS 2S 5S", "unsure 3S", "key 3S", "draw 4D 9D"],
+        ["draw KS 2S 5S", "unsure 3S", "key 3S", "draw 4D"],
         ["draw KS 2S", "draw KS"],  # the second copy in a shoe of one deck
-        [f"draw {LONG}", "correct 2 AS"],
+        [f"draw {FOUR}", "correct 2 AS"],
         ["draw KS 2S", "correct 2 AS", "void"],
-        [f"draw {LONG}", "overdraw 7C", "draw 8C", "resume", "resume"],
+        [f"draw {FOUR}", "overdraw 7C", "draw 8C", "resume", "resume"],
         ["draw KS", "lid open", "draw 2S", "lid closed", "resume"],
         ["draw KS", "push back", "fault", "resume", "lose shoe", "hello"],
         ["draw KS", "records lost 2", "resume", "noise", "cut card"],
@@ -66,7 +68,7 @@ def test_a_hidden_card_cannot_be_guessed_by_correcting_it():
 
 
 def test_a_correction_that_cannot_be_tells_nothing_of_the_other_cards():
-    croupier = Croupier.at_betting("draw 2D KS 3D 7H 4D", **MIDI)
+    croupier = Croupier.at_betting("draw 2D KS 3D 7H", "reveal", "draw 4D", **MIDI)
 
     with pytest.raises(RefusedError) as refused:
         croupier.do("correct 1 6S")
@@ -85,6 +87,55 @@ def test_the_reveal_shows_both_hands_and_settles():
     assert croupier.said[0] == CardsRevealed(1, cards("KS 9H"), cards("2S 3S"))
     assert croupier.kinds == ["cards_revealed", "coup_ended", "phase_entered", "phase_entered"]
     assert croupier.rounds[0].settlements[0].net == 500
+
+
+def test_the_first_four_cards_are_revealed_and_then_each_third_card():
+    croupier = Croupier.at_betting("wager 1 player 500", f"draw {FOUR}", "reveal", **MIDI)
+    assert croupier.kinds == ["cards_revealed", "phase_entered"]
+    assert croupier.phase is Phase.DEALING
+
+    croupier.do("draw 4D")
+    assert croupier.said[:1] == [CardDealt(1, 5, Side.PLAYER, None, keyed=False)]
+    croupier.do("reveal")
+    assert croupier.said[:1] == [CardsRevealed(1, cards("KS 5S 4D"), cards("2S 3S"))]
+    croupier.do("draw 9D", "reveal")
+
+    assert croupier.rounds[0].banker == cards("2S 3S 9D")
+
+
+def test_a_revealed_card_is_corrected_in_public():
+    croupier = Croupier.at_betting(f"draw {FOUR}", "reveal", "correct 1 QS", **MIDI)
+
+    assert croupier.kinds == ["card_corrected"]
+
+
+def test_a_third_card_that_is_corrected_before_its_reveal_stays_hidden():
+    croupier = Croupier.at_betting(f"draw {FOUR}", "reveal", "draw 4D", "correct 5 4C", **MIDI)
+
+    assert (croupier.said, croupier.held) == ([], [("4C", "corrected")])
+
+
+@pytest.mark.parametrize(
+    ("wagers", "seat"),
+    [
+        ([], None),
+        (["wager 2 tie 900"], None),
+        (["wager 2 player 500"], 2),
+        (["wager 2 player 500", "wager 4 banker 600"], 4),
+        (["wager 4 banker 600", "wager 2 player 600"], 2),
+        (["wager 2 player 500", "wager 4 tie 600"], 2),
+    ],
+)
+def test_the_player_with_the_largest_wager_on_a_hand_turns_the_cards(wagers, seat):
+    croupier = Croupier.at_betting(*wagers, "draw KS", **MIDI)
+
+    assert croupier.state.revealing_seat == seat
+
+
+def test_elsewhere_the_dealer_turns_them():
+    croupier = Croupier.at_betting("wager 2 player 500", reveal="dealer")
+
+    assert croupier.state.revealing_seat is None
 
 
 def test_nothing_is_revealed_while_play_is_stopped():

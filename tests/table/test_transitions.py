@@ -60,13 +60,14 @@ IN_PHASE: dict[str, tuple[House, list[str]]] = {
 }
 
 # The same at a table with a progressive, whose game has had its hand and is not over.
+REVEALED: list[str] = ["draw KS 2S 5S 3S", "reveal", "draw 4D", "reveal", "draw 9D", "reveal"]  # as LONG
 PLAYED: list[str] = [*BET, "start game 2", f"draw {LONG}"]
 METERED: dict[str, tuple[House, list[str]]] = {
     "closed": ({}, [*PLAYED, "close table"]),
     "shoe_change": (BURN, [*SHOE, "draw AS 2S", "start game 2", f"draw {LONG}", "change shoe"]),
     "betting": ({}, PLAYED),
     "dealing": ({}, [*PLAYED, "draw KS"]),
-    "reveal": ({"reveal": "dealer"}, [*PLAYED, "reveal", f"draw {LONG}"]),
+    "reveal": ({"reveal": "dealer"}, [*BET, "start game 2", *REVEALED, "draw KS 2S 5S 3S"]),
     "settled": (BY_ORDER, PLAYED),
 }
 
@@ -135,7 +136,8 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     ({}, COUP, "correct 1 QS", "dealing", "dealing"),
     ({}, [*BET, "draw KS 2S 5S 3S"], "correct 3 9S", "dealing", "betting"),
     (BY_ORDER, [*BET, "draw KS 2S 5S 3S"], "correct 3 9S", "dealing", "settled"),
-    (MIDI, [*BET, "draw KS 2S 5S 3S"], "correct 3 9S", "dealing", "reveal"),
+    (MIDI, [*BET, "draw KS 2S 5S 3S", "reveal"], "correct 3 9S", "dealing", "betting"),
+    (MIDI, [*BET, "draw KS 2S 5S 3S", "reveal"], "draw 4D", "dealing", "reveal"),
     ({}, COUP, "void", "dealing", "betting"),
     (BY_ORDER, COUP, "void", "dealing", "settled"),
     (DUMMY, [*COUP, *OVERDRAWN], "void", "dealing", "dealing"),
@@ -154,7 +156,8 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     ({**MIDI, **BY_ORDER}, [*COUP, "draw 3S"], "reveal", "reveal", "settled"),
     ({**MIDI, **DUMMY}, [*COUP, "draw 3S", *OVERDRAWN], "reveal", "reveal", "dealing"),
     (MIDI, [*COUP, "draw 3S"], "correct 1 QS", "reveal", "reveal"),
-    (MIDI, [*COUP, "draw 3S"], "correct 3 2H", "reveal", "dealing"),
+    (MIDI, [*COUP, "draw 3S"], "correct 3 2H", "reveal", "reveal"),
+    (MIDI, [*BET, "draw KS 2S 5S 3S"], "reveal", "reveal", "dealing"),
     (MIDI, [*COUP, "draw 3S"], "void", "reveal", "betting"),
     ({**MIDI, **BY_ORDER}, [*COUP, "draw 3S"], "void", "reveal", "settled"),
     ({**MIDI, **DUMMY}, [*COUP, "draw 3S", *OVERDRAWN], "void", "reveal", "dealing"),
