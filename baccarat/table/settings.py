@@ -25,6 +25,7 @@ class Settings:
     - `burn`: nothing, by the first card (an ace burns `burn_ace`), or `burn_cards`.
     - `coups_after_cut_card`: the number of further coups if the cut card comes in mid-coup.
     - `overdraw`: the use of an overdrawn card after a supervisor has seen it.
+    - `reveal`: who turns cards that lie face down, None as the game file says (sheet 004 has both).
     - `approval`: the orders that a second person must approve.
     - `simulation`: the table is not played for money, so its shoe may be a virtual one.
     - `progressive`: the progressive that the table is linked to, None if it is not linked.
@@ -50,6 +51,7 @@ class Settings:
     burn_cards: int = 3
     coups_after_cut_card: int = 1
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
+    reveal: Literal["dealer", "player"] | None = None
     approval: tuple[ApprovedOrder, ...] = ()
     simulation: bool = False
     progressive: ProgressiveSettings | None = None

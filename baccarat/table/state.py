@@ -279,7 +279,7 @@ class TableState(Value):
 
         None if the dealer turns them.
         """
-        if self.settings.game.reveal != "player":
+        if (self.settings.reveal or self.settings.game.reveal) != "player":
             return None
         wagers = {each.name: each for each in self.settings.game.wagers}
         placed = [(each.amount, -each.seat) for each in self.wagers if wagers[each.wager].of_a_hand]

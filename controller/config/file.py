@@ -131,7 +131,7 @@ def load_config(path: Path) -> ServiceConfig:
             file.problem(tuple(str(each.key).split(".")), each.message, each.suggestion)
             for each in of_rules or limit_problems(game, written.limits, law)
         ),
-        *_section_problems(file, written),
+        *_section_problems(file, written, game),
         *_shared_port_problems(file, written),
         *_keypad_problems(file, written),
         *_progressive_problems(file, written, game),
@@ -159,7 +159,7 @@ def _named(file: TomlFile, key: tuple[str, str], load: Callable[[], T]) -> T:
         ) from None
 
 
-def _section_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterator[Problem]:
     """Sections and keys that do not fit together."""
     table, mqtt = written.table, written.mqtt
     if table.cards == "shoe" and written.shoe is None:
@@ -167,6 +167,9 @@ def _section_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
         yield file.problem(("shoe",), message)
     if table.cards == "keyed" and written.shoe is not None:
         yield file.problem(("shoe",), 'is not used with cards = "keyed" in [table]: remove one of them')
+    if table.reveal is not None and not game.hides_cards:
+        message = f"is only for cards that lie face down, and those of {game.title} do not: remove it"
+        yield file.problem(("table", "reveal"), message)
     if table.burn == "fixed" and "burn_cards" not in table.model_fields_set:
         message = 'a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3'
         yield file.problem(("table", "burn"), message)

@@ -62,6 +62,10 @@ class TableConfig(Section):
     """The use of a card that was drawn too many, after a supervisor resumes play: a card of the next coup, a
     burned card, or a card of a dummy hand.
     """
+    reveal: Literal["dealer", "player"] | None = None
+    """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If it is left out,
+    the game file says it.
+    """
     approval: tuple[ApprovedOrder, ...] = ()
     """Orders that a second person must approve."""
     simulation: bool = False

@@ -57,6 +57,29 @@ def test_whether_dragon_bonus_needs_a_base_wager_is_the_houses_to_say(written, g
                 check_wagers(played, [*beside, bonus])
 
 
+@pytest.mark.parametrize("reveal", ["dealer", "player"])
+def test_who_turns_hidden_cards_is_the_houses_to_say(written, reveal):
+    """Sheet 004 has the player with the largest wager turn them in midi baccarat, and the dealer in mini baccarat."""
+    path = written("midi-baccarat")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("cards =", f'reveal = "{reveal}"\ncards ='), encoding="utf-8"
+    )
+
+    assert load_config(path).settings().reveal == reveal
+
+
+def test_who_turns_cards_that_are_not_hidden_is_not(written):
+    path = written("mini-baccarat")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("cards =", 'reveal = "player"\ncards ='), encoding="utf-8"
+    )
+
+    with pytest.raises(
+        ConfigError, match="is only for cards that lie face down, and those of Mini Baccarat do not"
+    ):
+        load_config(path)
+
+
 def test_dai_baccs_main_wager_may_be_mandatory(written):
     """Sheet 003: "Player or Banker bets may or may not be mandatory. See house rules"."""
     tiger = PlacedWager(1, "tiger_7", 500)

@@ -1,6 +1,7 @@
 """Midi baccarat: the shoe knows the result before the players have turned the cards, and nobody else does."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter
@@ -8,6 +9,7 @@ from pydantic import TypeAdapter
 from punto.baccarat.coup import Side
 from punto.baccarat.table.effects import CardDealt, CardsRevealed, Happening
 from punto.baccarat.table.state import Phase
+from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards, happenings
 
@@ -132,8 +134,11 @@ def test_the_player_with_the_largest_wager_on_a_hand_turns_the_cards(wagers, sea
     assert croupier.state.revealing_seat == seat
 
 
-def test_elsewhere_the_dealer_turns_them():
-    croupier = Croupier.at_betting("wager 2 player 500", reveal="dealer")
+def test_where_the_house_says_so_the_dealer_turns_them():
+    croupier = Croupier(**MIDI)
+    table = Table(replace(croupier.state, settings=replace(croupier.settings, reveal="dealer")))
+    croupier.table = table
+    croupier.do("hello", "sign on", "change shoe", "open", "wager 2 player 500")
 
     assert croupier.state.revealing_seat is None
 
