@@ -16,6 +16,7 @@ from punto.configs.toml_file import read
 from punto.controller.config.devices import KeypadConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
+from punto.controller.secret_file import secret_warnings
 
 _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
@@ -223,6 +224,10 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
+    for section in ("shoe", "keypad", "coin_spot", "card_reader"):
+        device = getattr(config, section)
+        if device is not None and device.key_file is not None:
+            yield from secret_warnings(device.key_file, f"{section}.key_file")
 
 
 def _folder_warnings(config: ServiceConfig) -> Iterator[str]:

@@ -61,6 +61,7 @@ _HELP: Final = {
     "operator": "give a running table an operator's orders",
     "operators": "make and change the accounts of operators",
     "broker-users": "make the broker's users of a house's tables, with passwords and access list",
+    "device-key": "make the key of a device on a serial line",
     "check-config": "report the errors of a configuration",
     "score": "score coups and settle their wagers, JSON Lines in and out",
     "roads": "draw the five roads of a shoe's rounds, JSON Lines in",

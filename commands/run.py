@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from punto.baccarat.table.turn import RefusedError
 from punto.controller import log
-from punto.controller.config.devices import CardReaderConfig, KeypadConfig
+from punto.controller.config.devices import CardReaderConfig, DeviceConfig, KeypadConfig
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.devices.device import DeviceDoor
 from punto.controller.engine import Engine
@@ -23,9 +23,11 @@ from punto.controller.supervisor import Consoles, serve
 from punto.drivers.base import CardReaderDriver, Devices, KeypadDriver
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.drivers.seal import HostSeal
 
 if TYPE_CHECKING:
     from punto.controller.accounts.gate import Gate
@@ -107,12 +109,14 @@ def devices_of(config: ServiceConfig) -> Devices:
     watched, spots = config.configuration_keypad, config.coin_spot
     seats = None if spots is None else spots.positions(config.table.seats)
     return Devices(
-        shoe=None if config.shoe is None else SerialShoe(config.shoe.port, config.shoe.baud),
+        shoe=None
+        if config.shoe is None
+        else SerialShoe(config.shoe.port, config.shoe.baud, _seal(config.shoe)),
         keypad=None if config.keypad is None else _keypad(config.keypad),
         configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
         coin_spot=None
         if spots is None or seats is None
-        else SerialCoinSpot(spots.port, spots.baud, seats, spots.stuck_seconds),
+        else SerialCoinSpot(spots.port, spots.baud, seats, spots.stuck_seconds, _seal(spots)),
         card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
     )
 
@@ -122,9 +126,14 @@ def doors_of(config: ServiceConfig, engine: Engine, outbox: Outbox) -> Iterator[
     return iter(())
 
 
+def _seal(device: DeviceConfig) -> Seal:
+    key = device.key()
+    return UNSEALED if key is None else HostSeal(key)
+
+
 def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
     if config.port is not None:
-        return SerialCardReader(config.port, config.baud)
+        return SerialCardReader(config.port, config.baud, _seal(config))
     # An optional dependency, only for such readers.
     from punto.drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
 
@@ -133,7 +142,7 @@ def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
 
 def _keypad(config: KeypadConfig) -> KeypadDriver:
     if config.port is not None:
-        return SerialKeypad(config.port, config.baud)
+        return SerialKeypad(config.port, config.baud, _seal(config))
     # An optional dependency, only for such keypads.
     from punto.drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
 

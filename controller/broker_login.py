@@ -1,33 +1,14 @@
-"""`[mqtt]`: the address of the broker and the login there. The table's service and the displays share it.
+"""`[mqtt]`: the address of the broker and the login there. The table's service and the displays share it."""
 
-The password is not in the configuration but in a file that one user can read. Under systemd, the file is a
-credential of the unit: systemd reads the source file as root and copies it to a directory that only the unit's
-user can read (`LoadCredential=`, systemd.exec(5)). The configuration names that directory as systemd does:
-`$CREDENTIALS_DIRECTORY/mqtt-password`.
-"""
-
-import os
 import ssl
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, Unit, in_folder
-
-_VARIABLE: Final = "CREDENTIALS_DIRECTORY"
-_CREDENTIALS: Final = Path(f"${_VARIABLE}")
-
-
-def _in_folder_or_credential(path: Path, info: ValidationInfo) -> Path:
-    """A credential keeps the variable in its path: the directory is not known before systemd starts the unit."""
-    return path if _is_credential(path) else in_folder(path, info)
-
-
-def _is_credential(path: Path) -> bool:
-    return path.parent == _CREDENTIALS
+from punto.configs.toml_file import FromFolder, Host, Unit
+from punto.controller.secret_file import SecretFile, read_secret, secret_warnings
 
 
 def _topic(base: str) -> str:
@@ -53,7 +34,7 @@ class BrokerConfig(BaseModel):
     """The levels that every topic begins with."""
     username: str | None = None
     """The user at the broker."""
-    password_file: Annotated[Path, AfterValidator(_in_folder_or_credential)] | None = None
+    password_file: SecretFile | None = None
     """A text file with the user's password on its only line, or `$CREDENTIALS_DIRECTORY/NAME`, a credential
     that systemd gives the unit.
     """
@@ -76,19 +57,7 @@ class BrokerConfig(BaseModel):
         """
         if self.password_file is None:
             return None
-        path = _found(self.password_file)
-        try:
-            lines = path.read_text(encoding="utf-8").splitlines()
-        except OSError as error:
-            raise ConfigError(
-                [Problem(f"the password cannot be read: {error.strerror}", str(path))]
-            ) from None
-        except UnicodeDecodeError:
-            raise ConfigError([Problem("the password is not UTF-8 text", str(path))]) from None
-        if len(lines) != 1 or not lines[0]:
-            message = "a password file has one line, the password, and nothing else"
-            raise ConfigError([Problem(message, str(path))])
-        return lines[0]
+        return read_secret(self.password_file, "password")
 
     def tls(self) -> ssl.SSLContext | None:
         """The TLS context that verifies the broker's certificate; None without TLS.
@@ -105,32 +74,11 @@ class BrokerConfig(BaseModel):
             raise ConfigError([Problem(message, key="mqtt.ca_file")]) from error
 
     def warnings(self) -> Iterator[str]:
-        """Likely problems with the files. A credential is not checked: it exists only while its unit runs."""
+        """Likely problems with the files."""
         path = self.password_file
-        if path is not None and not _is_credential(path):
-            if not path.is_file():
-                yield f"warning: mqtt.password_file {path} does not exist"
-            elif path.stat().st_mode & 0o007:
-                yield f"warning: mqtt.password_file {path} is open to every user of this machine: chmod o= {path}"
+        if path is not None:
+            yield from secret_warnings(path, "mqtt.password_file")
         if self.username is not None and path is None:
             yield f"warning: mqtt.username {self.username!r} has no password: write its password_file too"
         if self.ca_file is not None and not self.ca_file.is_file():
             yield f"warning: mqtt.ca_file {self.ca_file} does not exist"
-
-
-def _found(path: Path) -> Path:
-    """The path of a password file, with the credentials directory filled in.
-
-    Raises:
-        ConfigError: the file is a credential, but systemd gave this process no credentials.
-    """
-    if not _is_credential(path):
-        return path
-    directory = os.environ.get(_VARIABLE)
-    if directory is None:
-        message = (
-            f"{path}: systemd has given this program no credentials: start it as a unit with "
-            f"LoadCredential={path.name}:FILE, or name a file that its user can read"
-        )
-        raise ConfigError([Problem(message, key="mqtt.password_file")])
-    return Path(directory, path.name)

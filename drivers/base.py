@@ -17,6 +17,7 @@ class LinkHealth:
 
     `connected` is true while the device has introduced itself and sends signs of life. `reason` is why it is not
     connected, empty while it is. `since` is when that last changed (UTC). `counters` count from the driver's start.
+    `unproven`: something is connected that does not have the enrolled key.
     """
 
     port: str
@@ -25,6 +26,7 @@ class LinkHealth:
     since: datetime
     serial: str | None
     counters: Mapping[str, int]
+    unproven: bool = False
 
 
 class LinkUser(Protocol):
@@ -220,6 +222,9 @@ class CoinSpotDriver(Driver[CoinSpotUser], Protocol):
     @property
     def seats(self) -> frozenset[int]:
         """The seats that have a sensor."""
+
+    def report_again(self) -> None:
+        """Report the whole state again, as after a start: what was reported so far was not taken."""
 
 
 class DeviceWatch(Protocol):

@@ -10,29 +10,70 @@ so that a device on the wrong line is noticed. Each device's `frames` module def
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from struct import Struct
-from typing import Final, Generic
+from typing import ClassVar, Final, Generic
 from zlib import crc32
 
 from cobs import cobs  # type: ignore[import-untyped]
 
 from punto.drivers.frame import AnyFrame, Frame
 
-VERSION: Final = 1  # the first byte of every frame; frames of another version are not read
 DELIMITER: Final = b"\0"
 LONGEST: Final = 1024  # bytes of a frame before COBS
 LONGEST_ENCODED: Final[int] = cobs.max_encoded_length(LONGEST)
 
-_HEADER: Final = Struct(">BBI")  # version, type, sequence number
+HEADER: Final = Struct(">BBI")  # version, type, sequence number
 _CRC: Final = Struct(">I")
-_SHORTEST: Final = _HEADER.size + _CRC.size
+_SHORTEST: Final = HEADER.size + _CRC.size
 
 
-def encode(frame: Frame) -> bytes:
-    """The bytes on the wire, with a delimiter before and after.
+class Seal:
+    """What an end of a line adds to its frames, so that the other end knows who made them: in version 1 nothing.
+
+    A frame's body is everything before its checksum. `version` is the first byte of every frame; frames of another version
+    are not read.
+    """
+
+    version: ClassVar[int] = 1
+
+    @property
+    def ready(self) -> bool:
+        """Whether frames can be sent: the ends know each other."""
+        return True
+
+    def close(self, body: bytes) -> bytes | None:
+        """The body as it is sent; None if nothing can be sent yet."""
+        return body
+
+    def open(self, body: bytes) -> bytes | None:
+        """The body as it was before `close` at the other end; None if it was for this seal alone.
+
+        Raises:
+            ValueError: it is not of the other end.
+        """
+        return body
+
+    def handshake(self, now: float) -> bytes:  # noqa: ARG002 - version 2 needs the time
+        """The bytes to send now, so that the ends know each other."""
+        return b""
+
+    def disconnect(self) -> None:
+        """Forget the other end."""
+
+
+UNSEALED: Final = Seal()
+
+
+def encode(frame: Frame, seal: Seal = UNSEALED) -> bytes:
+    """The bytes on the wire, with a delimiter before and after; none if the seal does not know the other end yet.
 
     The first delimiter cuts off the noise that the idle line has gathered since the last frame.
     """
-    body = _HEADER.pack(VERSION, frame.TYPE, frame.sequence) + frame.payload()
+    body = seal.close(HEADER.pack(seal.version, frame.TYPE, frame.sequence) + frame.payload())
+    return b"" if body is None else on_the_wire(body)
+
+
+def on_the_wire(body: bytes) -> bytes:
+    """A body with its checksum, stuffed, between delimiters."""
     stuffed: bytes = cobs.encode(body + _CRC.pack(crc32(body)))
     return DELIMITER + stuffed + DELIMITER
 
@@ -52,6 +93,7 @@ class Counters:
     unknown_type: int = 0
     other_version: int = 0
     version_seen: int = 0  # the last other version, 0 if none
+    not_sealed: int = 0  # in version 2: made without the enrolled key, or in an earlier session
     frames: int = 0  # valid frames
 
     @property
@@ -68,9 +110,13 @@ class Decoder(Generic[AnyFrame]):
     """
 
     def __init__(
-        self, types: Mapping[int, Callable[[int, bytes], AnyFrame]], counters: Counters | None = None
+        self,
+        types: Mapping[int, Callable[[int, bytes], AnyFrame]],
+        counters: Counters | None = None,
+        seal: Seal = UNSEALED,
     ) -> None:
         self._types = types
+        self._seal = seal
         self.counters = Counters() if counters is None else counters
         self._run = bytearray()  # the bytes since the last delimiter, never more than LONGEST_ENCODED
         self._skipping = False  # the run grew too long: everything up to the next delimiter is discarded
@@ -119,19 +165,28 @@ class Decoder(Generic[AnyFrame]):
         if crc32(body) != _CRC.unpack_from(decoded, len(body))[0]:
             self.counters.bad_crc += 1
             return None
-        return self._known(body)
+        return self._of_this_seal(body)
 
-    def _known(self, body: bytes) -> AnyFrame | None:
-        version, number, sequence = _HEADER.unpack_from(body)
-        if version != VERSION:
+    def _of_this_seal(self, body: bytes) -> AnyFrame | None:
+        version = body[0]
+        if version != self._seal.version:
             self.counters.other_version += 1
             self.counters.version_seen = version
             return None
+        try:
+            opened = self._seal.open(body)
+        except ValueError:
+            self.counters.not_sealed += 1
+            return None
+        return None if opened is None else self._known(opened)
+
+    def _known(self, body: bytes) -> AnyFrame | None:
+        _, number, sequence = HEADER.unpack_from(body)
         if number not in self._types:
             self.counters.unknown_type += 1
             return None
         try:
-            frame = self._types[number](sequence, body[_HEADER.size :])
+            frame = self._types[number](sequence, body[HEADER.size :])
         except ValueError:
             self.counters.malformed += 1
             return None

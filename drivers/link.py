@@ -10,9 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol
 
-from punto.drivers.frame import HIGHEST, AnyFrame
-from punto.drivers.framing import VERSION, Counters, Decoder
+from punto.drivers.frame import HIGHEST, AnyFrame, Frame
+from punto.drivers.framing import UNSEALED, Counters, Decoder, Seal, encode
 
+_OTHER_VERSION: Final = {
+    1: "update the older one",
+    2: "enrol a key in the device, or write link_version = 1 if the house allows that",
+}
 SILENCE_SECONDS: Final = 0.8  # with the time to notice it, a loss is detected within one second
 
 
@@ -34,17 +38,23 @@ class LinkCounters(Counters):
 class Link(Generic[AnyFrame]):
     """The link of one device. `device` is its name in the log and in the reasons ("keypad"); `types` reads its frames.
 
-    `here` is the device's introduction, None while it is not connected.
+    `here` is the device's introduction, None while it is not connected. `seal` is the host's, for a device with a key.
     """
 
     def __init__(
-        self, device: str, types: Mapping[int, Callable[[int, bytes], AnyFrame]], counters: LinkCounters
+        self,
+        device: str,
+        types: Mapping[int, Callable[[int, bytes], AnyFrame]],
+        counters: LinkCounters,
+        seal: Seal = UNSEALED,
     ) -> None:
         self.device = device
+        self._seal = seal
         self.counters = counters
         self.here: Introduced | None = None
+        self.unproven = False  # what is at the line does not have the enrolled key
         self._types = types
-        self._decoder = Decoder(types, counters)
+        self._decoder = Decoder(types, counters, seal)
         self._token = 1  # a number from 1 to 2**32-1 that the device must repeat
         self._heard_at = 0.0
         self._silent = False
@@ -55,7 +65,8 @@ class Link(Generic[AnyFrame]):
 
         Frames that the line still holds from an earlier connection have another token, and are discarded.
         """
-        self._decoder = Decoder(self._types, self.counters)
+        self._decoder = Decoder(self._types, self.counters, self._seal)
+        self._seal.disconnect()
         self._token = token
         self.disconnect()
         self._heard_at = now
@@ -71,6 +82,7 @@ class Link(Generic[AnyFrame]):
             return None
         reason = self._why_silent()
         self._silent = True
+        self._seal.disconnect()
         self.counters.silences += 1
         self._token = self._token % HIGHEST + 1
         self.disconnect()
@@ -81,10 +93,25 @@ class Link(Generic[AnyFrame]):
         """Seconds since the last sign of life of a lost device; else 0."""
         return now - self._heard_at if self._silent else 0.0
 
+    @property
+    def ready(self) -> bool:
+        """Whether the link's own bytes can be sent."""
+        return self._seal.ready
+
+    def handshake(self, now: float) -> bytes:
+        """The bytes by which the ends of a sealed line come to know each other.
+
+        Send them after the link's own: from then on the device may not understand what was sealed before.
+        """
+        return self._seal.handshake(now)
+
+    def _encode(self, frame: Frame) -> bytes:
+        return encode(frame, self._seal)
+
     def _heard(self, now: float) -> None:
         """Record a sign of life."""
         self._heard_at = now
-        self._silent = False
+        self._silent = self.unproven = False
         self._known = True
 
     def disconnect(self) -> None:
@@ -97,15 +124,21 @@ class Link(Generic[AnyFrame]):
 
     def _why_silent(self) -> str:
         device, counted = self.device, self.counters
-        frames, versions, unknown, broken = (
+        frames, versions, unknown, broken, unsealed = (
             now - before for now, before in zip(self._seen(), self._seen_before, strict=True)
         )
         if self._known or frames:
             return f"no sign of life for {SILENCE_SECONDS} s: check the {device}'s power and its cable"
         if versions:
             return (
-                f"the {device} uses version {counted.version_seen} of the link and this host version {VERSION}: "
-                "update the older one"
+                f"the {device} uses version {counted.version_seen} of the link and this host version "
+                f"{self._seal.version}: {_OTHER_VERSION[self._seal.version]}"
+            )
+        if unsealed:
+            self.unproven = True
+            return (
+                f"the {device} does not have the key that is enrolled for it: check that it is the right one, and enrol it "
+                "(docs/how-to/add-a-device.md)"
             )
         if unknown:
             return "another device is at this port, or the line returns what the host sends: check the plug"
@@ -113,6 +146,6 @@ class Link(Generic[AnyFrame]):
             return f"bytes arrive but no frames: check the baud rate, and that this is the {device}'s port"
         return f"the port is open but the {device} sends nothing: check its power and its cable"
 
-    def _seen(self) -> tuple[int, int, int, int]:
+    def _seen(self) -> tuple[int, int, int, int, int]:
         counted = self.counters
-        return counted.frames, counted.other_version, counted.unknown_type, counted.broken
+        return counted.frames, counted.other_version, counted.unknown_type, counted.broken, counted.not_sealed

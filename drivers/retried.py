@@ -54,6 +54,7 @@ class Retried(ABC, Generic[AnyUser]):
             since=self._since,
             serial=self._serial() if connected else None,
             counters=self._counters(),
+            unproven=self._unproven(),
         )
 
     @abstractmethod
@@ -66,6 +67,10 @@ class Retried(ABC, Generic[AnyUser]):
     @abstractmethod
     def _serial(self) -> str | None:
         """The device's serial number or name."""
+
+    def _unproven(self) -> bool:
+        """Whether something is connected that does not have the enrolled key."""
+        return False
 
     @abstractmethod
     def _counters(self) -> Mapping[str, int]:

@@ -43,11 +43,16 @@ class SerialDevice(Retried[AnyUser]):
         """Send what is due now. Call it when something other than the device's data changed that."""
         if self._served is not None:
             port, user = self._served
-            port.write(self._output(asyncio.get_running_loop().time(), user))
+            now = asyncio.get_running_loop().time()
+            own = self._output(now, user) if self._serial_link.ready else b""
+            port.write(own + self._serial_link.handshake(now))
 
     def _serial(self) -> str | None:
         here = self._serial_link.here
         return None if here is None else here.serial
+
+    def _unproven(self) -> bool:
+        return self._serial_link.unproven
 
     def _counters(self) -> Mapping[str, int]:
         return {**asdict(self._serial_link.counters), "connections": self._connections}

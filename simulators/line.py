@@ -15,6 +15,7 @@ from threading import Thread
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from punto.configs.problems import meant
+from punto.simulators.sealed import SealedEnd
 from punto.simulators.shoe.terminal import Terminal, TerminalError
 
 TURN_SECONDS: Final = 0.02
@@ -49,8 +50,11 @@ class DeviceOnALine(ABC):
     Subclasses define how the device reacts to the host. `chance` generates the faults.
     """
 
-    def __init__(self, link: Path | None, faults: Faults | None, chance: random.Random) -> None:
+    def __init__(
+        self, link: Path | None, faults: Faults | None, chance: random.Random, key: bytes | None = None
+    ) -> None:
         self._terminal = Terminal(link)
+        self._sealed = SealedEnd(key)
         self._link = link
         self._faults = faults or Faults()
         self._chance = chance
@@ -104,8 +108,8 @@ class DeviceOnALine(ABC):
         now = self._now()
         heard = self._terminal.read() if self._terminal.plugged_in else b""
         if heard and self._chance.random() >= self._faults.drop:
-            self._receive(heard, now)
-        for frame in self._data_to_send(now):
+            self._receive(self._sealed.inward(heard), now)
+        for frame in self._sealed.outward(self._data_to_send(now)):
             self._send(frame)
 
     def _send(self, frame: bytes) -> None:
@@ -141,9 +145,14 @@ class VirtualDevice(DeviceOnALine, Generic[DeviceT]):
 
     device: DeviceT
 
-    @abstractmethod
     def lose_power(self) -> None:
         """Switch the device off and on."""
+        self._sealed.power_on()
+        self._power_on()
+
+    @abstractmethod
+    def _power_on(self) -> None:
+        """Begin as a device that has just been switched on."""
 
     @property
     def connected(self) -> bool:
@@ -184,6 +193,7 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         metavar="PATH",
         help=f"symlink that always points to the {device}'s pseudo-terminal",
     )
+    add_key_argument(parser)
     add("--serial", default=serial, metavar="TEXT", help=f"serial number (default: {serial})")
     add("--seed", default="1", metavar="TEXT", help="seed of the faults (default: 1)")
     add(
@@ -192,6 +202,16 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         default=[],
         metavar="NAME=VALUE",
         help="faults of the line: drop, double or noise, chances from 0 to 1, or delay in seconds",
+    )
+
+
+def add_key_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a device's key."""
+    parser.add_argument(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="its key, 64 hexadecimal digits (`punto device-key`): it then uses version 2 of the link",
     )
 
 

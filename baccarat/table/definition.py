@@ -63,7 +63,7 @@ FIELDS: Final[dict[str, Field]] = {
     "round": Field(help="the round's number", least=0, most=_NUMBER),
     "player": Field(help="Player's cards as dealt, in quotes: 'KS 9H'", longest=3),
     "banker": Field(help="Banker's cards as dealt, in quotes: 'KS 9H'", longest=3),
-    "serial": Field(help="the serial number on the shoe's plate", longest=64),
+    "serial": Field(help="the serial number on the device's plate", longest=64),
     "game": Field(help="the game's name, as `punto games` lists it", longest=200),
     "limits": Field(help="the house's own limits", required=False),
     "number": Field(help="the number of the alarm's event", least=1, most=_NUMBER),

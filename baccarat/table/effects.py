@@ -11,6 +11,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Side, Winner
 from punto.baccarat.progressive.effects import Effect as MeterEntry
 from punto.baccarat.progressive.state import AwardState
+from punto.baccarat.table.events import DeviceName
 from punto.baccarat.table.state import Phase, RoundRecord
 
 
@@ -179,6 +180,15 @@ class ShoeLinkChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceAccepted:
+    """The keypad, the wager sensors or the card reader with this serial number may be used from now on."""
+
+    device: DeviceName
+    serial: str
+    kind: Literal["device_accepted"] = "device_accepted"
+
+
+@dataclass(frozen=True, slots=True)
 class AwardChanged:
     """An award of the progressive was locked, booked or backed out; `amount` in minor units, `round` that of its game."""
 
@@ -202,6 +212,7 @@ Happening = (
     | WagersReturned
     | _OfAlarms
     | ShoeLinkChanged
+    | DeviceAccepted
     | AwardChanged
 )
 

@@ -5,7 +5,7 @@ request of a seat. Nothing else changes a table, and replaying the events in ord
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive import aquarius, game_events, nexus
@@ -193,6 +193,9 @@ class AccessRefused:
     kind: Literal["access_refused"] = "access_refused"
 
 
+CARD_GUESSING: Final = "card_guessing"
+"""The code of a reader that is locked after too many cards that could complete nothing."""
+
 Access = SessionBegun | SessionEnded | AccessRefused
 
 
@@ -249,6 +252,19 @@ class ConfigurationKeypad:
     kind: Literal["configuration_keypad"] = "configuration_keypad"
 
 
+DeviceName = Literal["keypad", "coin_spot", "card_reader"]
+"""A device besides the shoe, which introduces itself in its own way."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceHeard:
+    """Another device than before is connected, with this serial number; None if it cannot prove the enrolled key."""
+
+    device: DeviceName
+    serial: str | None
+    kind: Literal["device_heard"] = "device_heard"
+
+
 @dataclass(frozen=True, slots=True)
 class SensorsLink:
     """The link to the progressive's wager sensors was made or lost, and why."""
@@ -286,7 +302,7 @@ BooksOrder = (
 )
 """An order for the meter, from the Game Manager."""
 
-_OfOtherDevices = ConfigurationKeypad | SensorsLink | SensorFault
+_OfOtherDevices = ConfigurationKeypad | DeviceHeard | SensorsLink | SensorFault
 _OfTheProgressive = Sensed | GameOrder | BooksOrder | books.PrintWinPage
 Event = (
     ServiceStarted | ShoeEvent | Order | SetWager | Access | OfTheRecord | _OfOtherDevices | _OfTheProgressive

@@ -162,6 +162,24 @@ class AcceptShoe:
 
 
 @order(
+    label="Accept the device",
+    sentence="accept another keypad, card reader or chain of wager sensors in place of the previous one",
+    roles=OF_DEVICES,
+    group="shoe",
+    report="accepted the device {serial}",
+    anywhere=True,
+)
+@dataclass(frozen=True, slots=True)
+class AcceptDevice:
+    """A supervisor accepts the keypad, wager sensors or card reader with this serial number in place of those before."""
+
+    who: str
+    serial: str
+    approved_by: str | None = None
+    kind: Literal["accept_device"] = "accept_device"
+
+
+@order(
     label="Resume play",
     sentence="resume play after the cause of a stop is resolved",
     roles=OF_DEVICES,
@@ -346,5 +364,7 @@ class AcknowledgeAlarm:
 
 _OfPlay = SignOn | SignOff | ChangeShoe | OpenBetting | CloseBetting | CloseTable | Reveal
 _OfCards = VoidCoup | CorrectCard | CorrectRound | VoidRound | KeyCard
-_OfTheTable = ResumePlay | AcceptShoe | ChangeGame | CallSupervisor | HoldPlay | AcknowledgeAlarm
+_OfTheTable = (
+    ResumePlay | AcceptShoe | AcceptDevice | ChangeGame | CallSupervisor | HoldPlay | AcknowledgeAlarm
+)
 Order = _OfPlay | _OfCards | _OfTheTable

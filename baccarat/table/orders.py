@@ -6,6 +6,7 @@ from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table import dealing, events, progressive
 from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
+from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
 from punto.baccarat.table.shoe_events import OFFERED, accept, put_aside
 from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
@@ -49,6 +50,8 @@ def on_order(turn: Turn, order: kinds.Order) -> None:  # noqa: C901, PLR0912 - f
             void_round(turn, order)
         case kinds.KeyCard():
             _key(turn, order)
+        case kinds.AcceptDevice(serial=serial):
+            accept_device(turn, serial)
         case kinds.ResumePlay(reason=reason):
             _resume(turn, reason)
         case kinds.ChangeGame(game=game):
@@ -287,6 +290,11 @@ def on_access(turn: Turn, event: events.Access) -> None:
     if isinstance(event, events.AccessRefused) and event.code == "locked_out":
         turn.alarm(
             "locked_out", "an account is locked out after too many wrong passwords: find out who tried"
+        )
+    if isinstance(event, events.AccessRefused) and event.code == events.CARD_GUESSING:
+        turn.alarm(
+            "card_guessing",
+            "the card reader is locked after too many cards that it refused: find out who tried",
         )
 
 

@@ -98,7 +98,13 @@ _VALUES: Final[dict[str, Callable[[TableState], list[Any]]]] = {
     "reason": lambda _: ["?"],
     "round": _rounds,
     "seat": lambda state: list(range(1, state.settings.seats + 1)),
-    "serial": lambda state: ["" if state.link.offered is None else state.link.offered.serial],
+    "serial": lambda state: (
+        [
+            *([] if state.link.offered is None else [state.link.offered.serial]),
+            *(each.offered for each in state.devices if each.offered is not None),
+        ]
+        or [""]
+    ),
     "to": lambda _: list(Key),
 }
 """Field of orders -> its possible values."""

@@ -7,7 +7,14 @@ from punto.baccarat.progressive.settings import Settings as ProgressiveSettings
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game
 
 ApprovedOrder = Literal[
-    "void_coup", "correct_card", "correct_round", "void_round", "resume_play", "accept_shoe", "change_game"
+    "void_coup",
+    "correct_card",
+    "correct_round",
+    "void_round",
+    "resume_play",
+    "accept_shoe",
+    "accept_device",
+    "change_game",
 ]
 """An order for which a house may require a second person's approval."""
 
@@ -43,6 +50,9 @@ class Settings:
     currency: str = "USD"
     cards: Literal["shoe", "keyed"] = "shoe"
     shoe_serial: str | None = None
+    keypad_serial: str | None = None
+    coin_spot_serial: str | None = None
+    card_reader_serial: str | None = None
     minimum_confidence: int = 90
     betting_closes: Literal["first_card", "order"] = "first_card"
     next_coup: Literal["automatic", "order"] = "automatic"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, Side, Winner
@@ -199,6 +199,15 @@ class Sensors:
     faults: tuple[events.SensorFault, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KnownDevice:
+    """A device besides the shoe: the serial number of the `accepted` one, and of the one that waits to be."""
+
+    device: events.DeviceName
+    accepted: str | None = None
+    offered: str | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableState(Value):
     """A table.
@@ -256,8 +265,13 @@ class TableState(Value):
     progressive: TablesProgressive | None = None
     retired_progressives: tuple[str, ...] = ()
     sensors: Sensors | None = None
+    devices: tuple[KnownDevice, ...] = ()
     keyed_away: tuple[KeyedAway, ...] = ()
     happenings: int = 0
+
+    def known_device(self, device: Any) -> KnownDevice:
+        """What is known of a device besides the shoe."""
+        return next((each for each in self.devices if each.device == device), KnownDevice(device))
 
     @property
     def waiting(self) -> bool:

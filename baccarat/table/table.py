@@ -17,6 +17,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.approval import refuse_unapproved
 from punto.baccarat.table.dealing import go_on_after_award
 from punto.baccarat.table.definition import DEFINED
+from punto.baccarat.table.devices import on_device
 from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.sensors import on_sensors
 from punto.baccarat.table.settings import Settings
@@ -128,6 +129,7 @@ _KINDS: Final[dict[type, tuple[type | str, _Handler]]] = {
     events.ConfigurationKeypad: (events.ConfigurationKeypad, orders.on_configuration_keypad),
     **_each(events.Access, _ACCESS, orders.on_access),
     **_each(events.OfTheRecord, _ACCESS, orders.on_record),
+    events.DeviceHeard: (_ACCESS, on_device),
     **_each(events.SensorsLink | events.SensorFault, _METER, on_sensors),
     **_each(events.Sensed, _METER, progressive.play),
     **_each(events.BooksOrder, _METER, progressive.keep_books),

@@ -33,7 +33,8 @@ const DIALOGS = {
   change_shoe: changeShoe,
   resume_play: (view) => ({ text: stopWords(view) }),
   key_card: keyCard,
-  accept_shoe: acceptShoe,
+  accept_shoe: (view) => accepting(`${stopWords(view)} ${t("text.accept_shoe")}`),
+  accept_device: () => accepting(t("text.accept_device")),
   void_coup: ({ state }) => ({
     text: t("text.void_coup", { hand: state.shoe.coup, shoe: state.shoe.number }),
     preview: ({ round }) => differed(round, state),
@@ -104,15 +105,15 @@ function keyCard({ prompt }) {
   };
 }
 
-/** @type {Dialog} */
-function acceptShoe(view) {
+/** @type {(text: string) => ReturnType<Dialog>} */
+function accepting(text) {
   const [serial, field] = labelled(t("serial.label"), {
     name: "serial",
     autocapitalize: "characters",
     spellcheck: "false",
   });
   return {
-    text: `${stopWords(view)} ${t("text.accept_shoe")}`,
+    text,
     parts: [field],
     read: () => {
       if (!serial.value.trim()) throw new Error(t("serial.missing"));

@@ -18,7 +18,7 @@ from punto.controller.accounts.passwords import checked_name, folded, hash_of_ca
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.accounts.security_keys import SecurityKey
-from punto.drivers.card_reader.number import card_number
+from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
 
 _KNOWN_BROWSERS: Final = 20
 """The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""
@@ -169,9 +169,14 @@ class Accounts:
             AccountsError: another account has this card, or the number is not a card's.
         """
         try:
-            hash_ = hash_of_card(card_number(number), self._card_secret)
+            given = card_number(number)
         except ValueError as error:
             raise AccountsError(str(error)) from error
+        if len(given.partition("=")[0]) < SHORTEST_ENROLLED:
+            raise AccountsError(
+                f"a person's card needs at least {SHORTEST_ENROLLED} digits, so that nobody can guess it"
+            )
+        hash_ = hash_of_card(given, self._card_secret)
         for other in self._read("WHERE card = ? AND folded != ?", hash_, folded(name)):
             raise AccountsError(f"this card is {other.name!r}'s: remove it there first")
         self._change(name, "card", card=hash_)

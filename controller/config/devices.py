@@ -1,12 +1,15 @@
 """The sections of the devices at the table: shoe, keypads, wager sensors and card reader."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import Unit, in_folder
 from punto.controller.config.section import Section
+from punto.controller.secret_file import SecretFile, read_secret
 from punto.drivers.base import BAUD
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.keypad.keys import KeyMap
@@ -25,7 +28,36 @@ DevicePath = Annotated[str, AfterValidator(_device_path)]
 Baud = Annotated[int, Field(ge=1200, le=4_000_000), Unit("bit/s")]
 
 
-class SerialConfig(Section):
+class DeviceConfig(Section):
+    """A device that introduces itself: which one it must be, and how it proves that."""
+
+    serial: str | None = None
+    """The serial number of the only device that is accepted without a supervisor. If left out, it is the first one that is
+    connected.
+    """
+    key_file: SecretFile | None = None
+    """A text file with the device's key, 64 hexadecimal digits (`punto device-key`), or `$CREDENTIALS_DIRECTORY/NAME`. With it the
+    line uses [version 2 of the link](link-2.md): only a device with this key is heard.
+    """
+    link_version: Literal[1, 2] = 2
+    """Write 1 if the house allows a device without a key. A [simulation](../explanation/random-numbers.md) needs neither."""
+
+    def key(self) -> bytes | None:
+        """The device's key, None without one.
+
+        Raises:
+            ConfigError: the key cannot be read.
+        """
+        if self.key_file is None:
+            return None
+        written = read_secret(self.key_file, "device's key")
+        if re.fullmatch("[0-9a-fA-F]{64}", written) is None:
+            message = "is not a device's key: it has 64 hexadecimal digits (`punto device-key` writes one)"
+            raise ConfigError([Problem(message, str(self.key_file))])
+        return bytes.fromhex(written)
+
+
+class SerialConfig(DeviceConfig):
     """A device at a serial `port`."""
 
     port: DevicePath
@@ -34,7 +66,7 @@ class SerialConfig(Section):
     """The line's speed."""
 
 
-class SerialOrInputConfig(Section):
+class SerialOrInputConfig(DeviceConfig):
     """A device that is at a serial `port` or is a Linux `input` device."""
 
     port: DevicePath | None = None

@@ -90,6 +90,9 @@ class ServiceConfig(ConfigFile):
             table=self.table.id,
             game=self.game,
             shoe_serial=None if self.shoe is None else self.shoe.serial,
+            keypad_serial=None if self.keypad is None else self.keypad.serial,
+            coin_spot_serial=None if self.coin_spot is None else self.coin_spot.serial,
+            card_reader_serial=None if self.card_reader is None else self.card_reader.serial,
             progressive=None
             if self.progressive is None
             else self.progressive.settings(self.table.id, self.game),
@@ -132,6 +135,7 @@ def load_config(path: Path) -> ServiceConfig:
             for each in of_rules or limit_problems(game, written.limits, law)
         ),
         *_section_problems(file, written, game),
+        *_key_problems(file, written),
         *_shared_port_problems(file, written),
         *_keypad_problems(file, written),
         *_progressive_problems(file, written, game),
@@ -182,6 +186,29 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
     for section in ("console", "card_reader"):
         if written.accounts is None and getattr(written, section) is not None:
             yield file.problem((section,), "needs accounts: write [accounts] with their path too")
+
+
+def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
+    """Devices that need a key or the house's word that they need none."""
+    for section, device in written:
+        if not isinstance(device, SerialConfig | SerialOrInputConfig):
+            continue
+        if device.key_file is not None and (device.link_version == 1 or device.port is None):
+            message = (
+                "is for version 2 of the link at a serial port: remove it, or link_version = 1 and input"
+            )
+            yield file.problem((section, "key_file"), message)
+        if (
+            device.port is not None
+            and device.key_file is None
+            and device.link_version == 2
+            and not written.table.simulation
+        ):
+            message = (
+                "has no key, so anything on its line could pass as the device: write key_file (`punto device-key` makes one), or "
+                "link_version = 1 if the house allows a device without a key"
+            )
+            yield file.problem((section,), message)
 
 
 def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:

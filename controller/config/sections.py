@@ -257,7 +257,7 @@ class ProgressiveConfig(Section):
     """The dealer alone may confirm an award from the tray that is less than this. With 0, a supervisor
     confirms every award.
     """
-    second_factor: bool = False
+    second_factor: bool = True
     """Also ask for the password of the person who swiped an Executive card."""
     day_starts: str = "06:00"
     """When the gaming day begins, by the clock of `zone`: `HH:MM`."""

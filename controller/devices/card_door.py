@@ -6,6 +6,7 @@ owner's password, given at a console within 30 s of the swipe.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import structlog
 from punto.baccarat.progressive.events import CardLevel, Won
 from punto.baccarat.progressive.nexus import SwipeCard
 from punto.baccarat.progressive.procedure import CONFIRMED
-from punto.baccarat.table.events import AccessRefused
+from punto.baccarat.table.events import CARD_GUESSING, AccessRefused
 from punto.baccarat.table.possible import refusal
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.refusals import AccountsError
@@ -32,9 +33,21 @@ SOURCE: Final = "card reader"
 PASSWORD_SECONDS: Final = 30.0
 """How long a swipe waits for its owner's password."""
 
+MISSES: Final = 5
+"""So many swipes within `MISSED_SECONDS` that could complete nothing lock the reader for `LOCKED_SECONDS`."""
+MISSED_SECONDS: Final = 300.0
+LOCKED_SECONDS: Final = 60.0
+
 _ORDER: Final = "swipe_card"
 _ACCEPTED: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
+_NOT_ACCEPTED: Final = CardAnswer(
+    "refused", "this is another reader than before: a supervisor must accept it"
+)
 _UNKNOWN: Final = CardAnswer("refused", "the owner of this card may not confirm an award, or it has no owner")
+_NOT_AWAITED: Final = CardAnswer("refused", "no award waits for a card")
+_LOCKED: Final = CardAnswer(
+    "refused", f"too many cards were refused: wait {LOCKED_SECONDS:.0f} s, or sign at a console"
+)
 _NO_ACCOUNTS: Final = CardAnswer("refused", "the accounts cannot be read: call a technician")
 _PASSWORD: Final = CardAnswer(
     "second_factor", f"give your password at the console within {PASSWORD_SECONDS:.0f} s"
@@ -79,14 +92,25 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         self._second_factor = second_factor
         self._clock = clock
         self._pending: Pending | None = None
+        self._misses: list[float] = []  # when each was
+        self._locked_until = -math.inf
 
     def awaited(self) -> bool:
         """Whether an award is confirmed and needs a card to complete it."""
-        return self._award() is not None
+        return self._accepted and self._award() is not None
 
     async def swipe(self, number: str) -> CardAnswer:
         """Handle one swipe; see `CardReaderUser.swipe`."""
         self._pending = None
+        if not await self._is_accepted():
+            return _NOT_ACCEPTED
+        if self._clock() < self._locked_until:
+            return _LOCKED
+        if self._award() is None:  # whose card it is is not even looked up, so the answer cannot tell
+            return await self._missed(None, "not_awaited", _NOT_AWAITED)
+        return await self._of_owner(number)
+
+    async def _of_owner(self, number: str) -> CardAnswer:
         try:
             # In a thread, because it takes tens of milliseconds.
             owner = await asyncio.to_thread(self._accounts.owner_of, number)
@@ -96,8 +120,7 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         if owner is None or _ORDER not in orders_of(owner.roles):
             code = "unknown_card" if owner is None else "not_of_role"
             who = None if owner is None else owner.name
-            await self._submit(AccessRefused(who, _ORDER, code, SOURCE), SOURCE)
-            return _UNKNOWN
+            return await self._missed(who, code, _UNKNOWN)
         level = card_level(owner.roles)
         if self._second_factor and level == "executive":
             by_supervisor = refusal(self._engine.state, SwipeCard(owner.name, "supervisor"))
@@ -105,6 +128,16 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
                 self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
                 return _PASSWORD
         return await self._complete(owner, level)
+
+    async def _missed(self, who: str | None, code: str, answer: CardAnswer) -> CardAnswer:
+        """Refuse a swipe that can complete nothing; after a few, lock the reader, because somebody may be guessing cards."""
+        now = self._clock()
+        self._misses = [*(each for each in self._misses if now - each < MISSED_SECONDS), now]
+        await self._submit(AccessRefused(who, _ORDER, code, SOURCE), SOURCE)
+        if len(self._misses) >= MISSES:
+            self._misses, self._locked_until = [], now + LOCKED_SECONDS
+            await self._submit(AccessRefused(None, _ORDER, CARD_GUESSING, SOURCE), SOURCE)
+        return answer
 
     async def _complete(self, owner: Account, level: CardLevel) -> CardAnswer:
         handled = await self._submit(SwipeCard(owner.name, level), SOURCE)

@@ -29,6 +29,9 @@ SOURCE: Final = "coin spot"
 CONFIRM_SECONDS: Final = 1.5
 """How long a START waits for the sensors; while they are online, `StartUnconfirmed` comes within 1 s."""
 
+PAUSE_SECONDS: Final = 10.0
+"""How long nothing is read from sensors that report more than sensors can."""
+
 _BETTING: Final = "betting"  # the step of both procedures before a game has started
 
 _log = structlog.get_logger("punto.consoles")
@@ -50,7 +53,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
 
     def __init__(self, engine: Engine, outbox: Outbox, driver: base.CoinSpotDriver) -> None:
         super().__init__(engine, outbox, driver)
-        self._changed = asyncio.Event()  # the sensors' link has changed, or a game is over
+        self._missed = False  # the sensors reported something before they were accepted
         self._recording = asyncio.Lock()  # keeps their events in order
         self._starting = asyncio.Lock()
         self._start: _Start | None = None
@@ -114,7 +117,16 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
     async def take(self, events: Sequence[base.SensorEvent]) -> None:
         """Record events in order; see `CoinSpotUser.take`."""
         async with self._recording:
+            if not await self._is_accepted():
+                self._missed = True
+                return
             for event in events:
+                if not self._engine.pace.allows(SOURCE):
+                    _log.warning("wager sensors report too much", seconds=PAUSE_SECONDS)
+                    self._missed = True  # what they say is recorded, so they must not say much
+                    await asyncio.sleep(PAUSE_SECONDS)
+                    self._changed.set()
+                    return
                 await self._take(event)
 
     async def _take(self, event: base.SensorEvent) -> None:
@@ -196,13 +208,8 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
 
     # --- the sensors' link, and the end of a game
 
-    def link_changed(self) -> None:
-        """Publish and record the sensors' state."""
-        super().link_changed()
-        self._changed.set()
-
     def _watch(self, _: TableState, __: int) -> None:
-        if self._is_over:
+        if self._is_over or (self._missed and self._accepted):
             self._changed.set()
 
     async def begin(self) -> None:
@@ -210,27 +217,27 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
 
         A seat that no longer has a sensor will send no events, so its wager is removed from the record.
         """
+        await self._is_accepted()
         await self._record_link()
         for seat in sorted({*self._hand.sensors, *self._hand.spent} - self._driver.seats):
             await self._lifted(seat)
 
-    async def run(self) -> None:
-        """Serve the sensors until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._driver.run(self))
-            tasks.create_task(self._attend())
-
-    async def _attend(self) -> None:
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            async with self._recording:
-                await self._record_link()
-                await self._end_last_game()
+    async def _on_link_changed(self) -> None:
+        """Record the sensors' state, and end a game that is over."""
+        async with self._recording:
+            if await self._is_accepted() and self._missed:
+                self._missed = False
+                self._driver.report_again()
+            await self._record_link()
+            await self._end_last_game()
 
     async def _record_link(self) -> None:
         health, known = self._driver.health(), self._engine.state.sensors
         link = SensorsLink(health.connected, health.reason or "connected")
+        if not self._accepted:
+            link = SensorsLink(
+                online=False, reason="they are others than before, and a supervisor must accept them"
+            )
         if known is None or (known.online, known.reason) != (link.online, link.reason):
             await self._record(link)
 

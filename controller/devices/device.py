@@ -1,11 +1,11 @@
 """The base of all doors, and the state of devices, broker and record as published and as consoles show it."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
-from punto.baccarat.table.events import Event
-from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.events import DeviceHeard, Event
 from punto.baccarat.table.state import TableState
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages import topics
@@ -23,22 +23,24 @@ class DeviceDoor(Generic[_Driver]):
     Each method that records an event raises RecordError if that fails.
     """
 
-    device: ClassVar[str]
+    device: ClassVar[Any]
     """The device's name, also in its topic `devices/...`."""
 
     def __init__(self, engine: Engine, outbox: Outbox, driver: _Driver) -> None:
         self._engine = engine
         self._outbox = outbox
         self._driver: _Driver = driver
+        self._changed = asyncio.Event()  # the device's link
+        self._unproven = False
 
     def link_changed(self) -> None:
-        """Publish the device's state."""
+        """Publish the device's state, and record which device it is."""
         self._outbox.snapshot_due(topics.device(self.device))
+        self._changed.set()
 
     def message(self, now: datetime) -> Device:
         """The device's state and identity."""
-        settings, health = self._engine.state.settings, self._driver.health()
-        return device_message(settings, self._engine.seq, self.device, health, now)
+        return device_message(self._engine.state, self._engine.seq, self.device, self._driver.health(), now)
 
     def health(self) -> LinkHealth:
         """The present state of the device's link."""
@@ -49,7 +51,37 @@ class DeviceDoor(Generic[_Driver]):
 
     async def run(self) -> None:
         """Serve the device until cancelled."""
-        await self._driver.run(self)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._driver.run(self))
+            tasks.create_task(self._attend())
+
+    async def _attend(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            await self._on_link_changed()
+
+    async def _on_link_changed(self) -> None:
+        await self._is_accepted()
+
+    @property
+    def _accepted(self) -> bool:
+        """Whether the record has accepted the device that is connected."""
+        serial = self._driver.health().serial
+        return serial is None or self._engine.state.known_device(self.device).accepted == serial
+
+    async def _is_accepted(self) -> bool:
+        """Record which device is connected, unless the record has it, and return whether it may be used.
+
+        A driver reports nothing before it knows the device's serial number.
+        """
+        health, known = self._driver.health(), self._engine.state.known_device(self.device)
+        if health.unproven and not self._unproven:
+            await self._submit(DeviceHeard(self.device, None), "devices")
+        self._unproven = health.unproven
+        if health.serial is not None and health.serial != (known.offered or known.accepted):
+            await self._submit(DeviceHeard(self.device, health.serial), "devices")
+        return self._accepted
 
     async def _submit(self, event: Event, source: str) -> Handled:
         (handled,) = await self._engine.submit([event], source)
@@ -87,16 +119,18 @@ _WARNINGS: Final = {
 }
 
 
-def device_message(settings: Settings, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
+def device_message(state: TableState, seq: int, device: str, health: LinkHealth, now: datetime) -> Device:
     """The message of a device's state and identity; `seq` is the number of the last input."""
+    settings = state.settings
+    refused = health.connected and state.known_device(device).offered is not None
     return Device(
         id=f"{settings.table}/devices/{device}/{timestamp(health.since)}",
         seq=seq,
         ts=timestamp(now),
         simulation=settings.simulation,
         device=device,
-        state="online" if health.connected else "offline",
-        reason=health.reason or "connected",
+        state="not_accepted" if refused else "online" if health.connected else "offline",
+        reason="a supervisor must accept it" if refused else health.reason or "connected",
         since=timestamp(health.since),
         serial=health.serial,
         components=(),
@@ -107,9 +141,9 @@ def console_devices(
     state: TableState, seq: int, shoe_since: datetime, links: Mapping[str, LinkHealth], now: datetime
 ) -> Iterator[ConsoleDevice]:
     """The shoe, if the table has one, and all other links, by their names."""
-    settings, others = state.settings, {name: link for name, link in links.items() if name != "shoe"}
+    others = {name: link for name, link in links.items() if name != "shoe"}
     shoe = [shoe_message(state, seq, shoe_since, now)] if state.settings.cards == "shoe" else []
-    for each in [*shoe, *(device_message(settings, seq, name, link, now) for name, link in others.items())]:
+    for each in [*shoe, *(device_message(state, seq, name, link, now) for name, link in others.items())]:
         words = each.device.replace("_", " ")
         warning = _WARNINGS.get(each.device, f"The {words} is offline: check its power and its cable.")
         yield ConsoleDevice(

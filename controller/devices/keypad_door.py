@@ -33,6 +33,8 @@ _KEY_UNKNOWN: Final = KeyAnswer(
 )
 # Orders with these refusals have no meaning now; all other refusals belong on the record.
 _MEANINGLESS: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
+_NOT_ACCEPTED: Final = KeyAnswer("refused", "this is another keypad than before: a supervisor must accept it")
+_TOO_FAST: Final = KeyAnswer("refused", "too many presses at once: wait a moment")
 _SIGNED_OFF: Final = KeyAnswer(
     "refused", "no operator is signed on at this table: sign on at the console first"
 )
@@ -72,12 +74,13 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
 
     async def press(self, key: str) -> KeyAnswer:
         """Handle one press."""
+        unheard = await self._not_heard()
         state = self._engine.state
         if state.operator != self._operator:  # an operator does not complete the keys of another one
             self._operator = state.operator
             self._keying.forget()
-        if state.operator is None:
-            return _SIGNED_OFF
+        if unheard is not None:
+            return unheard
         meant = self._keying.press(key, asyncio.get_running_loop().time())
         if isinstance(meant, KeyAnswer):
             return meant
@@ -94,8 +97,18 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
             return KeyAnswer("refused", self._labelled(str(handled.refusal)))
         return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
 
+    async def _not_heard(self) -> KeyAnswer | None:
+        """The reason why no press counts now; None if they do."""
+        if not self._engine.pace.allows(SOURCE):
+            return _TOO_FAST
+        if not await self._is_accepted():
+            return _NOT_ACCEPTED
+        return _SIGNED_OFF if self._engine.state.operator is None else None
+
     async def turned(self, position: KeyPosition) -> None:
         """Record the position of the key switch, unless the record already has it."""
+        if not await self._is_accepted():
+            return
         self._key_unknown = False
         progressive = self._engine.state.progressive
         if progressive is None or progressive.procedure.kind != "aquarius":
@@ -111,7 +124,7 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         """The lamps for the table's present state."""
         state = self._engine.state
         return KeypadLamps(
-            ready=state.operator is not None,
+            ready=state.operator is not None and self._accepted,
             card=state.doubt is not None
             or (state.settings.cards == "keyed" and state.phase is Phase.DEALING),
             stopped=bool(state.stops),

@@ -29,7 +29,7 @@ from punto.drivers.card_reader.frames import (
     Swipe,
 )
 from punto.drivers.frame import HIGHEST, parsers, shortened
-from punto.drivers.framing import encode
+from punto.drivers.framing import UNSEALED, Seal
 
 TOO_LATE: Final = CardAnswer("refused", "that swipe came too late: swipe the card again")
 
@@ -51,8 +51,8 @@ class CardReaderLink(link.Link[FromReader]):
     counters: LinkCounters
     here: Here | None
 
-    def __init__(self) -> None:
-        super().__init__("card reader", parsers(Here, Swipe), LinkCounters())
+    def __init__(self, seal: Seal = UNSEALED) -> None:
+        super().__init__("card reader", parsers(Here, Swipe), LinkCounters(), seal)
         # Sent to the reader.
         self._tokens: dict[int, float] = {}  # when each token was sent, as long as a swipe can be that old
         self._awaited = False
@@ -93,7 +93,7 @@ class CardReaderLink(link.Link[FromReader]):
         if swipe.number <= self._taken:
             self.counters.duplicates += 1
             if self._answer is not None and self._answer.number == swipe.number:
-                self._out += encode(self._answer)
+                self._out += self._encode(self._answer)
             return False
         if now - self._tokens.get(swipe.token, -inf) > STALE_SECONDS:
             self.counters.late += 1
@@ -122,7 +122,7 @@ class CardReaderLink(link.Link[FromReader]):
         text = shortened(answer.text, TEXT_BYTES)
         self._taken = swipe.number
         self._answer = Answer(swipe.number, swipe.session, answer.result, text)
-        self._out += encode(self._answer)
+        self._out += self._encode(self._answer)
         self._heard(now)
 
     def data_to_send(self, now: float, *, awaited: bool) -> bytes:
@@ -133,5 +133,5 @@ class CardReaderLink(link.Link[FromReader]):
             self._token = self._token % HIGHEST + 1
             self._tokens = {each: at for each, at in self._tokens.items() if now - at <= STALE_SECONDS}
             self._tokens[self._token] = now
-            data += encode(Status(self._token, awaited))
+            data += self._encode(Status(self._token, awaited))
         return data

@@ -9,6 +9,8 @@ from typing import Final
 START: Final = ";"
 END: Final = "?"
 SHORTEST: Final = 6
+SHORTEST_ENROLLED: Final = 10
+"""A card of a person needs so many digits: with the reader's lock it would take a thousand years to guess one."""
 LONGEST: Final = 37
 """Of the 40 characters of a second track (ISO/IEC 7811) two are the sentinels and one is the check character."""
 

@@ -44,7 +44,7 @@ from punto.drivers.coin_spot.frames import (
 )
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.frame import parsers
-from punto.drivers.framing import encode
+from punto.drivers.framing import UNSEALED, Seal
 
 _NEVER_SEEN: Final = Spot(answers=0)
 
@@ -91,8 +91,8 @@ class CoinSpotLink(link.Link[FromDevice]):
     counters: LinkCounters
     here: Here | None
 
-    def __init__(self, seats: Seats, stuck_seconds: float) -> None:
-        super().__init__("coin spot", parsers(Here, Report), LinkCounters())
+    def __init__(self, seats: Seats, stuck_seconds: float, seal: Seal = UNSEALED) -> None:
+        super().__init__("coin spot", parsers(Here, Report), LinkCounters(), seal)
         self._seats = seats
         self._stuck_seconds = stuck_seconds
         # Received from the device, and reported.
@@ -118,6 +118,11 @@ class CoinSpotLink(link.Link[FromDevice]):
         self._sent: tuple[int, int, frozenset[int]] | None = None
         self._sent_at = -inf
         self._number = 0  # of the last orders
+
+    def forget(self) -> None:
+        """Forget what was reported: the next report is a whole new picture."""
+        self._report = None
+        self._faults = frozenset()
 
     # --- input
 
@@ -317,7 +322,7 @@ class CoinSpotLink(link.Link[FromDevice]):
     def data_to_send(self, now: float) -> bytes:
         """The bytes for the line: the table's orders, when they are due or have changed."""
         if self.here is None:
-            return self._encode(now, Ask(self._token)) if now - self._sent_at >= ORDERS_SECONDS else b""
+            return self._sending(now, Ask(self._token)) if now - self._sent_at >= ORDERS_SECONDS else b""
         report = self._report if self._powered_on == self._device else None
         acknowledged = 0 if report is None else report.number
         round_ = self._round_to_send(now)
@@ -327,7 +332,7 @@ class CoinSpotLink(link.Link[FromDevice]):
             return b""
         self._sent = orders
         self._number += 1
-        return self._encode(now, Orders(self._number, self._token, self.here.boot, *orders))
+        return self._sending(now, Orders(self._number, self._token, self.here.boot, *orders))
 
     def _round_to_send(self, now: float) -> int:
         """A START is sent while it is fresh and its latch is unknown.
@@ -343,9 +348,9 @@ class CoinSpotLink(link.Link[FromDevice]):
     def _is_latched(self, round_: int) -> bool:
         return self._latched is not None and self._latched.round == round_
 
-    def _encode(self, now: float, frame: Ask | Orders) -> bytes:
+    def _sending(self, now: float, frame: Ask | Orders) -> bytes:
         self._sent_at = now
-        return encode(frame)
+        return self._encode(frame)
 
 
 def _may_be_the_same(was: Spot, spot: Spot, *, restarted: bool) -> bool:

@@ -31,7 +31,7 @@ from punto.baccarat.table.events import (
 )
 from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
 from punto.drivers import link
-from punto.drivers.framing import encode
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.ishoe import frames
 
 ASK_AGAIN_SECONDS = 0.25  # between two requests for a hello
@@ -63,8 +63,8 @@ class IShoeLink(link.Link[frames.FromShoe]):
     counters: LinkCounters
     here: frames.Hello | None
 
-    def __init__(self) -> None:
-        super().__init__("shoe", frames.FROM_SHOE, LinkCounters())
+    def __init__(self, seal: Seal = UNSEALED) -> None:
+        super().__init__("shoe", frames.FROM_SHOE, LinkCounters(), seal)
         # The table's orders, and the next record.
         self._orders = ShoeOrders()
         self._next = 1  # the record to deliver next
@@ -246,28 +246,30 @@ class IShoeLink(link.Link[frames.FromShoe]):
         if now - self._asked_at < ASK_AGAIN_SECONDS:
             return b""
         self._asked_at = now
-        return encode(frames.AskHello(self._number()))
+        return self._encode(frames.AskHello(self._number()))
 
     def _order(self, now: float) -> bytes:
         data = b""
         if self._shown_lock != self._locked:
             self._shown_lock, self._lock_at = self._locked, now
-            data += encode((frames.Lock if self._locked else frames.Unlock)(self._number()))
+            data += self._encode((frames.Lock if self._locked else frames.Unlock)(self._number()))
         if self._shown_lamps != self._lamps:
             self._shown_lamps, self._lamps_at = self._lamps, now
-            data += encode(frames.SetLamps(self._number(), self._lamps))
+            data += self._encode(frames.SetLamps(self._number(), self._lamps))
         return data
 
     def _resend(self, now: float, log: int) -> bytes:
         self._resend_due = False
         self._resent_at, self._resent_from = now, self._next
         self.counters.resends += 1
-        return encode(frames.Resend(self._number(), log, self._next))
+        return self._encode(frames.Resend(self._number(), log, self._next))
 
     def _acknowledgement(self, now: float, log: int) -> bytes:
         self._shown_lock, self._shown_lamps = self._locked, self._lamps
         self._acknowledged_at = self._lock_at = self._lamps_at = now
-        return encode(frames.Acknowledge(self._number(), log, self._orders.taken, self._locked, self._lamps))
+        return self._encode(
+            frames.Acknowledge(self._number(), log, self._orders.taken, self._locked, self._lamps)
+        )
 
     def _number(self) -> int:
         self._command += 1

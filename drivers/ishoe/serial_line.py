@@ -5,6 +5,7 @@ from typing import Final
 
 from punto.baccarat.table.events import ShoeHello, ShoeLost
 from punto.drivers.base import BAUD, ShoeUser
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.ishoe.link import IShoeLink
 from punto.drivers.serial_device import SerialDevice
 from punto.drivers.serial_port import PortLostError
@@ -16,8 +17,8 @@ _BABBLES: Final = "the shoe introduces itself or reports faults more often than 
 class SerialShoe(SerialDevice[ShoeUser]):
     """The driver of a shoe at a serial port: `punto.drivers.base.ShoeDriver`."""
 
-    def __init__(self, path: str, baud: int = BAUD) -> None:
-        self._link = IShoeLink()
+    def __init__(self, path: str, baud: int = BAUD, seal: Seal = UNSEALED) -> None:
+        self._link = IShoeLink(seal)
         super().__init__(path, baud, self._link)
 
     def _output(self, now: float, user: ShoeUser) -> bytes:

@@ -1,4 +1,4 @@
-"""The frames of the keypad's link, version 1. docs/reference/keypad.md defines them."""
+"""The frames of the keypad's link. docs/reference/keypad.md defines them."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, get_args

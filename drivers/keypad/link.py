@@ -20,7 +20,7 @@ from typing import Final
 from punto.drivers import link
 from punto.drivers.base import KeyAnswer, KeypadLamps
 from punto.drivers.frame import parsers, shortened
-from punto.drivers.framing import encode
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.keypad.contact import Contact
 from punto.drivers.keypad.frames import (
     STALE_MILLISECONDS,
@@ -55,8 +55,8 @@ class KeypadLink(link.Link[FromKeypad]):
     counters: LinkCounters
     here: Here | None
 
-    def __init__(self) -> None:
-        super().__init__("keypad", parsers(Here, Press, Switch), LinkCounters())
+    def __init__(self, seal: Seal = UNSEALED) -> None:
+        super().__init__("keypad", parsers(Here, Press, Switch), LinkCounters(), seal)
         self._session = 0  # of the presses below
         self._taken = 0  # the last press that was delivered or refused
         self._answer: Answer | None = None  # the answer to that press
@@ -101,7 +101,7 @@ class KeypadLink(link.Link[FromKeypad]):
         if press.number <= self._taken:
             self.counters.duplicates += 1
             if self._answer is not None and self._answer.number == press.number:
-                self._out += encode(self._answer)
+                self._out += self._encode(self._answer)
             return False
         if self._contact.bounced(press.key, now - press.age / 1000):
             self.counters.bounces += 1
@@ -134,17 +134,17 @@ class KeypadLink(link.Link[FromKeypad]):
         if answer.session != self._session:
             return  # the keypad was switched off meanwhile, and counts its presses from 1 again
         self._taken, self._answer = answer.number, answer
-        self._out += encode(answer)
+        self._out += self._encode(answer)
 
     def note(self, switch: Switch) -> None:
         """Confirm that a position of the key switch is recorded."""
         self._noted = switch.number
-        self._out += encode(Noted(switch.number, switch.session))
+        self._out += self._encode(Noted(switch.number, switch.session))
 
     def data_to_send(self, now: float, lamps: KeypadLamps) -> bytes:
         """The bytes for the line: answers, and the status when it is due or the lamps have changed."""
         data, self._out = self._out, b""
         if lamps != self._shown or now - self._sent_at >= STATUS_SECONDS:
             self._shown, self._sent_at = lamps, now
-            data += encode(StatusFrame(self._token, lamps))
+            data += self._encode(StatusFrame(self._token, lamps))
         return data

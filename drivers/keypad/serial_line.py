@@ -3,6 +3,7 @@
 import asyncio
 
 from punto.drivers.base import KeypadUser
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.keypad.frames import Switch
 from punto.drivers.keypad.link import KeypadLink
 from punto.drivers.serial_device import TICK_SECONDS, SerialDevice
@@ -11,8 +12,8 @@ from punto.drivers.serial_device import TICK_SECONDS, SerialDevice
 class SerialKeypad(SerialDevice[KeypadUser]):
     """The driver of a keypad at a serial port: `punto.drivers.base.KeypadDriver`."""
 
-    def __init__(self, path: str, baud: int) -> None:
-        self._link = KeypadLink()
+    def __init__(self, path: str, baud: int, seal: Seal = UNSEALED) -> None:
+        self._link = KeypadLink(seal)
         super().__init__(path, baud, self._link)
 
     def _output(self, now: float, user: KeypadUser) -> bytes:
@@ -20,7 +21,10 @@ class SerialKeypad(SerialDevice[KeypadUser]):
 
     async def _take(self, data: bytes, now: float, user: KeypadUser) -> None:
         """Carry out orders. The host keeps sending its status, because an order can take longer than the keypad waits."""
-        for received in self._link.receive(data, now):
+        news = self._link.receive(data, now)
+        if news:
+            self._connected(user)  # nothing is reported of a device that is not known yet
+        for received in news:
             meanwhile = asyncio.create_task(self._keep_alive())
             try:
                 if isinstance(received, Switch):

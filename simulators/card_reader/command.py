@@ -16,6 +16,7 @@ from punto.simulators.line import (
     run_until_stopped,
     say,
 )
+from punto.simulators.sealed import read_key
 
 HELP: Final = (
     "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is "
@@ -35,7 +36,9 @@ def main(args: argparse.Namespace) -> int:
 
 
 async def _run(args: argparse.Namespace) -> None:
-    reader = VirtualCardReader(args.link, args.serial, faults_of(args.fault), args.seed)
+    reader = VirtualCardReader(
+        args.link, args.serial, faults_of(args.fault), args.seed, device_key=read_key(args.key_file)
+    )
     await run_until_stopped(reader, lambda line: _act(reader, line), _tell_ready(reader))
 
 

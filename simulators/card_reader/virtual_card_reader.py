@@ -19,8 +19,10 @@ class VirtualCardReader(VirtualDevice[CardReaderDevice]):
         serial: str = "VR-000001",
         faults: Faults | None = None,
         seed: str = "1",
+        *,
+        device_key: bytes | None = None,
     ) -> None:
-        super().__init__(link, faults, random.Random(f"card reader {seed}"))
+        super().__init__(link, faults, random.Random(f"card reader {seed}"), device_key)
         self._serial = serial
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
@@ -30,7 +32,7 @@ class VirtualCardReader(VirtualDevice[CardReaderDevice]):
         """Whether the reader shows that a swipe is awaited."""
         return self.device.ready(self._now())
 
-    def lose_power(self) -> None:
+    def _power_on(self) -> None:
         """Switch the reader off and on: it forgets the pending swipe, and restarts its numbering."""
         for waiting in self._answers.values():
             waiting.cancel()

@@ -15,6 +15,7 @@ from punto.simulators.line import (
     run_until_stopped,
     say,
 )
+from punto.simulators.sealed import read_key
 
 HELP: Final = (
     "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck "
@@ -42,7 +43,12 @@ def main(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> None:
     chain = VirtualCoinSpot(
-        args.link, args.serial, faults_of(args.fault), args.seed, positions=args.positions
+        args.link,
+        args.serial,
+        faults_of(args.fault),
+        args.seed,
+        device_key=read_key(args.key_file),
+        positions=args.positions,
     )
     await run_until_stopped(chain, lambda line: _act(chain, line), _tell(chain))
 

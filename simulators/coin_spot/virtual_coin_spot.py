@@ -26,9 +26,10 @@ class VirtualCoinSpot(VirtualDevice[Concentrator]):
         faults: Faults | None = None,
         seed: str = "1",
         *,
+        device_key: bytes | None = None,
         positions: int = AT_A_TABLE,
     ) -> None:
-        super().__init__(link, faults, random.Random(f"coin spot {seed}"))
+        super().__init__(link, faults, random.Random(f"coin spot {seed}"), device_key)
         if not 1 <= positions <= POSITIONS:
             raise ValueError(f"a chain has 1 to {POSITIONS} positions, not {positions}")
         self._serial = serial
@@ -41,7 +42,7 @@ class VirtualCoinSpot(VirtualDevice[Concentrator]):
         """The lit positions."""
         return self.device.lit(self._now())
 
-    def lose_power(self) -> None:
+    def _power_on(self) -> None:
         """Switch the concentrator off and on. The coins on the sensors stay there."""
         self._boot += 1
         self.device = Concentrator(self._serial, self._boot, self.sensors)

@@ -10,6 +10,7 @@ from punto.drivers.keypad.frames import Answer
 from punto.drivers.keypad.keys import is_key_name
 from punto.simulators.keypad.virtual_keypad import VirtualKeypad
 from punto.simulators.line import add_line_arguments, faults_of, run_command, run_until_stopped, say
+from punto.simulators.sealed import read_key
 
 HELP: Final = (
     "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces "
@@ -31,7 +32,9 @@ def main(args: argparse.Namespace) -> int:
 
 async def _run(args: argparse.Namespace) -> None:
     key: KeyPosition | None = "run" if args.key_switch else None
-    keypad = VirtualKeypad(args.link, args.serial, faults_of(args.fault), args.seed, key=key)
+    keypad = VirtualKeypad(
+        args.link, args.serial, faults_of(args.fault), args.seed, device_key=read_key(args.key_file), key=key
+    )
     await run_until_stopped(keypad, lambda line: _act(keypad, line))
 
 

@@ -24,15 +24,16 @@ class VirtualKeypad(VirtualDevice[KeypadDevice]):
         faults: Faults | None = None,
         seed: str = "1",
         *,
+        device_key: bytes | None = None,
         key: KeyPosition | None = None,
     ) -> None:
-        super().__init__(link, faults, random.Random(f"keypad {seed}"))
+        super().__init__(link, faults, random.Random(f"keypad {seed}"), device_key)
         self._serial = serial
         self._key = key
         self._answers: dict[int, asyncio.Future[Answer]] = {}
         self.lose_power()
 
-    def lose_power(self) -> None:
+    def _power_on(self) -> None:
         """Switch the keypad off and on: it forgets unsent presses and renumbers. The key keeps its position."""
         session = random.SystemRandom().randint(
             1, HIGHEST

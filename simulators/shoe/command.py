@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from punto.simulators.line import add_key_argument
+from punto.simulators.sealed import read_key
 from punto.simulators.shoe.faults import OptionError, parse_faults
 from punto.simulators.shoe.options import ShoeOptions
 from punto.simulators.shoe.scenario import ScenarioError, read_scenario, scenario_names
@@ -55,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="draw while fewer than N records wait (default: 1, wait for each)",
     )
     add("--serial", metavar="TEXT", help="serial number (default: VS-000001)")
+    add_key_argument(parser)
     add(
         "--fault",
         action="append",
@@ -106,6 +109,10 @@ def _options(args: argparse.Namespace, store: Path) -> ShoeOptions:
     settings |= {name: getattr(args, name) for name in _GIVEN if getattr(args, name) is not None}
     if args.fault:
         settings["faults"] = parse_faults(args.fault, settings.get("faults"))
+    try:
+        settings["key"] = read_key(args.key_file)
+    except ValueError as error:
+        raise OptionError(str(error)) from None
     return ShoeOptions(store=store, **settings)
 
 

@@ -26,7 +26,7 @@ class ShoeOptions:
       before the next coup's first card.
     - `window`: a card is drawn while fewer records than this are unacknowledged. 1 obeys the host to the
       card; more is for tables whose coups open by themselves. Behind the cut card it is always 1.
-    - `serial`: its serial number; `room`: the number of records that fill it.
+    - `serial`: its serial number; `room`: the number of records that fill it; `key`: for version 2 of the link.
     - `faults` and `steps`: random faults, and faults at certain cards or times.
 
     Raises:
@@ -46,6 +46,7 @@ class ShoeOptions:
     window: int = 1
     serial: str = "VS-000001"
     room: int = STORE
+    key: bytes | None = None
     faults: Faults = field(default_factory=Faults)
     steps: tuple[Step, ...] = ()
 

@@ -6,6 +6,7 @@ from contextlib import closing
 from math import inf
 
 from punto.drivers.ishoe.frames import HEARTBEAT_SECONDS
+from punto.simulators.sealed import SealedEnd
 from punto.simulators.shoe.dealer import Dealer
 from punto.simulators.shoe.device import ShoeDevice
 from punto.simulators.shoe.faults import Interval, Line
@@ -28,6 +29,7 @@ class VirtualShoe:
         self._say = say
         self._terminal = Terminal(options.link)
         self._line = Line(options.faults, options.seed)
+        self._sealed = SealedEnd(options.key)
         self._changed = asyncio.Event()
         self._ready = asyncio.Event()
         self._store: Store | None = None
@@ -117,7 +119,8 @@ class VirtualShoe:
             self._power_at = -inf
             self._beat_at = now
             self._device.power_on()
-        self._device.receive(self._line.inward(heard))
+            self._sealed.power_on()
+        self._device.receive(self._sealed.inward(self._line.inward(heard)))
         for step in self._dealer.turn(now):
             self._do_outside(step)
         if self._power_at > now:
@@ -128,7 +131,7 @@ class VirtualShoe:
         await self._send()
 
     async def _send(self) -> None:
-        pieces = self._line.outward(self._device.take_frames())
+        pieces = self._line.outward(self._sealed.outward(self._device.take_frames()))
         for piece in pieces:
             self._terminal.write(piece)
             if len(pieces) > 1:

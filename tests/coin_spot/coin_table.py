@@ -22,6 +22,7 @@ from punto.controller.devices.coin_spot_door import CoinSpotDoor
 from punto.controller.engine import Engine, Handled
 from punto.controller.orders.desk import Fitted
 from punto.controller.outbox import Outbox
+from punto.controller.pace import Pace
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.simulators.coin_spot.device import Break, Concentrator, Sensor
@@ -67,6 +68,7 @@ class Record:
     def __init__(self, croupier: Croupier, chance: Random, note: Callable[[Recorded], None]) -> None:
         self.watchers: list[Callable[[TableState, int], None]] = []
         self.seq = 0
+        self.pace = Pace(per_second=1e9, at_once=10**9)
         self._croupier = croupier
         self._chance = chance
         self._note = note
@@ -96,6 +98,10 @@ class Record:
             except RefusedError as refused:
                 refusal = refused
             self._note(Recorded(_now(), event, refusal.code if refusal else None))
+            if (
+                self.state.known_device("coin_spot").offered is not None
+            ):  # a supervisor is there, and accepts each
+                self._croupier.do(f"accept device {self.state.known_device('coin_spot').offered}")
             self._tell(before)
             await asyncio.sleep(self._chance.random() * WRITTEN_SECONDS)
             return Handled(self.seq, refusal)

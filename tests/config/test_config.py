@@ -36,6 +36,7 @@ step = 100
 [shoe]
 port = "/dev/serial/by-id/usb-ishoe"
 serial = "IS-004711"
+link_version = 1
 [record]
 path = "var/table-1.db"
 [mqtt]
@@ -168,7 +169,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
     settings = {
         field.name: (hints[field.name], field.default)
         for field in fields(Settings)
-        if field.name not in {"table", "game", "shoe_serial", "progressive"}
+        if field.name not in {"table", "game", "progressive"} and not field.name.endswith("_serial")
     }
     keys = {
         name: (key.annotation, MISSING if key.is_required() else key.default)
@@ -185,38 +186,38 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "[operator]",
             "[console]\n[operator]",
-            "20: console: needs accounts: write [accounts] with their path too",
+            "21: console: needs accounts: write [accounts] with their path too",
         ),
-        ("[operator]", "[accounts]\n[operator]", "20: accounts.path: is missing"),
+        ("[operator]", "[accounts]\n[operator]", "21: accounts.path: is missing"),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\nlock_out_after = 0\n[operator]',
-            "22: accounts.lock_out_after: must be 1 or more, not 0",
+            "23: accounts.lock_out_after: must be 1 or more, not 0",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\naccounts = "a.db"\n[operator]',
-            "23: console.accounts: no such key",
+            "24: console.accounts: no such key",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "0.0.0.0"\n[operator]',
-            "23: console.host: host '0.0.0.0' can be reached from other machines, and passwords would cross the network unprotected",
+            "24: console.host: host '0.0.0.0' can be reached from other machines, and passwords would cross the network unprotected",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "table-1.example"\n[operator]',
-            "23: console.host: host 'table-1.example' can be reached from other machines",
+            "24: console.host: host 'table-1.example' can be reached from other machines",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nhost = "::"\nkey = "key.pem"\n[operator]',
-            "24: console.key: key is given without certificate: TLS needs both",
+            "25: console.key: key is given without certificate: TLS needs both",
         ),
         (
             "[operator]",
             '[accounts]\npath = "a.db"\n[console]\nidle_minutes = 0\n[operator]',
-            "23: console.idle_minutes: must be 1 or more, not 0",
+            "24: console.idle_minutes: must be 1 or more, not 0",
         ),
         (
             'name = "B',
@@ -228,20 +229,20 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             'approval = "void_coup"\nname = "B',
             '4: table.approval: must be a list: ["void_coup"]',
         ),
-        ("version = 1", "version = 2", "1: version: must be 1, not 2"),
-        ("version = 1", "", "1: version: is missing"),
+        ("version = 1\n[table]", "version = 2\n[table]", "1: version: must be 1, not 2"),
+        ("version = 1\n[table]", "\n[table]", "1: version: is missing"),
         ('name = "Baccarat 1"', 'nam = "Baccarat 1"', "4: table.nam: no such key (did you mean name?)"),
-        ("[mqtt]", "[mqqt]", "17: mqqt: no such key (did you mean mqtt?)"),
+        ("[mqtt]", "[mqqt]", "18: mqqt: no such key (did you mean mqtt?)"),
         (
             "[record]",
             "[shoe.record]",
-            "15: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe",
+            "16: shoe.record: no such key here: record belongs to the top of the file, so write it outside shoe",
         ),
         ("serial =", "shoe_serial =", "14: shoe.shoe_serial: no such key (did you mean serial?)"),
         (
             'username = "table-1"',
             'file = "table-1"',
-            "18: mqtt.file: no such key (did you mean password_file or ca_file?)",
+            "19: mqtt.file: no such key (did you mean password_file or ca_file?)",
         ),
         (
             '"dragon-bonus-1"',
@@ -249,7 +250,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "5: table.game: there is no game 'dragon-bonus1'; the shipped games",
         ),
         ('"dragon-bonus-1"', '"dragon-bonus.toml"', "5: table.game: there is no game file"),
-        ("[operator]", 'currency = "usd"\n[operator]', "20: mqtt.currency: no such key"),
+        ("[operator]", 'currency = "usd"\n[operator]', "21: mqtt.currency: no such key"),
         (
             'name = "B',
             'currency = "usd"\nname = "B',
@@ -316,44 +317,44 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a whole number, not 25.0"),
         ('port = "/dev/serial/by-id/usb-ishoe"\n', "", "12: shoe.port: is missing"),
         ('"/dev/serial/by-id/usb-ishoe"', '""', "13: shoe.port: port is empty"),
-        ("[mqtt]", "[mqtt]\nport = 65536", "18: mqtt.port: must be 65535 or less, not 65536"),
-        ("[mqtt]", '[mqtt]\nbase = "punto/#"', "18: mqtt.base: base 'punto/#' cannot begin a topic"),
-        ("[mqtt]", '[mqtt]\nbase = "/punto"', "18: mqtt.base: base '/punto' cannot begin a topic"),
-        ("[mqtt]", '[mqtt]\nbase = ""', "18: mqtt.base: base '' cannot begin a topic"),
-        ('username = "table-1"\n', "", "18: mqtt.password_file: password_file is given without a username"),
+        ("[mqtt]", "[mqtt]\nport = 65536", "19: mqtt.port: must be 65535 or less, not 65536"),
+        ("[mqtt]", '[mqtt]\nbase = "punto/#"', "19: mqtt.base: base 'punto/#' cannot begin a topic"),
+        ("[mqtt]", '[mqtt]\nbase = "/punto"', "19: mqtt.base: base '/punto' cannot begin a topic"),
+        ("[mqtt]", '[mqtt]\nbase = ""', "19: mqtt.base: base '' cannot begin a topic"),
+        ('username = "table-1"\n', "", "19: mqtt.password_file: password_file is given without a username"),
         (
             "[operator]",
             '[operator]\nmode = "0690"',
-            "21: operator.mode: '0690' is not a file mode: write octal digits, such as 0660",
+            "22: operator.mode: '0690' is not a file mode: write octal digits, such as 0660",
         ),
-        ("[operator]", "[operator]\nmode = 0o660", "21: operator.mode: must be text in quotes, not 432"),
-        ("[operator]\n", "[operator\n", "20: this is not TOML"),
-        ("[operator]", "[edge]\n[operator]", "20: edge.alarm: is missing"),
-        ("[operator]", "[edge]\nalarm = 1\n[operator]", "21: edge.alarm: must be text in quotes, not 1"),
+        ("[operator]", "[operator]\nmode = 0o660", "22: operator.mode: must be text in quotes, not 432"),
+        ("[operator]\n", "[operator\n", "21: this is not TOML"),
+        ("[operator]", "[edge]\n[operator]", "21: edge.alarm: is missing"),
+        ("[operator]", "[edge]\nalarm = 1\n[operator]", "22: edge.alarm: must be text in quotes, not 1"),
         (
             "[operator]",
             '[edge]\nalarm = "0.01"\n[operator]',
-            "21: edge.alarm: '0.01' is not a percentage: write it as",
+            "22: edge.alarm: '0.01' is not a percentage: write it as",
         ),
         (
             "[operator]",
             '[edge]\nalarm = "-1%"\n[operator]',
-            "21: edge.alarm: '-1%' is not a percentage: write it as",
+            "22: edge.alarm: '-1%' is not a percentage: write it as",
         ),
         (
             "[operator]",
             '[edge]\nalarm = "101%"\n[operator]',
-            '21: edge.alarm: alarm must be from "0%" to "100%", not \'101%\'',
+            '22: edge.alarm: alarm must be from "0%" to "100%", not \'101%\'',
         ),
         (
             "[operator]",
             '[edge]\nalarm = "1%"\nalarms = "2%"\n[operator]',
-            "22: edge.alarms: no such key (did you mean alarm?)",
+            "23: edge.alarms: no such key (did you mean alarm?)",
         ),
         (
             "[operator]",
             '[edge]\nalarm = "1%"\n[operator]',
-            "20: edge: only surveillance may see the edges: write restricted = true in [mqtt]",
+            "21: edge: only surveillance may see the edges: write restricted = true in [mqtt]",
         ),
     ],
 )
@@ -364,11 +365,11 @@ def test_what_is_wrong_is_told_by_line_and_key(good, bad, told, config_file):
 
 
 def test_every_problem_is_told_at_once(config_file):
-    changed(config_file, "version = 1", "version = 0")
+    changed(config_file, "version = 1\n[table]", "version = 0\n[table]")
     changed(config_file, "step = 100", "steps = 100")
     changed(config_file, "path =", "pth =")
 
-    assert [problem.partition(":")[0] for problem in problems(config_file)] == ["1", "11", "15", "16"]
+    assert [problem.partition(":")[0] for problem in problems(config_file)] == ["1", "11", "16", "17"]
 
 
 def test_limits_beyond_the_sheets_are_told_together_with_unknown_wagers(config_file):
@@ -405,7 +406,7 @@ def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
     (problem,) = problems(config_file)
     assert problem.startswith('13: shoe: is not used with cards = "keyed" in [table]')
 
-    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nlink_version = 1\n'
     config = load_config(changed(config_file, shoe, ""))
     assert config.shoe is None
     assert config.settings().cards == "keyed"
@@ -413,7 +414,7 @@ def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
 
 
 def test_cards_that_are_read_need_a_shoe(config_file):
-    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\n'
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nlink_version = 1\n'
     (problem,) = problems(changed(config_file, shoe, ""))
 
     assert problem.endswith('shoe: is missing: write the shoe\'s port, or cards = "keyed" in [table]')
@@ -443,7 +444,7 @@ def test_live_edges_need_a_broker_with_restricted_topics(config_file):
 
     mqtt = '[mqtt]\nrestricted = true\nusername = "table-1"\npassword_file = "secret"\n'
     (problem,) = problems(changed(config_file, mqtt, ""))
-    assert problem.startswith("17: edge: only surveillance may see the edges")
+    assert problem.startswith("18: edge: only surveillance may see the edges")
 
 
 def test_without_the_section_there_are_no_live_edges(config_file):
@@ -597,7 +598,7 @@ def test_the_command_warns_of_what_may_hurt(good, risky, warning, config_file):
 
 def test_the_command_tells_each_problem_on_a_line_and_ends_with_1(config_file):
     changed(config_file, "step = 100", "steps = 100")
-    changed(config_file, "version = 1", "version = 9")
+    changed(config_file, "version = 1\n[table]", "version = 9\n[table]")
     ran = check(str(config_file))
 
     assert (ran.returncode, ran.stdout) == (1, "")
@@ -714,7 +715,7 @@ def test_the_configuration_to_copy_can_be_used():
     [
         (
             "[record]",
-            '[keypad]\nport = "/dev/serial/by-id/usb-ishoe"\n[record]',
+            '[keypad]\nport = "/dev/serial/by-id/usb-ishoe"\nlink_version = 1\n[record]',
             "keypad.port: /dev/serial/by-id/usb-ishoe is also the port of the shoe: each device needs its own",
         ),
         (

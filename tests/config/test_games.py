@@ -524,7 +524,7 @@ def test_every_problem_is_told_in_the_order_of_the_file(tmp_path):
 def test_a_shoe_that_would_read_dai_bacc_is_refused_with_the_letters_sentence(command, status, tmp_path):
     path = tmp_path / "table.toml"
     path.write_text(
-        'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "dai-bacc"\n[shoe]\nport = "/dev/null"\n'
+        'version = 1\n[table]\nid = "t"\nname = "T"\ngame = "dai-bacc"\n[shoe]\nport = "/dev/null"\nlink_version = 1\n'
         f'[record]\npath = "{tmp_path}/t.db"\n[operator]\nsocket = "{tmp_path}/t.sock"\n',
         encoding="utf-8",
     )

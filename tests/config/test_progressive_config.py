@@ -75,10 +75,10 @@ def test_a_table_without_the_section_has_none(file):
         ([PROGRESSIVE, "executive_from = 100\n"], "progressive-2", "progressive.executive_from: "),
         ([PROGRESSIVE, "supervisor_from = -1\n"], "progressive-2", "progressive.supervisor_from: "),
         ([PROGRESSIVE, 'fixed_awards = "meter"\nsupervisor_from = 1\n'], "progressive-2", "progressive.supervisor_from: "),
-        ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\n'], "progressive-2", "card_reader: is only for Nexus Command"),
-        (['[coin_spot]\nport = "spot"\nseats = [1]\n'], "progressive-2", "coin_spot: needs a progressive"),
-        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
-        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 has seat 9"),
+        ([PROGRESSIVE, CONSOLE, '[card_reader]\nport = "reader"\nlink_version = 1\n'], "progressive-2", "card_reader: is only for Nexus Command"),
+        (['[coin_spot]\nport = "spot"\nlink_version = 1\nseats = [1]\n'], "progressive-2", "coin_spot: needs a progressive"),
+        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nlink_version = 1\nseats = [1, 1]\n'], "progressive-2", "coin_spot.seats: seat 1 has position 1"),
+        ([PROGRESSIVE, '[coin_spot]\nport = "spot"\nlink_version = 1\nseats = [9]\n'], "progressive-2", "coin_spot.seats: position 1 has seat 9"),
         ([PROGRESSIVE.replace("dragon", "Dragon!")], "progressive-2", "progressive.id: "),
     ],
 )  # fmt: skip
@@ -89,7 +89,7 @@ def test_what_cannot_be_is_said_at_its_key(sections, game, says, file):
 def test_a_card_reader_is_at_a_port_or_is_an_input(file):
     nexus = PROGRESSIVE + 'procedure = "nexus"\n'
 
-    reader = '[card_reader]\nport = "reader"\n'
+    reader = '[card_reader]\nport = "reader"\nlink_version = 1\n'
     assert load_config(file(nexus, CONSOLE, reader)).card_reader is not None
     assert "give either port or input, such as port =" in problem(file(nexus, CONSOLE, "[card_reader]\n"))
     assert "card_reader: needs accounts: write [accounts] with their path too" in problem(file(nexus, reader))

@@ -28,8 +28,10 @@ from punto.drivers.base import (
 from punto.drivers.card_reader.serial_line import SerialCardReader
 from punto.drivers.coin_spot.seats import Seats
 from punto.drivers.coin_spot.serial_line import SerialCoinSpot
+from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.drivers.seal import HostSeal
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
@@ -161,12 +163,18 @@ class Bench(ABC):
     device: ClassVar[str]
     things: ClassVar[Sequence[Any]]
     """What the user gets of the things that `do` does, by their number; at least seven."""
+    enrolled: ClassVar[bytes | None] = None
+    """The device's key, for version 2 of the link."""
 
     def __init__(self, folder: Path, faults: Faults | None = None) -> None:
         self.link = folder / self.device.replace(" ", "-")
         self.far = self.far_end("T-000001", faults)
         self.driver = self.new_driver()
         self.user = self.new_user()
+
+    @property
+    def seal(self) -> Seal:
+        return UNSEALED if self.enrolled is None else HostSeal(self.enrolled)
 
     @abstractmethod
     def far_end(self, serial: str, faults: Faults | None = None) -> Any:
@@ -236,10 +244,10 @@ class KeypadBench(Bench):
     key: ClassVar[KeyPosition | None] = None
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualKeypad:
-        return VirtualKeypad(self.link, serial, faults, "test", key=self.key)
+        return VirtualKeypad(self.link, serial, faults, "test", device_key=self.enrolled, key=self.key)
 
     def new_driver(self) -> SerialKeypad:
-        return SerialKeypad(str(self.link), BAUD)
+        return SerialKeypad(str(self.link), BAUD, self.seal)
 
     def new_user(self) -> KeypadUser:
         return KeypadUser()
@@ -253,10 +261,10 @@ class CardReaderBench(Bench):
     things = tuple(f"60001700{number:02}" for number in range(12))
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualCardReader:
-        return VirtualCardReader(self.link, serial, faults, "test")
+        return VirtualCardReader(self.link, serial, faults, "test", device_key=self.enrolled)
 
     def new_driver(self) -> SerialCardReader:
-        return SerialCardReader(str(self.link), BAUD)
+        return SerialCardReader(str(self.link), BAUD, self.seal)
 
     def new_user(self) -> CardReaderUser:
         return CardReaderUser()
@@ -273,10 +281,12 @@ class CoinSpotBench(Bench):
     things = (1, 2, 3, 4, 5, 6, 7)
 
     def far_end(self, serial: str, faults: Faults | None = None) -> VirtualCoinSpot:
-        return VirtualCoinSpot(self.link, serial, faults=faults, seed="test")
+        return VirtualCoinSpot(self.link, serial, faults=faults, seed="test", device_key=self.enrolled)
 
     def new_driver(self) -> SerialCoinSpot:
-        return SerialCoinSpot(str(self.link), BAUD, Seats.of([(n, n) for n in range(1, 8)], 7), STUCK_SECONDS)
+        return SerialCoinSpot(
+            str(self.link), BAUD, Seats.of([(n, n) for n in range(1, 8)], 7), STUCK_SECONDS, self.seal
+        )
 
     def new_user(self) -> CoinSpotUser:
         return CoinSpotUser()
@@ -293,10 +303,12 @@ class ShoeBench(Bench):
 
     def far_end(self, serial: str, faults: Faults | None = None) -> ShoeOnALine:
         # These delays change the order of frames. A serial line cannot, and the shoe's protocol relies on that.
-        return ShoeOnALine(self.link, serial, None if faults is None else replace(faults, delay=0))
+        return ShoeOnALine(
+            self.link, serial, None if faults is None else replace(faults, delay=0), self.enrolled
+        )
 
     def new_driver(self) -> SerialShoe:
-        return SerialShoe(str(self.link))
+        return SerialShoe(str(self.link), BAUD, self.seal)
 
     def new_user(self) -> ShoeUser:
         user = ShoeUser()
@@ -311,3 +323,4 @@ class ShoeBench(Bench):
 
 
 BENCHES = (KeypadBench, CardReaderBench, CoinSpotBench, ShoeBench)
+KEY = bytes(range(32))

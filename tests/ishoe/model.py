@@ -110,8 +110,10 @@ class ModelShoe:
 class ShoeOnALine(DeviceOnALine):
     """The model on a pseudo-terminal, with the time; `link` is a symlink that stands wherever its line is."""
 
-    def __init__(self, link: Path, serial: str = SERIAL, faults: Faults | None = None) -> None:
-        super().__init__(link, faults, random.Random("shoe"))
+    def __init__(
+        self, link: Path, serial: str = SERIAL, faults: Faults | None = None, key: bytes | None = None
+    ) -> None:
+        super().__init__(link, faults, random.Random("shoe"), key)
         self.shoe = ModelShoe(serial)
         self._beat_at = 0.0
 
@@ -121,6 +123,7 @@ class ShoeOnALine(DeviceOnALine):
         return self.shoe.sending
 
     def lose_power(self) -> None:
+        self._sealed.power_on()
         self.shoe.lose_power()
         self._changed.set()
 

@@ -39,7 +39,7 @@ def test_a_table_without_the_section_has_no_keypad(tmp_path):
 
 
 def test_a_keypad_at_a_port_has_the_default_map(tmp_path):
-    config = load(tmp_path, '[keypad]\nport = "keypad"\n')
+    config = load(tmp_path, '[keypad]\nport = "keypad"\nlink_version = 1\n')
 
     assert config.keypad is not None
     assert config.keypad.port == str(tmp_path / "keypad")
@@ -53,7 +53,7 @@ def test_a_keypad_at_a_port_has_the_default_map(tmp_path):
 def test_a_house_writes_keys_of_its_own(tmp_path):
     config = load(
         tmp_path,
-        '[keypad]\nport = "/dev/keypad"\ntimeout = 2.5\n[keypad.keys]\nSPACE = "close_betting"\n"F9 F9" = "reveal"\n',
+        '[keypad]\nport = "/dev/keypad"\nlink_version = 1\ntimeout = 2.5\n[keypad.keys]\nSPACE = "close_betting"\n"F9 F9" = "reveal"\n',
     )
 
     assert config.keypad is not None
@@ -81,27 +81,33 @@ def test_the_configuration_keypad_has_a_watch(tmp_path):
 def test_a_keypad_does_not_make_another_table(tmp_path):
     before = load(tmp_path, "")
 
-    assert load(tmp_path, '[keypad]\nport = "keypad"\n').settings() == before.settings()
+    assert load(tmp_path, '[keypad]\nport = "keypad"\nlink_version = 1\n').settings() == before.settings()
 
 
 @pytest.mark.parametrize(
     ("sections", "told"),
     [
         ("[keypad]\n", "11: keypad: give either port or input, such as port ="),
-        ('[keypad]\nport = "a"\ninput = "b"\n', "11: keypad: give either port or input"),
-        ('[keypad]\nport = ""\n', "12: keypad.port: port is empty: write the device's path"),
-        ('[keypad]\nport = "a"\nbaud = 3\n', "13: keypad.baud: "),
-        ('[keypad]\nport = "a"\ntimeout = 0.1\n', "13: keypad.timeout: "),
+        ('[keypad]\nport = "a"\nlink_version = 1\ninput = "b"\n', "11: keypad: give either port or input"),
         (
-            '[keypad]\nport = "a"\n[keypad.keys]\nF1 = "void_coup"\n',
-            "14: keypad.keys.F1: 'void_coup' cannot be",
+            '[keypad]\nport = ""\nlink_version = 1\n',
+            "12: keypad.port: port is empty: write the device's path",
+        ),
+        ('[keypad]\nport = "a"\nlink_version = 1\nbaud = 3\n', "14: keypad.baud: "),
+        ('[keypad]\nport = "a"\nlink_version = 1\ntimeout = 0.1\n', "14: keypad.timeout: "),
+        (
+            '[keypad]\nport = "a"\nlink_version = 1\n[keypad.keys]\nF1 = "void_coup"\n',
+            "15: keypad.keys.F1: 'void_coup' cannot be",
         ),
         (
-            '[keypad]\nport = "a"\n[keypad.keys]\nf1 = "reveal"\n',
-            "14: keypad.keys.f1: 'f1' is not a key's name",
+            '[keypad]\nport = "a"\nlink_version = 1\n[keypad.keys]\nf1 = "reveal"\n',
+            "15: keypad.keys.f1: 'f1' is not a key's name",
         ),
-        ('[keypad]\nport = "a"\n[keypad.keys]\n"F1 F2" = "reveal"\n', "F1 has two meanings, or"),
-        ('[keypad]\nport = "a"\n[keypad.keys]\nF1 = 3\n', "14: keypad.keys.F1: "),
+        (
+            '[keypad]\nport = "a"\nlink_version = 1\n[keypad.keys]\n"F1 F2" = "reveal"\n',
+            "F1 has two meanings, or",
+        ),
+        ('[keypad]\nport = "a"\nlink_version = 1\n[keypad.keys]\nF1 = 3\n', "15: keypad.keys.F1: "),
         ("[configuration_keypad]\n", "configuration_keypad.path"),
         ('[configuration_keypad]\npath = ""\n', "12: configuration_keypad.path: path is empty"),
     ],
@@ -121,14 +127,14 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
             "only a keypad at a serial port can have one",
         ),
         (
-            '[keypad]\nport = "keypad"\n[keypad.keys]\nF13 = "hand 8"\n',
+            '[keypad]\nport = "keypad"\nlink_version = 1\n[keypad.keys]\nF13 = "hand 8"\n',
             "the table has no such seat: write hand 1 to 7",
         ),
         (
-            '[keypad]\nport = "keypad"\nkey_switch = true\n',
+            '[keypad]\nport = "keypad"\nlink_version = 1\nkey_switch = true\n',
             "is only for Aquarius, and this table does not use it",
         ),
-        ('[keypad]\nport = "keypad"\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
+        ('[keypad]\nport = "keypad"\nlink_version = 1\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
     ],
 )
 def test_what_an_aquarius_keypad_cannot_be_is_told(tmp_path, sections, told):

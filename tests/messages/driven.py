@@ -73,6 +73,7 @@ def _last(table: Table) -> int:
 # How often each thing comes next; the table refuses what it may not do then.
 _NEXT: list[tuple[int, Callable[[Random, Table], ev.Event]]] = [
     (100, _onwards),
+    (1, lambda dice, _: ev.DeviceHeard("keypad", dice.choice(["KP-1", "KP-2"]))),
     (1, lambda dice, table: ev.CardDrawn(table.state.link.expected, dice.choice(CARDS), 99)),
     (3, lambda dice, table: ev.CardDrawn(table.state.link.expected, dice.choice(CARDS), 40)),
     (2, lambda _, table: ev.CardUnread(table.state.link.expected)),

@@ -75,6 +75,7 @@ STEPS: dict[str, tuple[dict[str, Any], list[str]]] = {
     **{phase: (house, [*so_far, "noise"]) for phase, (house, so_far) in IN_PHASE.items()},
     "stopped": ({}, [*COUP, "lid open"]),
     "another shoe": ({}, [*BET, "hello B"]),
+    "another keypad": ({}, [*BET, "heard keypad A", "heard keypad B"]),
     "to be keyed": (KEYED, [*BET, "key KS"]),
     "no meter": (AQUARIUS, ["sign on"]),
     "no meter and a seed above the threshold": (NEXUS, ["sign on"]),

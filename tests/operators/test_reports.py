@@ -404,17 +404,18 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
             "resume_play": {"reason": "seen to"},
             "acknowledge_alarm": {"number": 7},
             "accept_shoe": {"serial": "IS-9"},
+            "accept_device": {"serial": "KP-9"},
         }
         reasons = [(await browser.order(kind, **fields)).json["reason"] for kind, fields in orders.items()]
         await seen(here, ReverseMovement(expected(here)))
         assert (await browser.order("resume_play", reason="seen to")).status == 200
 
         told = await alarms_of(here, browser)
-        assert told[:3] == [
+        assert told[:4] == [
             (kind, "Mei", f"refused: {reason}") for kind, reason in zip(orders, reasons, strict=True)
         ]
-        assert told[3][:2] == ("reverse_movement", None)
-        assert told[4:] == [("resume_play", "Mei", "resumed play: seen to")]
+        assert told[4][:2] == ("reverse_movement", None)
+        assert told[5:] == [("resume_play", "Mei", "resumed play: seen to")]
 
 
 @pytest.mark.parametrize(

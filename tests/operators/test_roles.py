@@ -29,6 +29,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "void_round": {"round": 1, "reason": "r"},
     "key_card": {"card": "9S"},
     "accept_shoe": {"serial": "IS-1"},
+    "accept_device": {"serial": "KP-1"},
     "change_game": {"game": "mini-baccarat"},
     "acknowledge_alarm": {"number": 1},
     "wager_placed": {"seat": 1},

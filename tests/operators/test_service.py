@@ -99,7 +99,7 @@ async def test_a_record_that_fails_ends_the_process(tmp_path):
 
 
 async def test_the_view_has_the_devices_the_broker_and_the_record(tmp_path):
-    devices = f'[keypad]\nport = "{tmp_path}/no-keypad"\n[mqtt]\nport = {free_port()}'
+    devices = f'[keypad]\nport = "{tmp_path}/no-keypad"\nlink_version = 1\n[mqtt]\nport = {free_port()}'
     with Service(tmp_path, devices) as service:
         service.account("Ann", "dealer")
         browser = Browser(service.http)

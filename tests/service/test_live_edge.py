@@ -169,7 +169,7 @@ def left(croupier: Croupier) -> tuple[int, int, int, int] | None:
         ),
         pytest.param(
             {"game_name": "midi-baccarat"},
-            ["change shoe", f"draw {LONG}", "reveal"],
+            ["change shoe", "draw KS 2S 5S 3S", "reveal", "draw 4D", "reveal", "draw 9D", "reveal"],
             (1, 410, 0, 410),
             id="hidden, and shown",
         ),

@@ -21,7 +21,7 @@ import pytest
 
 from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
-from punto.baccarat.table.events import CardDrawn, CardOverdrawn, ShoeHello
+from punto.baccarat.table.events import CardDrawn, CardOverdrawn, DeviceHeard, ShoeHello
 from punto.baccarat.table.order_kinds import Order
 from punto.commands import operator
 from punto.commands.cli import main
@@ -649,6 +649,9 @@ async def test_every_order_of_the_table_can_be_given(tmp_path):
         await give("void_round", round=last.round, reason="misdeal")
         await own.shoe(ShoeHello("IS-2", 5, 1, 1, 8))
         await give("accept_shoe", serial="IS-2")
+        for serial in ("KP-1", "KP-2"):
+            await own.engine.submit([DeviceHeard("keypad", serial)], "keypad")
+        await give("accept_device", serial="KP-2")
         for kind in [kind for kind, each in CATALOGUE.items() if each.group == "help"]:
             await give(kind, reason="a dispute at seat 3")
         if own.state.stops:

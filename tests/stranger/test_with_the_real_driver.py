@@ -173,7 +173,7 @@ class Service:
         self.config = folder / "table.toml"
         self.config.write_text(
             'version = 1\n[table]\nid = "t1"\nname = "Table 1"\ngame = "dragon-bonus-1"\n'
-            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n[operator]\nsocket = "{self.door}"\n'
+            f'[shoe]\nport = "{port}"\nlink_version = 1\n[record]\npath = "{self.record}"\n[operator]\nsocket = "{self.door}"\n'
             f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )
         employ(folder / "operators.db")

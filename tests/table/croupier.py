@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from punto.baccarat.cards import Card
 from punto.baccarat.progressive.aquarius import GameOver, Jpot, Key, TurnKey
@@ -30,6 +30,8 @@ from punto.baccarat.table.events import (
     CardUnread,
     ConfigurationKeypad,
     CutCardSeen,
+    DeviceHeard,
+    DeviceName,
     Event,
     LidMoved,
     LinkNoise,
@@ -45,6 +47,7 @@ from punto.baccarat.table.events import (
     ShoeLost,
 )
 from punto.baccarat.table.order_kinds import (
+    AcceptDevice,
     AcceptShoe,
     AcknowledgeAlarm,
     CallSupervisor,
@@ -288,6 +291,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     "key at": lambda _, words: [KeyCard("ann", Card(words[1]), int(words[0]))],
     "key": lambda _, words: [KeyCard("ann", Card(word)) for word in words],
     "resume": lambda _, __: [ResumePlay("bob", "seen to")],
+    "accept device": lambda _, words: [AcceptDevice("bob", words[0])],
     "accept": lambda _, words: [AcceptShoe("bob", words[0])],
     "call": lambda _, words: [CallSupervisor("ann", " ".join(words))],
     "order": lambda _, words: [event_of(words[0], {"reason": " ".join(words[1:])}, "ann")],
@@ -325,6 +329,7 @@ COMMANDS: Final[dict[str, Callable[[Croupier, list[str]], list[Event]]]] = {
     # what else is plugged in
     "plug keypad": lambda _, __: [ConfigurationKeypad(attached=True, path="/dev/keypad")],
     "pull keypad": lambda _, __: [ConfigurationKeypad(attached=False, path="/dev/keypad")],
+    "heard": lambda _, words: [DeviceHeard(cast("DeviceName", words[0]), words[1] if words[1:] else None)],
     "sensors there": lambda _, __: [SensorsLink(online=True, reason="connected")],
     "sensors lost": lambda _, __: [SensorsLink(online=False, reason="cable")],
     "sensor": lambda _, words: [_fault(int(words[0]), words[1], stands=True)],

@@ -64,7 +64,7 @@ pytestmark = pytest.mark.by_chance
 
 STATE: TypeAdapter[TableState] = TypeAdapter(TableState)
 CARD_CODE = re.compile(r"\b[A2-9TJQK][SHDC]\b")
-PUBLIC_CARDS = {"burn_card_turned", "cards_revealed", "round_corrected"}
+PUBLIC_CARDS = {"burn_card_turned", "cards_revealed", "round_corrected", "card_corrected"}
 
 CARDS = st.sampled_from(STANDARD_DECK)
 CONFIDENCES = st.sampled_from((99, 99, 50))
@@ -402,7 +402,7 @@ class AnyDay(RuleBasedStateMachine):
         assert to_reveal is (state.phase is Phase.REVEAL)
         assert state.coup is None or not state.coup.over or to_reveal
         assert state.doubt is None or state.phase in {Phase.SHOE_CHANGE, Phase.DEALING}
-        assert state.waiting or not state.backlog
+        assert state.waiting or not state.backlog or state.phase is Phase.REVEAL  # a cut card waits there
         assert len(state.rounds) == self.on_roads
 
     @invariant()

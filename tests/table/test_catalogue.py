@@ -19,6 +19,7 @@ from punto.baccarat.table.catalogue import CATALOGUE, CHANGEABLE, event_of, orde
 from punto.baccarat.table.definition import FIELDS, Role
 from punto.baccarat.table.events import BooksOrder, GameOrder, ServiceStarted
 from punto.baccarat.table.order_kinds import (
+    AcceptDevice,
     AcceptShoe,
     AcknowledgeAlarm,
     ChangeGame,
@@ -215,6 +216,7 @@ def everything(state: TableState) -> dict[type, Iterator[Any]]:
         CorrectCard: (CorrectCard("ann", at, card, "r", "bob") for at in range(7) for card in CARDS),
         CorrectRound: _rounds(state),
         VoidRound: (VoidRound("ann", number, "r", "bob") for number in rounds),
+        AcceptDevice: (AcceptDevice("ann", serial, "bob") for serial in ("A", "B", "KP-2", "")),
         AcceptShoe: (AcceptShoe("ann", serial, "bob") for serial in ("A", "B", "C", "")),
         AcknowledgeAlarm: (AcknowledgeAlarm("ann", number) for number in range(state.happenings + 2)),
         ChangeGame: (

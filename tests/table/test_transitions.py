@@ -10,6 +10,7 @@ from punto.baccarat.table.events import (
     Access,
     BooksOrder,
     ConfigurationKeypad,
+    DeviceHeard,
     GameOrder,
     Sensed,
     SensorFault,
@@ -226,9 +227,16 @@ SCENARIOS: list[tuple[House, list[str], str, str, str]] = [
     ),
     # at any time
     *(
-        (house, [*so_far, "noise"], command, phase, phase)
+        (house, ["heard keypad KP-1", "heard keypad KP-2", *so_far, "noise"], command, phase, phase)
         for phase, (house, so_far) in IN_PHASE.items()
-        for command in ("sign on", "acknowledge link_noise", "come in", "plug keypad", *ASKED)
+        for command in (
+            "sign on",
+            "acknowledge link_noise",
+            "come in",
+            "plug keypad",
+            "accept device KP-2",
+            *ASKED,
+        )
         if phase != "locked" or command in {"come in", "plug keypad"}
     ),
 ]
@@ -249,7 +257,7 @@ def kind_of(command: str) -> type | str:
         return "game"
     if isinstance(event, BooksOrder | Sensed | SensorsLink | SensorFault):
         return "meter"
-    return "access" if isinstance(event, Access) else "shoe"
+    return "access" if isinstance(event, Access | DeviceHeard) else "shoe"
 
 
 @pytest.mark.parametrize(("house", "so_far", "command", "before", "after"), SCENARIOS)
@@ -291,7 +299,7 @@ WHEN = {
 
 PERSONAL = [
     "sign on", "sign off", "change shoe", "open", "no more bets", "close table", "reveal", "void", "correct 1 QS",
-    "key QS", "resume", "accept A", "wager 1 player 500", "start", "correct round QS 9H over 2S 3S", "void round",
+    "key QS", "resume", "accept A", "accept device A", "wager 1 player 500", "start", "correct round QS 9H over 2S 3S", "void round",
     "game canberra", "acknowledge link_noise", *ASKED,
 ]  # fmt: skip
 OF_THE_SHOE = [

@@ -363,7 +363,7 @@ def test_which_base_wager_a_side_wager_needs(game, sides):
     ("game", "variation", "dealt", "reveal", "maximum_wagers"),
     [
         ("mini-baccarat", False, "face_up", "shoe", None),
-        ("midi-baccarat", False, "face_down", "dealer", None),
+        ("midi-baccarat", False, "face_down", "player", None),
         ("dragon-bonus-1", False, "face_up", "shoe", None),
         ("dragon-bonus-2", False, "face_up", "shoe", None),
         ("dragon-bonus-3", False, "face_up", "shoe", None),

@@ -1,0 +1,32 @@
+"""`punto device-key`: a key for a device on a serial line, which proves with it that it is the one that was enrolled."""
+
+import argparse
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Final
+
+from punto.drivers.seal import KEY_BYTES
+
+HELP: Final = (
+    "Make a device's key: 64 hexadecimal digits in a new file, which only you can read. Give them to the device with its "
+    "maker's tool, and write the file as key_file of the device in the table's configuration. Each device has a key of its own."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the subcommand takes."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="the key's file, which must not exist yet")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Write the file; 1 if it exists or cannot be written."""
+    try:
+        found = os.open(args.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        sys.stderr.write(f"punto device-key: {args.file} cannot be made: {error.strerror}\n")
+        return 1
+    with os.fdopen(found, "w", encoding="ascii") as file:
+        file.write(secrets.token_hex(KEY_BYTES) + "\n")
+    return 0

@@ -1,0 +1,79 @@
+"""Files with one secret line: the broker's password, a device's key.
+
+The secret is not in the configuration but in a file that one user can read. Under systemd, the file is a credential of the
+unit: systemd reads the source file as root and copies it to a directory that only the unit's user can read
+(`LoadCredential=`, systemd.exec(5)). The configuration names that directory as systemd does:
+`$CREDENTIALS_DIRECTORY/mqtt-password`.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, ValidationInfo
+
+from punto.configs.problems import ConfigError, Problem
+from punto.configs.toml_file import in_folder
+
+_VARIABLE: Final = "CREDENTIALS_DIRECTORY"
+_CREDENTIALS: Final = Path(f"${_VARIABLE}")
+
+
+def _in_folder_or_credential(path: Path, info: ValidationInfo) -> Path:
+    """A credential keeps the variable in its path: the directory is not known before systemd starts the unit."""
+    return path if _is_credential(path) else in_folder(path, info)
+
+
+SecretFile = Annotated[Path, AfterValidator(_in_folder_or_credential)]
+
+
+def read_secret(path: Path, what: str) -> str:
+    """The only line of the file; `what` is "password", in the messages.
+
+    Raises:
+        ConfigError: the file cannot be read, or does not have exactly one line.
+    """
+    found = _found(path)
+    try:
+        lines = found.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError([Problem(f"the {what} cannot be read: {error.strerror}", str(found))]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([Problem(f"the {what} is not UTF-8 text", str(found))]) from None
+    if len(lines) != 1 or not lines[0]:
+        message = f"a {what} file has one line, the {what}, and nothing else"
+        raise ConfigError([Problem(message, str(found))])
+    return lines[0]
+
+
+def secret_warnings(path: Path, key: str) -> Iterator[str]:
+    """Likely problems with a secret's file. A credential is not checked: it exists only while its unit runs."""
+    if _is_credential(path):
+        return
+    if not path.is_file():
+        yield f"warning: {key} {path} does not exist"
+    elif path.stat().st_mode & 0o007:
+        yield f"warning: {key} {path} is open to every user of this machine: chmod o= {path}"
+
+
+def _is_credential(path: Path) -> bool:
+    return path.parent == _CREDENTIALS
+
+
+def _found(path: Path) -> Path:
+    """The path of a secret's file, with the credentials directory filled in.
+
+    Raises:
+        ConfigError: the file is a credential, but systemd gave this process no credentials.
+    """
+    if not _is_credential(path):
+        return path
+    directory = os.environ.get(_VARIABLE)
+    if directory is None:
+        message = (
+            f"{path}: systemd has given this program no credentials: start it as a unit with "
+            f"LoadCredential={path.name}:FILE, or name a file that its user can read"
+        )
+        raise ConfigError([Problem(message, key="mqtt.password_file")])
+    return Path(directory, path.name)

@@ -1,0 +1,176 @@
+"""Another keypad, chain of sensors or card reader on the line of the accepted one does nothing, and cards cannot be guessed."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from punto.baccarat.progressive.nexus import Confirm
+from punto.baccarat.table.order_kinds import AcceptDevice
+from punto.controller.accounts.roles import Role
+from punto.controller.devices import card_door, coin_spot_door
+from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
+from punto.drivers.keypad.frames import BOUNCE_SECONDS
+from punto.simulators.card_reader import VirtualCardReader
+from punto.simulators.coin_spot import VirtualCoinSpot
+from punto.simulators.keypad import VirtualKeypad
+from tests.service.progressive_devices import (
+    BOB,
+    SEATS,
+    SUITED,
+    AtATable,
+    at_a_table,
+    enroll,
+    running,
+    settings,
+)
+
+pytestmark = pytest.mark.usefixtures("cheap_passwords")
+
+
+async def to_an_award(here: AtATable) -> None:
+    """Seat 2 has won of the meter, and its hand is selected."""
+    await here.open()
+    await here.wager(2)
+    assert (await here.start()).refusal is None
+    await here.deal(SUITED)
+    assert (await here.press("F6 2")).result == "done"
+
+
+async def test_another_keypad_books_no_award_until_a_supervisor_has_accepted_it(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await to_an_award(here)
+        here.devices.keypad.unplug()
+        await here.until(lambda: not here.keypad.health().connected, "the keypad is gone")
+        other = VirtualKeypad(tmp_path / "keypad", "VK-OTHER", key="jph")
+        async with running(other.run()):
+            await here.until(lambda: here.keypad.health().serial == "VK-OTHER", "the other one is heard")
+            refused = await other.press("F7")
+
+            assert (refused.result, here.step, here.key) == ("refused", "settling", "run")
+            assert "this is another keypad than before" in refused.text
+            assert not here.keys.lamps().ready
+            assert "other_keypad" in here.standing()
+            assert here.keys.message(datetime.now(UTC)).state == "not_accepted"
+
+            await here.give(AcceptDevice("bob", "VK-OTHER"))
+            other.device.turn("run")
+            other.device.turn("jph")
+            await here.until(lambda: here.key == "jph", "its key counts now")
+            await asyncio.sleep(2 * BOUNCE_SECONDS)  # or it would be a bounce of the press before
+            assert (await other.press("F7")).result == "done"
+            assert here.step == "logged"
+
+    assert here.record("device_heard")[-1] == {
+        "kind": "device_heard",
+        "device": "keypad",
+        "serial": "VK-OTHER",
+    }
+
+
+async def test_wagers_on_other_sensors_are_in_no_game_until_a_supervisor_has_accepted_them(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        here.sensors.unplug()
+        await here.until(lambda: not here.online, "the sensors are gone")
+        other = VirtualCoinSpot(tmp_path / "coin-spot", "VC-OTHER", positions=SEATS)
+        other.put(3)
+        async with running(other.run()):
+            await here.until(lambda: "other_coin_spot" in here.standing(), "the alarm is raised")
+            assert (here.online, here.hand.sensors) == (False, ())
+            assert (await here.start()).refusal is not None
+
+            await here.give(AcceptDevice("bob", "VC-OTHER"))
+
+            await here.until(lambda: here.online and here.hand.sensors == (3,), "its wagers count now")
+
+
+async def test_a_card_at_another_reader_completes_nothing(tmp_path):
+    await_award = settings(procedure="nexus")
+    async with at_a_table(tmp_path, await_award) as here:
+        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        await here.until(lambda: here.reader.health().connected, "the reader is heard")
+        await here.cards._is_accepted()
+        here.devices.reader.unplug()
+        await here.until(lambda: not here.reader.health().connected, "the reader is gone")
+        await to_an_award(here)
+        await here.give(Confirm("bob"))
+        other = VirtualCardReader(tmp_path / "card-reader", "VR-OTHER")
+        async with running(other.run()):
+            await here.until(
+                lambda: here.reader.health().connected and other.connected, "the other one is heard"
+            )
+            said = await other.swipe(BOB)
+
+            assert (said.result, here.step) == ("refused", "confirmed")
+            assert not here.cards.awaited()
+            await here.give(AcceptDevice("bob", "VR-OTHER"))
+            assert (await other.swipe(BOB)).result == "accepted"
+
+
+async def test_while_no_award_waits_every_card_gets_the_same_answer(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
+        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        await here.open()
+
+        answers = {(await here.swipe(card)).text for card in (BOB, "6000179999", "6000170003")}
+
+        assert answers == {"no award waits for a card"}
+        assert [(each["who"], each["code"]) for each in here.record("access_refused")] == [
+            (None, "not_awaited")
+        ] * 3
+
+
+async def test_a_reader_at_which_cards_are_guessed_is_locked_with_an_alarm(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
+        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        await to_an_award(here)
+        await here.give(Confirm("bob"))
+        for number in range(MISSES):
+            assert (await here.swipe(f"60001799{number:02}")).result == "refused"
+        assert "card_guessing" in here.standing()
+
+        before = len(here.record("access_refused"))
+        assert "too many cards were refused" in (await here.swipe(BOB)).text
+        assert (here.step, len(here.record("access_refused"))) == ("confirmed", before)
+
+        here.now += LOCKED_SECONDS
+        assert (await here.swipe(BOB)).result == "accepted"
+
+
+async def test_misses_long_ago_do_not_count(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
+        await here.open()
+        for _ in range(MISSES):
+            await here.swipe("6000179999")
+            here.now += card_door.MISSED_SECONDS / (MISSES - 1) + 1
+
+        assert "card_guessing" not in here.standing()
+
+
+async def test_sensors_that_babble_are_not_read_for_a_while(tmp_path, monkeypatch):
+    monkeypatch.setattr(coin_spot_door, "PAUSE_SECONDS", 0.2)
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        here.table.engine.pace._per_second = 0
+        here.table.engine.pace._buckets.clear()
+        here.table.engine.pace._at_once = 4
+        for _ in range(4):
+            here.sensors.put(1)
+            await asyncio.sleep(0.2)
+            here.sensors.take(1)
+            await asyncio.sleep(0.2)
+        await here.until(lambda: here.table.engine.pace.refused(coin_spot_door.SOURCE) > 0, "it is too much")
+
+        assert len(here.record("wager_placed", "wager_lifted")) <= 4
+
+
+async def test_a_keypad_that_babbles_is_refused_and_not_recorded(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        here.table.engine.pace._at_once = here.table.engine.pace._per_second = 0
+
+        refused = await here.keys.press("F12")
+
+        assert (refused.result, refused.text) == ("refused", "too many presses at once: wait a moment")
+        assert here.record("call_supervisor") == []
