@@ -14,10 +14,12 @@ from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
 from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.definition import Game
 from punto.controller.journal import schema
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.messages.building import public_round, timestamp
-from punto.controller.messages.models import Part, Timestamp
+from punto.controller.messages.metering import Chances, metered, meters_of
+from punto.controller.messages.models import MeterReadings, Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_ROUND: Final = 2**62  # above every round's number
@@ -83,6 +85,9 @@ SELECT status, sum(counts) FROM (
 _PLAYED: Final = f"""
 SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
 """  # noqa: S608 - literals
+_OF_GAME: Final = """
+SELECT record FROM rounds WHERE round >= :first AND game = :game AND status IN ('played', 'correction') ORDER BY round
+"""
 _INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
 _OUT_OF_THE_ORDINARY: Final = f"""
 SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
@@ -204,6 +209,8 @@ class Entrance(Part):
 class Shift(Part):
     """The last hours of a table. `rounds` counts by status; lists are in order.
 
+    `meters` are those of the hands of the game that is played now.
+
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
     A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
@@ -214,6 +221,7 @@ class Shift(Part):
     rounds: dict[str, int]
     hands_an_hour: float | None
     wagers: tuple[WagerTotals, ...]
+    meters: MeterReadings
     voids: tuple[VoidCoup, ...]
     corrections: tuple[Correction, ...]
     alarms: tuple[Incident, ...]
@@ -284,14 +292,15 @@ class Reports:
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
-    def shift(self, hours: int, now: datetime) -> Shift:
-        """The report of the last `hours` hours."""
+    def shift(self, hours: int, now: datetime, game: Game, chances: Chances | None) -> Shift:
+        """The report of the last `hours` hours; its meters are those of this game's hands, beside these chances."""
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
             round_ = _first_since(connection, "rounds", "round", since)
             seq = _first_since(connection, "inputs", "seq", since)
             counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
             hands, first = connection.execute(_PLAYED, {"first": round_}).fetchone()
+            played = connection.execute(_OF_GAME, {"first": round_, "game": game.name}).fetchall()
             totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
             noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
@@ -322,6 +331,9 @@ class Reports:
             until=timestamp(now),
             rounds=dict(counts),
             hands_an_hour=_pace(hands, first, now),
+            meters=metered(
+                meters_of(game, (ROUNDS.validate_json(each) for (each,) in played)), game, chances
+            ),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
                 for wager, made, staked, returned in totals

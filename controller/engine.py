@@ -273,6 +273,8 @@ class Engine:
         self._outbox.snapshot_due(topics.STATE)
         if state.rounds is not before.rounds or state.shoe != before.shoe:
             self._outbox.snapshot_due(topics.SCOREBOARD)
+        if state.meters is not before.meters:
+            self._outbox.snapshot_due(topics.METERS)
         if state.progressive is not before.progressive:
             self._outbox.snapshot_due(*self.meter_topics)
         link, was = state.link, before.link

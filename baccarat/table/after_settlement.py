@@ -12,6 +12,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
+from punto.baccarat.table.meters import counted, of_game, with_meters
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
 from punto.baccarat.table.state import Phase, RoundRecord
@@ -137,8 +138,18 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
     turn.emit(RoundEnded(entry))
     turn.say(RoundCorrected(last.round, entry.round, right.player, right.banker, right.winner, order.reason))
     turn.change(last=right, correction=entry, round=entry.round + 1)
+    _count_again(turn, last, right)
     if turn.state.phase is Phase.BETTING:
         turn.enter(Phase.BETTING)  # of another round
+
+
+def _count_again(turn: Turn, last: RoundRecord, right: RoundRecord) -> None:
+    game = turn.state.settings.game
+    meters = of_game(turn.state.meters, game.name)
+    meters = counted(meters, game, Coup(_cards(last)), last.settlements, sign=-1)
+    if right.status == "played":
+        meters = counted(meters, game, Coup(_cards(right)), right.settlements)
+    turn.change(meters=with_meters(turn.state.meters, meters))
 
 
 def _differs(before: Settlement, after: Settlement) -> bool:

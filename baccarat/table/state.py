@@ -1,6 +1,6 @@
 """The state of a table as a value: everything that an event can change, and nothing else."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -12,6 +12,7 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.progressive.value import Value
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.table import events
+from punto.baccarat.table.meters import Meters
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement
 
@@ -157,6 +158,23 @@ class RoundRecord:
     corrects: int | None = None
     hidden: bool = False
 
+    def corrected_by(self, entry: "RoundRecord") -> "RoundRecord":
+        """This round as it was settled last, by an entry with the differences of a correction."""
+        more = {(each.seat, each.wager): each for each in entry.settlements}
+        return replace(
+            entry,
+            round=self.round,
+            status=self.status,
+            settlements=tuple(
+                replace(
+                    each, returned=each.returned + found.returned, net=each.net + found.net, rule=found.rule
+                )
+                if (found := more.get((each.seat, each.wager))) is not None
+                else each
+                for each in self.settlements
+            ),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class TablesProgressive:
@@ -266,6 +284,7 @@ class TableState(Value):
     retired_progressives: tuple[str, ...] = ()
     sensors: Sensors | None = None
     devices: tuple[KnownDevice, ...] = ()
+    meters: tuple[Meters, ...] = ()
     keyed_away: tuple[KeyedAway, ...] = ()
     happenings: int = 0
 

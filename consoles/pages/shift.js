@@ -57,7 +57,7 @@ async function report() {
 }
 
 /** @param {Shift} shift */
-function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections, alarms, access, more }) {
+function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, corrections, alarms, access, more }) {
   const money = moneyIn(view.state.currency, { whole: false });
   const signed = moneyIn(view.state.currency, { whole: false, sign: true });
   const title = titlesOf(view.state);
@@ -102,6 +102,19 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, voids, corrections
             ]
           : []),
       ],
+    ),
+    listed(
+      t("meters.title", { hands: meters.hands }),
+      [t("wager"), t("meters.what"), `>${t("meters.hits")}`, `>${t("meters.expected")}`, `>${t("meters.errors")}`],
+      meters.counts
+        .filter(({ hits, errors }) => hits > 0 || errors !== null)
+        .map(({ wager, rule, hits, expected, errors }) => [
+          wager === null ? t("meters.hand") : title(wager),
+          wager === null ? t(`meters.${rule}`) : plain(rule),
+          String(hits),
+          expected === null ? "–" : expected.toFixed(1),
+          errors === null ? "–" : errors.toFixed(1),
+        ]),
     ),
     listed(
       t("shift.voids"),

@@ -382,7 +382,7 @@ class _Comparison:
         if seq not in self._snapshots:
             return
         snapshot = self._snapshots[seq]
-        if schema.is_current(self._connection):
+        if schema.names_snapshots(self._connection):
             _refuse(snapshot.difference(self._connection))
         # A start ignores a snapshot of another version too.
         if snapshot.table() is not None and snapshot != Snapshot.of(seq, snapshot.link, step.table.state):

@@ -18,9 +18,10 @@ from punto.configs.problems import cut
 from punto.controller.journal import books
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
-FORMAT: Final = 3
-_EARLIER: Final = frozenset({1, 2})
-"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot."""
+FORMAT: Final = 4
+_EARLIER: Final = frozenset({1, 2, 3})
+"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot; 3 has no views."""
+_NAMES_SNAPSHOTS: Final = 3
 _ROUNDS_ALONE: Final = 1
 
 _TABLES: Final = """
@@ -77,6 +78,45 @@ CREATE TABLE incidents (
     text TEXT NOT NULL,
     PRIMARY KEY (input, place)
 ) STRICT, WITHOUT ROWID;
+"""
+_VIEWS: Final = """
+CREATE VIEW IF NOT EXISTS corrected AS
+    SELECT json_extract(record, '$.corrects') AS round, max(round) AS entry FROM rounds
+    WHERE status = 'correction' GROUP BY 1;
+CREATE VIEW IF NOT EXISTS hands AS
+    SELECT played.round, played.ts, played.game, played.shoe, played.coup,
+        coalesce(last.player, played.player) AS player,
+        coalesce(last.banker, played.banker) AS banker,
+        coalesce(last.winner, played.winner) AS winner,
+        json_extract(coalesce(last.record, played.record), '$.natural') AS natural
+    FROM rounds AS played
+    LEFT JOIN corrected ON corrected.round = played.round
+    LEFT JOIN rounds AS last ON last.round = corrected.entry
+    WHERE played.status = 'played' AND (last.round IS NULL OR last.winner IS NOT NULL);
+CREATE VIEW IF NOT EXISTS meters_hands AS
+    SELECT game, count(*) AS hands, sum(winner = 'player') AS player, sum(winner = 'banker') AS banker,
+        sum(winner = 'tie') AS tie, sum(natural) AS natural, min(ts) AS since, max(ts) AS until
+    FROM hands GROUP BY game;
+CREATE VIEW IF NOT EXISTS meters_wagers AS
+    SELECT hands.game, own.wager, count(*) AS wagers, sum(own.stake) AS dropped,
+        sum(own.returned + coalesce(more.returned, 0)) AS returned,
+        sum(own.stake - own.returned - coalesce(more.returned, 0)) AS held
+    FROM hands
+    JOIN settlements AS own ON own.round = hands.round
+    LEFT JOIN (
+        SELECT json_extract(rounds.record, '$.corrects') AS round, seat, wager, sum(returned) AS returned
+        FROM settlements JOIN rounds USING (round) WHERE rounds.status = 'correction' GROUP BY 1, 2, 3
+    ) AS more ON more.round = own.round AND more.seat = own.seat AND more.wager = own.wager
+    GROUP BY hands.game, own.wager;
+CREATE VIEW IF NOT EXISTS meters_rules AS
+    SELECT hands.game, own.wager, coalesce(last.rule, own.rule) AS rule,
+        count(DISTINCT hands.round) AS hits, count(*) AS wagers
+    FROM hands
+    JOIN settlements AS own ON own.round = hands.round
+    LEFT JOIN corrected ON corrected.round = hands.round
+    LEFT JOIN settlements AS last
+        ON last.round = corrected.entry AND last.seat = own.seat AND last.wager = own.wager
+    GROUP BY hands.game, own.wager, 3;
 """
 _LATER_TABLES: Final = _INCIDENTS + books.TABLES
 FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
@@ -179,7 +219,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _LATER_TABLES + "".join(_triggers())
+    statements = _TABLES + _LATER_TABLES + _VIEWS + "".join(_triggers())
     connection.executescript(
         f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     )
@@ -258,13 +298,20 @@ def is_current(connection: sqlite3.Connection) -> bool:
     return _format(connection) == FORMAT
 
 
+def names_snapshots(connection: sqlite3.Connection) -> bool:
+    """Whether the inputs of the record name its snapshots."""
+    return _format(connection) >= _NAMES_SNAPSHOTS
+
+
 def complete(connection: sqlite3.Connection) -> None:
-    """Add the missing tables and triggers to a record of an earlier format, and delete its snapshots.
+    """Add the missing tables, views and triggers to a record of an earlier format, and delete snapshots that no input names.
 
     The caller fills the tables in the same transaction.
     """
     later = [] if is_complete(connection) else [each for each in _LATER_TABLES.split(";") if each.strip()]
-    statements = ("DELETE FROM snapshots", *later, *_triggers(), f"PRAGMA user_version = {FORMAT}")
+    forgotten = ["DELETE FROM snapshots"] if not names_snapshots(connection) else []
+    views = [each for each in _VIEWS.split(";") if each.strip()]
+    statements = (*forgotten, *later, *views, *_triggers(), f"PRAGMA user_version = {FORMAT}")
     for statement in statements:
         connection.execute(statement)
 

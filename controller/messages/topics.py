@@ -30,6 +30,7 @@ INFO = "info"
 HEALTH = "health"
 STATE = "state"
 SCOREBOARD = "scoreboard"
+METERS = "meters"
 EVENT = "event"
 ROUND = "round"
 RESTRICTED_CARD = "restricted/card"
@@ -117,6 +118,7 @@ CHANNELS: Final = (
     _retained(HEALTH, models.Health),
     _retained(STATE, models.State, "display", "terminal"),
     _retained(SCOREBOARD, models.Scoreboard, "display"),
+    _retained(METERS, models.TableMeters),
     _retained(progressive("{progressive}"), models.Progressive, "display"),
     Channel(EVENT, (models.Event,), ("display",)),
     Channel(ROUND, (models.Round,), ("display",)),

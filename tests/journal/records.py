@@ -43,8 +43,10 @@ def make_earlier(record: Path, version: int = 2) -> None:
         triggers = (
             "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name IN ('snapshots', 'cursors')"
         )
-        for (name,) in shell.execute(triggers).fetchall():
+        for (name,) in shell.execute(triggers).fetchall() if version < 3 else ():
             shell.execute(f"DROP TRIGGER {name}")
+        for (name,) in shell.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
+            shell.execute(f"DROP VIEW {name}")
         later = ("incidents", *books.NEVER_EDITED) if version == 1 else ()
         for name in later:
             shell.execute(f"DROP TABLE {name}")

@@ -23,6 +23,7 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
+from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Payload
 
 NOW = datetime(2026, 3, 14, 21, 5, 9, 123456, UTC)
@@ -128,6 +129,7 @@ def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
             yield _answer(event, seq, None)
         yield state_message(table.state, seq, NOW)
         yield scoreboard_message(table.state, NOW)
+        yield meters_message(table.state, seq, {(None, "tie"): 0.0952} if seq % 2 else None, NOW)
         yield shoe_message(table.state, seq, NOW, NOW)
         for effect in effects:
             if not isinstance(effect, MeterMoved):

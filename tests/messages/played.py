@@ -51,6 +51,14 @@ def _one_wager(infos: Payloads) -> Payloads:
     ]
 
 
+def _few_counts(meters: Payloads) -> Payloads:
+    """The meters of the hands and of the first wager's first rules, beside their chances if they came in time."""
+    known = [each for each in meters if each["readings"]["counts"][0]["expected"] is not None]
+    (last,) = _one(known or meters)
+    readings = last["readings"]
+    return [{**last, "readings": {**readings, "counts": readings["counts"][:6]}}]
+
+
 # The message, its topic, and which of those that were sent.
 _TAKEN: Final[Mapping[str, tuple[str, Callable[[Payloads], Payloads]]]] = {
     "Availability": ("availability", _one),
@@ -59,6 +67,7 @@ _TAKEN: Final[Mapping[str, tuple[str, Callable[[Payloads], Payloads]]]] = {
     "Health": ("health", _one),
     "State": ("state", _most_cards),
     "Scoreboard": ("scoreboard", _one),
+    "TableMeters": ("meters", _few_counts),
     "Progressive": ("progressive/dragon", lambda sent: [each for each in sent if each["seats"]][-1:]),
     "Event": ("event", _of_each_kind),
     "Round": ("round", _one),

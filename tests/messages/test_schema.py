@@ -276,7 +276,7 @@ def test_only_what_the_service_sends_is_retained_and_only_state():
     retained = {channel.name for channel in CHANNELS if channel.retained}
 
     assert retained == {
-        *("availability", "devices/{device}", "info", "health", "state", "scoreboard"),
+        *("availability", "devices/{device}", "info", "health", "state", "scoreboard", "meters"),
         *("progressive/{progressive}", "restricted/edge", "restricted/head"),
     }
     assert all(channel.direction == "send" for channel in CHANNELS if channel.retained)

@@ -45,7 +45,7 @@ from tests.service.table_in_this_process import (
 from tests.service.table_on_a_machine import Broker, Listener, free_port, inputs, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
-RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard"}
+RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard", "meters"}
 
 
 @pytest.fixture
@@ -802,9 +802,9 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             ear(port, **guarded.login("table-2")) as other_table,
             connected(here, port, **guarded.login("table-1")),
         ):
+            await online(surveillance)  # events are for those who are there
             await here.begin_shoe()
             await here.play(1)
-            await online(surveillance)
             for intruder in (elsewhere, display, other_table):
                 await intruder.publish("wagers/3/set", wager(id="intruder"))
                 await intruder.publish("state", {"phase": "closed"})

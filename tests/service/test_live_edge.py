@@ -762,7 +762,7 @@ def test_the_public_is_told_nothing_of_it(evening):
     alarms = [message.payload["happening"] for message in public if message.topic.endswith("/event")]
 
     assert {message.topic.removeprefix(f"punto/{TABLE}/") for message in public} == {
-        *("availability", "devices/shoe", "info", "health", "state", "scoreboard", "event", "round")
+        *("availability", "devices/shoe", "info", "health", "state", "scoreboard", "meters", "event", "round")
     }
     assert values
     assert not any(str(value) in json.dumps(message.payload) for message in public for value in values)

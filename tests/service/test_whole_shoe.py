@@ -34,7 +34,16 @@ SEED = "an evening"
 SHOE_1, SHOE_2 = expected_rounds(SEED, 1), expected_rounds(SEED, 2)
 NEXT_SHOE_ROUNDS = 3
 SEAT, STAKE = 3, 2500
-RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard", "restricted/head"}
+RETAINED = {
+    "availability",
+    "devices/shoe",
+    "info",
+    "health",
+    "state",
+    "scoreboard",
+    "meters",
+    "restricted/head",
+}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,98 @@
+"""The meters of a table's life: each hand once, as it was settled last, by what its cards were worth."""
+
+from collections import Counter
+
+import pytest
+
+from punto.baccarat.coup import Coup
+from punto.baccarat.table.meters import MOST_GAMES, Meters, every, of_game, with_meters
+from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, game
+
+
+def meters(croupier: Croupier) -> Meters:
+    return of_game(croupier.state.meters, croupier.state.settings.game.name)
+
+
+def hits(croupier: Croupier, wager: str | None = None) -> dict[str, int]:
+    return {each.rule: each.hits for each in meters(croupier).hits if each.wager == wager and each.hits}
+
+
+def test_hands_and_their_results_are_counted():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", f"draw {LONG}", f"draw {TIE}")
+
+    assert meters(croupier).hands == 3
+    assert hits(croupier) == {"player": 2, "tie": 1, "natural": 1}
+
+
+def test_each_rule_is_counted_whether_or_not_somebody_made_its_wager():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", f"draw {TIE}", game_name="dragon-bonus-1")
+
+    for wager in croupier.state.settings.game.wagers:
+        expected = Counter(
+            rule.name
+            for codes in (PLAYER_NATURAL, TIE)
+            if (rule := wager.deciding_rule(Coup(cards(codes)))) is not None
+        )
+        assert hits(croupier, wager.name) == expected
+
+
+def test_what_was_staked_and_returned_is_summed_up_by_wager():
+    croupier = Croupier.at_betting("wager 1 player 500", "wager 2 player 700", f"draw {PLAYER_NATURAL}")
+    croupier.do("wager 1 banker 1000", f"draw {LONG}")
+
+    assert {each.wager: (each.wagers, each.staked, each.returned) for each in meters(croupier).drop} == {
+        "player": (2, 1200, 2400),
+        "banker": (1, 1000, 0),
+    }
+
+
+@pytest.mark.parametrize("not_a_hand", [["draw KS 2S", "void"], ["overdraw KS", "resume", "draw 2S 9H 3S"]])
+def test_a_void_and_a_dummy_hand_do_not_count(not_a_hand):
+    croupier = Croupier.at_betting(*not_a_hand, overdraw="dummy")
+
+    assert meters(croupier).hands == 0
+
+
+def test_a_corrected_hand_counts_as_it_was_settled_last():
+    right = Croupier.at_betting("wager 1 player 500", "draw KS 2S 9D 3S")
+    wrong = Croupier.at_betting(
+        "wager 1 player 500", f"draw {PLAYER_NATURAL}", "correct round KS 9D over 2S 3S"
+    )
+
+    assert {each for each in meters(wrong).hits if each.hits} == {
+        each for each in meters(right).hits if each.hits
+    }
+    assert meters(wrong).drop == meters(right).drop
+    assert meters(wrong).hands == 1
+
+
+def test_a_hand_that_is_taken_back_is_none():
+    croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", "void round")
+
+    assert (meters(croupier).hands, hits(croupier)) == (0, {})
+    assert [(each.wagers, each.staked, each.returned) for each in meters(croupier).drop] == [(0, 0, 0)]
+
+
+def test_each_game_has_its_own():
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "change shoe", "close table", "game canberra")
+    croupier.do("change shoe", "open", f"draw {LONG}")
+
+    assert [(each.game, each.hands) for each in croupier.state.meters] == [
+        ("mini-baccarat", 1),
+        ("canberra", 1),
+    ]
+
+
+def test_the_meters_of_so_many_games_are_kept():
+    kept: tuple[Meters, ...] = ()
+    for number in range(MOST_GAMES + 3):
+        kept = with_meters(kept, Meters(game=f"game-{number}"))
+
+    assert [each.game for each in kept] == [f"game-{number}" for number in range(3, MOST_GAMES + 3)]
+
+
+def test_all_that_can_be_counted_is_named_once_and_in_order():
+    names = every(game("dragon-bonus-1"))
+
+    assert names[:4] == [(None, "player"), (None, "banker"), (None, "tie"), (None, "natural")]
+    assert len(set(names)) == len(names)
