@@ -15,6 +15,7 @@ import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.baccarat.table.events import SetWager
+from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
@@ -30,6 +31,7 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
+from punto.controller.messages.metering import Chances, meters_message
 from punto.controller.messages.models import (
     Availability,
     Message,
@@ -84,6 +86,7 @@ class Broker:
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
         self._answered = False
+        self.chances: Callable[[Game], Chances | None] = lambda _: None
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -103,6 +106,9 @@ class Broker:
             topics.device("shoe"): lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
+            topics.METERS: lambda now: meters_message(
+                engine.state, engine.seq, self.chances(engine.state.settings.game), now
+            ),
         }
 
         if engine.restricted:

@@ -30,7 +30,6 @@ from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import progressive_message, timestamp
-from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import Health, Info
 from punto.controller.mqtt import Broker
 from punto.controller.orders import socket_door
@@ -178,12 +177,7 @@ class _Service:
                 watch = _watch(self.devices.configuration_keypad, engine)
                 tasks.create_task(watch, name="configuration keypad")
             if self.broker is not None:
-                self.broker.retain(
-                    topics.METERS,
-                    lambda now: meters_message(
-                        engine.state, engine.seq, chances.of(engine.state.settings.game), now
-                    ),
-                )
+                self.broker.chances = chances.of
                 self._publish(tasks, self.broker)
             # Ready means that the record is recovered and orders are taken. The service does not wait for the broker: if
             # the broker were away for hours, systemd would restart the service again and again.
