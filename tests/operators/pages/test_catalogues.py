@@ -8,8 +8,10 @@ from typing import get_args
 
 import pytest
 
+from punto.baccarat.coup import Winner
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Role
+from punto.baccarat.table.meters import NATURAL
 from punto.baccarat.table.state import Phase
 from punto.baccarat.wagers.settlement import Outcome
 from punto.controller.config.sections import ConsoleConfig
@@ -57,6 +59,7 @@ FROM_TABLE = {
         for line in ("line.draw", "line.key", "place")
         for which in ("first", "second", "third")
     ),
+    *(f"meters.{result}" for result in (*Winner, NATURAL)),
     *(f"name.{state}" for state in ("online", "offline")),
     *(f"name.{rule['name']}" for rule in RULES if rule["name"] not in UNNAMED),
     *(f"label.{kind}" for kind in CATALOGUE),
