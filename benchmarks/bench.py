@@ -91,7 +91,7 @@ class Service:
         self.config = folder / "table.toml"
         self.config.write_text(
             f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\n'
-            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n'
+            f'[shoe]\nport = "{port}"\nlink_version = 1\n[record]\npath = "{self.record}"\n'
             f'[mqtt]\nport = {broker}\n[operator]\nsocket = "{self.door}"\n'
             f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )
@@ -214,8 +214,19 @@ class Helper:
             stdin=subprocess.PIPE,
             text=True,
         )
+        self._wait()
+
+    def _wait(self) -> None:
         if self.process.stdout is None or self.process.stdout.readline().strip() != "ready":
-            raise RuntimeError(f"the {module} did not start")
+            raise RuntimeError(f"{self.process.args!r} did not answer")
+
+    def tell(self, line: str) -> None:
+        """Give it a line, and wait until it is ready again."""
+        if self.process.stdin is None:
+            raise RuntimeError("it has no standard input")
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        self._wait()
 
     def finish(self) -> Any:
         """End it and return what it found."""
