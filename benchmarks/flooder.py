@@ -90,7 +90,10 @@ def _account(console: int) -> Flood:
             cookies = answer.msg.get_all("Set-Cookie") or []
             session["Cookie"] = "; ".join(cookie.partition(";")[0] for cookie in cookies)
             session["X-CSRF-Token"] = signed_on["csrf"]
-        post("/api/orders", {"order": "call_supervisor", "reason": "a flood"}, **session)
+        try:
+            post("/api/orders", {"order": "call_supervisor", "reason": "a flood"}, **session)
+        except (OSError, http.client.HTTPException):
+            at.close()  # the consoles end a connection of a flood; the next request opens another
 
     return flood
 

@@ -18,6 +18,7 @@ from punto.configs.problems import ConfigError
 from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import TableConfig
 from tests.command import punto
+from tests.share import part
 
 SHIPPED = Path(__file__).parents[2] / "configs"
 
@@ -652,7 +653,8 @@ def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning,
         assert warning in warned
 
 
-@pytest.mark.parametrize("name", shipped_games())
+@pytest.mark.in_part
+@pytest.mark.parametrize("name", part([*shipped_games()], one_in=4))
 def test_no_game_that_ships_is_warned_of(name, capsys):
     path = SHIPPED / "games" / f"{name}.toml"
     status = check_config.main(argparse.Namespace(game=str(path), file=None))

@@ -66,6 +66,7 @@ def service(name: str, folder: Path, ports: dict[str, str]) -> Iterator[Path]:
         process.wait(30)
 
 
+@pytest.mark.soak
 def test_its_services_are_a_broker_two_tables_that_deal_and_a_display_of_both(tmp_path, ports):
     mosquitto = tmp_path / "mosquitto.conf"
     (mounted,) = SERVICES["broker"]["volumes"]

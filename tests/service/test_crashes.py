@@ -41,7 +41,7 @@ from tests.service.table_on_a_machine import (
     shoe_records,
     wait_until,
 )
-from tests.share import share
+from tests.share import part, share
 
 pytestmark = pytest.mark.disk
 
@@ -426,6 +426,7 @@ def _cards_of(dealt: Iterable[Dealt]) -> int:
     return sum(len(f"{each.player} {each.banker}".split()) for each in dealt)
 
 
+@pytest.mark.soak
 def test_the_power_of_the_shoe_goes_in_mid_hand(evening):
     table, seed = evening.table, "power"
     burned = len(expected_cards(seed, 1)) - _cards_of(expected_rounds(seed, 1))
@@ -446,6 +447,7 @@ def test_the_power_of_the_shoe_goes_in_mid_hand(evening):
     is_the_shoe_of(evening, seed)
 
 
+@pytest.mark.soak
 def test_a_line_with_noise_and_flipped_bits_gives_the_same_rounds(evening):
     table, seed = evening.table, "noise"
     faults = ("noise=0.05", "flip=0.001", "lose=0.02", "repeat=0.02", "deaf=0.02", "split=7")
@@ -484,9 +486,10 @@ def test_the_cable_comes_and_goes_all_evening(evening):
     is_the_shoe_of(evening, seed)
 
 
+@pytest.mark.in_part
 def test_a_shoe_that_is_pulled_while_the_service_starts_is_shown_and_comes_back(evening):
     table = evening.table
-    for moment in (0.2, 0.4, 0.6, 0.8):
+    for moment in part((0.4, 0.2, 0.6, 0.8), one_in=4):
         shoe = evening.shoe("start")
         with shoe:
             table.begin_to_start()

@@ -477,6 +477,7 @@ def test_a_progressive_of_nexus_command_is_played_at_consoles_with_a_card(tmp_pa
     assert audit(record).difference is None
 
 
+@pytest.mark.soak
 def test_a_dealer_who_comes_to_a_hand_that_won_finds_out_who_did(tmp_path):
     kept = (*UNHURRIED, "--game", "progressive-2", "--dir", tmp_path, "--deal", "awards")
     won = rounds_of(played("--rounds", "1", *kept).stdout)[0]

@@ -215,6 +215,7 @@ async def test_two_tables_have_one_display_and_consoles_each(tmp_path):
     assert names == {"Punto Demo 1 · SIMULATION", "Punto Demo 2 · SIMULATION"}
 
 
+@pytest.mark.soak
 def test_several_tables_are_dealt_different_cards_and_each_line_names_its_table(tmp_path):
     ran = played("--tables", "3", "--rounds", "12", "--dir", tmp_path)
     lines = [line.partition("  ") for line in ran.stdout.splitlines() if "  shoe 1 round " in line]

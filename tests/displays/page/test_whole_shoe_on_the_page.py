@@ -81,6 +81,7 @@ async def test_a_service_that_is_killed_and_started_again(page, tmp_path):
             await expect(page.locator(".table-name")).to_have_text("Baccarat 1 · SIMULATION")
 
 
+@pytest.mark.soak
 async def test_the_page_shows_the_roads_of_a_shoe_that_was_dealt_as_punto_roads_draws_them(page, tmp_path):
     hands = len(expected_rounds(SEED, 1))
     broker = Broker(tmp_path)

@@ -162,6 +162,7 @@ async def test_another_tab_has_the_session_from_one_that_is_open(page, here):
     await gives_an_order(another, here)
 
 
+@pytest.mark.soak
 async def test_a_tab_that_no_open_page_tells_the_token_has_its_user_sign_on(page, here):
     await signed_on(page, here, "omar")
     another = await page.context.new_page()
@@ -173,6 +174,7 @@ async def test_a_tab_that_no_open_page_tells_the_token_has_its_user_sign_on(page
     await gives_an_order(another, here)
 
 
+@pytest.mark.soak
 async def test_a_tab_with_the_token_of_an_earlier_session_has_that_of_the_one_that_is_open(page, here):
     await signed_on(page, here, "omar")
     another = await page.context.new_page()
