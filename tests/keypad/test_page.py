@@ -73,7 +73,7 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
         (r"(\d+) ms without a STATUS", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without HERE", SILENCE_SECONDS * 1000),
         (r"unanswered press, every (\d+) ms", frames.REPEAT_SECONDS * 1000),
-        (r"age is above (\d+) ms", frames.STALE_MILLISECONDS),
+        (r"age of the PRESS is above (\d+) ms", frames.STALE_MILLISECONDS),
         (r"At most (\d+) presses wait", ROOM),
         (r"again within (\d+) ms", frames.BOUNCE_SECONDS * 1000),
         (r"sends the SWITCH again every (\d+) ms", frames.REPEAT_SECONDS * 1000),
