@@ -112,7 +112,7 @@ def test_the_examples_are_a_conversation_that_the_two_ends_have():
         (r"ORDERS go out every (\d+) ms", frames.ORDERS_SECONDS * 1000),
         (r"and every (\d+) ms while", frames.REPEAT_SECONDS * 1000),
         (r"and again every (\d+) ms", frames.REPEAT_SECONDS * 1000),
-        (r"A START is said for (\d+) ms", frames.START_SECONDS * 1000),
+        (r"sends a START for (\d+) ms", frames.START_SECONDS * 1000),
         (r"(\d+) ms without a host", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without a good frame", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without HERE or REPORT", SILENCE_SECONDS * 1000),
