@@ -260,7 +260,7 @@ def test_what_is_restricted_is_for_no_user_but_surveillance():
 def test_a_display_subscribes_to_what_its_user_may_read_and_its_page_says_which():
     may = {channel.filter for channel in CHANNELS if "display" in channel.users}
     page = (DOCS.parent / "how-to" / "displays.md").read_text(encoding="utf-8")
-    said = page.partition("It reads four topics of each table: ")[2].partition(", over one")[0]
+    said = page.partition("The display reads four topics of each table: ")[2].partition(", over one")[0]
 
     assert PAYLOADS.keys() <= may
     assert sorted(re.findall("`([^`]+)`", said)) == sorted(PAYLOADS)
