@@ -57,7 +57,7 @@ How to read the tables:
   *Printed* is the figure on that sheet.
   [Published figures](published-figures.md) compares all printed figures with the counted ones.
 - A *variation* is a game that pays half on a hand, bars a hand, or is proprietary.
-  The approval letter of the shoe (sheet 001) allows the shoe to read its cards only if all of them are dealt face up.
+  The approval letter (sheet 001) allows a shoe to read the cards of a variation only if all cards are dealt face up.
 - Amounts are in dollars, as on the sheets.
   If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
 """
