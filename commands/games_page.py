@@ -51,7 +51,8 @@ How to read the tables:
   `punto odds --game NAME` prints the counts, for any shoe.
 - The *meter* of a progressive has the amount of its jackpot.
   The house edge of its wager is computed with the *average top award*.
-  This is the average amount on the meter when the whole meter is won, if all seats wager in the same way.
+  This is the average amount on the meter at the moment when the whole meter is won.
+  It is computed as if all seats wagered in the same way.
 - *Beside Player* means that the seat also has a wager on Player.
 - A *source* of three digits is a rule sheet of the regulator.
   *Printed* is the figure on that sheet.

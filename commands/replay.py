@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SEQ:HASH",
-        help="check that the record still has this last input; it was printed by an earlier replay, or published on the topic "
-        "restricted/head; may be repeated",
+        help="check that the record still has this last input, which an earlier replay printed or the topic restricted/head "
+        "published; may be repeated",
     )
 
 
