@@ -1,8 +1,8 @@
 """`punto demo`: run a whole table on one machine, without special hardware, root or a network.
 
 The demo runs the table's service, a score display, a broker, a simulated shoe and simulated people. The service and
-the display are the real programs. If the rules do not allow a shoe to read the game's cards, a simulated dealer keys
-them. A game with a progressive (a jackpot) also has simulated wager sensors. Its dealer works at a keypad, or at a
+the display are the real programs. If the rules do not allow a shoe to read the game's cards, a simulated dealer enters
+them by hand. A game with a progressive (a jackpot) also has simulated wager sensors. Its dealer works at a keypad, or at a
 console with a card reader. Its shoe contains a hand for each tier of the pay table, so each tier is won within minutes.
 """
 

@@ -89,7 +89,7 @@ class SerialOrInputConfig(DeviceConfig):
 
 
 class ShoeConfig(SerialConfig):
-    """`[shoe]`: the card-recognition shoe. Required, except with `cards = "keyed"`: leave it out then."""
+    """`[shoe]`: the card-recognition shoe. Required with `cards = "shoe"`, and not allowed with `cards = "keyed"`."""
 
     serial: str | None = None
     """The serial number of the shoe. The table accepts another shoe only after the order `accept_shoe`. If left out, the table
