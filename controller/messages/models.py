@@ -475,7 +475,7 @@ class WagerRequest(Request):
 
 
 class WagerAnswer(Message):
-    """The answer to a wager request. `seq` is the number of its input, or of the last input if the request is invalid."""
+    """The answer to a wager request. `seq` is the number of the request's input, or of the last input if the request is invalid."""
 
     schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
     request: str | None = Field(description="the request's id, null if it could not be read")
