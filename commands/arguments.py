@@ -18,13 +18,16 @@ _T = TypeVar("_T")
 
 def add_game(parser: argparse.ArgumentParser, *, required: bool = False, note: str = "") -> None:
     """Add the argument `--game`; `note` ends its help."""
-    text = f"a game file, a table's configuration for its game with the house's rules, or the name of a game that ships with punto{note}"
+    text = (
+        "the game to use: the name of a game that ships with punto, a game file, or a table's configuration (for its game with the "
+        f"house's rules){note}"
+    )
     parser.add_argument("--game", required=required, metavar="FILE", help=text)
 
 
 def add_decks(parser: argparse.ArgumentParser, most: int, note: str = "") -> None:
     """Add the argument `--decks`, from 1 to `most`; `note` ends its help."""
-    text = f"1 to {most}; the game's own if left out{note}"
+    text = f"the number of decks, 1 to {most} (default: that of the game){note}"
     parser.add_argument("--decks", type=whole(1, most), metavar="D", help=text)
 
 

@@ -15,10 +15,10 @@ from punto.controller.messages.topics import Topics
 from punto.controller.messages.topics_page import house_access_list, users_of
 
 HELP: Final = (
-    "Make the users of the broker for these tables: one for each table's service, for its displays, for each of its seats, and "
-    "for surveillance. DIR/punto.acl has what each may read and write, DIR/punto.passwd their passwords for Mosquitto, and "
-    "DIR/passwords a file for each user with its password, which only you can read. A password that is there already stays: name "
-    "all tables again to add one."
+    "Make the broker's users for these tables. There is a user for each table's service, for its displays, for each of its seats, "
+    "and for surveillance. DIR/punto.acl has the topics that each user may read and write. DIR/punto.passwd has the password hashes "
+    "for Mosquitto. DIR/passwords has a file with the password of each user, which only you can read. Existing passwords stay the "
+    "same. To add a table, run the command again with the old and the new tables."
 )
 ROUNDS: Final = 1000
 """How often a password is hashed. It has 192 random bits, so more would only make connections slower."""
@@ -27,10 +27,18 @@ ROUNDS: Final = 1000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument(
-        "file", nargs="+", type=Path, metavar="FILE", help="a table's configuration, with [mqtt]"
+        "file",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="the configuration of a table, with a section [mqtt]",
     )
     parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="the folder, made if it does not exist"
+        "--out",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="the folder for the files; it is made if it does not exist",
     )
 
 

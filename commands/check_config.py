@@ -22,8 +22,8 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Report each error of a table's or a display's configuration with its line and key, and exit with 1. If there are no "
-    "errors, summarise the configuration."
+    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, report each with its line and "
+    "key; the exit status is then 1. If there are no errors, print a summary."
 )
 
 
@@ -31,10 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
-        "file", nargs="?", type=Path, metavar="FILE", help="a table's or a display's configuration"
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="the configuration of a table or a display, or a house's theme",
     )
     which.add_argument(
-        "--game", metavar="FILE", help="a game file, or the name of a game that ships with punto"
+        "--game", metavar="FILE", help="check a game file, or the game of this name that ships with punto"
     )
 
 

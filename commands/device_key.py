@@ -10,14 +10,15 @@ from typing import Final
 from punto.drivers.seal import KEY_BYTES
 
 HELP: Final = (
-    "Make a device's key: 64 hexadecimal digits in a new file, which only you can read. Give them to the device with its "
-    "maker's tool, and write the file as key_file of the device in the table's configuration. Each device has a key of its own."
+    "Make a device's key: 64 hexadecimal digits in a new file that only you can read. Copy the key to the device with the tool of "
+    "the device's maker. In the table's configuration, set key_file of the device to this file. Make a separate key for each "
+    "device."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="the key's file, which must not exist yet")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the file for the key; it must not exist yet")
 
 
 def main(args: argparse.Namespace) -> int:

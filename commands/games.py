@@ -9,8 +9,9 @@ from punto.commands.games_page import FILE, games, page, sections
 from punto.configs.game_files import load_game
 
 HELP: Final = (
-    "List the games that ship with punto: name, title, source. With GAME, describe these games in Markdown: their pays in "
-    "words, and their exact odds. With --out, write DIR/games.md with the given games, or with all games that ship."
+    "List the games that ship with punto, with name, title and source. With GAME, describe these games in Markdown, with their pays "
+    "in words and their exact odds. With --out, write the description of these games to DIR/games.md. Without GAME, the file has all "
+    "games that ship."
 )
 
 
@@ -19,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "games", nargs="*", metavar="GAME", help="a game file, or the name of a game that ships with punto"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder, made if it does not exist")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder for games.md; it is made if it does not exist"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

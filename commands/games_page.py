@@ -27,27 +27,42 @@ _HEAD: Final = """\
 
 # Games
 
-The pays and the exact odds of each game that ships with Punto. [Game files](game-files.md) says how to write your own.
-If several games have the same wager, the first of them describes it.
+This page lists the pays and the exact odds of each game that ships with Punto.
+[Game files](game-files.md) describes how to write a game of your own.
+If several games have the same wager, the section of the first game describes it.
 
 """
 _HOW_TO_READ: Final = """
-How to read it:
+How to read the tables:
 
-- The rows of a pay table are tried from the top, and **the first that applies decides**. Its name is the `rule` of the settlement.
-- *A natural* is a hand of two cards with 8 or 9; it ends the coup. *Not natural* is a coup without a natural.
-- `30 to 1` returns the stake and 30 times the stake, `1 to 1 less 5%` the stake and 95% of the stake, `1000 for 1` 1000 times
-  the stake in total, and `push` the stake.
-- The **house edge** is the house's average share of each dollar staked; pushes count as staked. All figures are counted for a
-  full shoe, and then rounded; `punto odds --game NAME` has the counts, for any shoe.
-- A **meter** counts with its average top award: the average amount on it when the whole meter is won, if every wager is made
-  in that way.
-- Sources with three digits are the regulator's sheets; *printed* is the figure on the sheet.
+- In a pay table, **the first row that applies decides**, from the top.
+  The `rule` of a settlement is the name of this row.
+- A *coup* is one deal of the cards.
+  A *natural* is a hand of two cards with 8 or 9, and it ends the coup.
+  *Not natural* is a coup without a natural.
+- `30 to 1` returns the stake and 30 times the stake.
+  `1 to 1 less 5%` returns the stake and 95% of the stake.
+  `1000 for 1` returns 1000 times the stake in total.
+  `push` returns the stake.
+- *Needs* is the base wager that the same seat must also have.
+- The *house edge* is the average share of each dollar staked that the house keeps.
+  A push counts as staked.
+- All figures are counted for a full shoe, and then rounded.
+  `punto odds --game NAME` prints the counts, for any shoe.
+- The *meter* of a progressive has the amount of its jackpot.
+  The house edge of its wager is computed with the *average top award*.
+  This is the average amount on the meter at the moment when the whole meter is won.
+  It is computed as if all seats wagered in the same way.
+- *Beside Player* means that the seat also has a wager on Player.
+- A *source* of three digits is a rule sheet of the regulator.
+  *Printed* is the figure on that sheet.
   [Published figures](published-figures.md) compares all printed figures with the counted ones.
-- Amounts are in dollars, as on the sheets. If the amount is *any*, the sheet has no limit: the house sets its own in the
-  table's configuration.
+- A *variation* is a game that pays half on a hand, bars a hand, or is proprietary.
+  The approval letter (sheet 001) allows a shoe to read the cards of a variation only if all cards are dealt face up.
+- Amounts are in dollars, as on the sheets.
+  If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
 """
-_ADVANTAGE: Final = "Where the house edge is negative, the players have the advantage."
+_ADVANTAGE: Final = "If the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
 _SPELLED: Final = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 _FIGURES: Final = (
@@ -167,13 +182,14 @@ class _Sections:
     def _left_to_house(self, game: Game, wager: Wager) -> Iterator[str]:
         """The rules that the sheet leaves to the house, with the house edge if it decides otherwise."""
         if wager.house:
-            yield f"\nThe sheet leaves to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
+            these = "this rule" if len(wager.house) == 1 else "these rules"
+            yield f"\nThe sheet leaves {these} to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
         for each in wager.house:
             edges = [
-                f"; house edge with `{each.rule} = {str(value).lower()}`: {', '.join(self._edges(game, other))}"
+                f"\n  With `{each.rule} = {str(value).lower()}`, the house edge is {', '.join(self._edges(game, other))}."
                 for value, other in _otherwise(wager, each.rule)
             ]
-            yield f"- `{each.rule}` ({each.clause}){''.join(edges)}\n"
+            yield f"- `{each.rule}` ({each.clause}).{''.join(edges)}\n"
 
     def _edges(self, game: Game, wager: Wager) -> list[str]:
         """The house edge of each way in which a seat can hold a wager."""
@@ -243,7 +259,7 @@ class _Sections:
         yield from _table(_FIGURES, rows, left=1)
         notes += _read_as(statistics)
         if notes:
-            yield f"\n{' '.join(notes)}\n"
+            yield "\n" + "\n".join(notes) + "\n"
 
     def _printed(self, wager: Wager, decks: int, edge: Fraction) -> tuple[str, list[str]]:
         """The house edges that the sheets print, and a sentence for each that differs from `edge`."""
@@ -254,7 +270,7 @@ class _Sections:
                 sheets.setdefault(printed, []).append(entry.sheet)
                 if rounded(100 * edge, len(printed.partition(".")[2])) != Fraction(printed):
                     differing.append(
-                        f"Sheet {entry.sheet} prints {printed}% for {decks} decks: {entry.note}."
+                        f"Sheet {entry.sheet} prints {printed}% for {decks} decks ({entry.note})."
                     )
         return ", ".join(f"{printed}% ({', '.join(by)})" for printed, by in sheets.items()), differing
 
@@ -316,12 +332,15 @@ def _statistics(held: _Held, entry: Statistics) -> tuple[str, ...]:
 def _read_as(statistics: Sequence[Statistics]) -> Iterator[str]:
     """Notes on the printed figures."""
     if any(entry.side is None for entry in statistics):
-        yield "The sheets do not name a base wager for their figures, so a win of either hand counts there."
+        yield "The sheets do not name a base wager for their figures."
+        yield "This page assumes that the printed figures are for a win of either hand."
     marks = {entry.reproducible for entry in statistics} - {True}
     if False in marks:
-        yield f"Those figures do not follow from the text of the pay table; {_PUBLISHED} has other readings of it."
+        yield "The printed figures do not follow from the text of the pay table."
+        yield f"The page {_PUBLISHED} shows the figures for other readings of this text."
     elif marks:
-        yield f"The printed figures are close to the counted ones, but not equal; {_PUBLISHED} has the differences."
+        yield "The printed figures are close to the counted ones, but not equal."
+        yield f"The page {_PUBLISHED} shows the differences."
 
 
 # --- the description of a game and of a wager
@@ -334,15 +353,15 @@ def _facts(game: Game) -> Iterator[str]:
         "dealer": "when the dealer has turned them",
         "player": "when the player with the largest wager on Player or Banker has turned them",
     }[game.reveal]
-    may = "may" if game.dealt == "face_up" else "may not"
+    may = "may" if game.dealt == "face_up" else "must not"
     rows = [
         ("Name", f"`{game.name}`"),
         ("Source", game.sheet),
         ("Shoe", decks_text(game)),
-        ("Cards", f"dealt {dealt}; shown to the public {shown}"),
+        ("Cards", f"dealt {dealt}, and shown to the public {shown}"),
         (
             "Variation",
-            f"yes; dealt {dealt}, so the shoe {may} read its cards" if game.variation else "no",
+            f"yes. The shoe {may} read its cards, because they are dealt {dealt}" if game.variation else "no",
         ),
         (
             "Wagers of a player",
@@ -361,22 +380,22 @@ def _notices(game: Game) -> Iterator[str]:
         )
     if game.variation and game.dealt == "face_down":
         yield (
-            '\nThe dealer keys its cards (`cards = "keyed"` in the table\'s configuration). The approval letter of the '
-            f"shoe (sheet 001):\n\n> {FACE_UP_ONLY}\n"
+            '\nThe dealer enters the cards of this game by hand (`cards = "keyed"` in the table\'s configuration).\n'
+            f"The reason is this sentence in the approval letter of the shoe (sheet 001):\n\n> {FACE_UP_ONLY}\n"
         )
 
 
 def _says(wager: Wager) -> Iterator[str]:
     sentences = []
     if wager.requires_base_win:
-        sentences.append("It wins only if the seat's own Player or Banker wager wins.")
+        sentences.append("This wager wins only if the seat's own Player or Banker wager wins.")
     if wager.progressive is not None:
         sentences.append(
-            f"Its meter starts with {_dollars(Fraction(wager.progressive.seed, 100))} and receives "
+            f"The meter starts with {_dollars(Fraction(wager.progressive.seed, 100))} and receives "
             f"{wager.progressive.contribution} of each wager."
         )
     if sentences:
-        yield f"{' '.join(sentences)}\n\n"
+        yield "\n".join(sentences) + "\n\n"
 
 
 def _needs(game: Game, wager: Wager) -> str:

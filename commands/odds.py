@@ -37,12 +37,13 @@ _OWN: Final = True
 """The value of --published without a file: punto's own file of printed figures."""
 
 HELP: Final = (
-    "The exact odds of every wager of a game: the number of orders of six cards that each rule decides, the house edge per "
-    "unit staked (pushes included), the probabilities of a win and a push, and the variance. Nothing is sampled. A coup of "
-    "four or five cards counts with every order of the cards after it, so all counts have the same total. --published "
-    "compares the figures that the regulators' sheets print with the exact ones; the exit status is 1 if a figure is not as "
-    "it is marked. --countable deals whole shoes, and finds how often each wager favours the players before the cut card: "
-    "1,000 shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and suits."
+    "Compute the exact odds of every wager of a game. The output has the house edge per unit staked (pushes included), the "
+    "probabilities of a win and a push, and the variance. For each rule it has the number of orders of six cards that the rule "
+    "decides. A coup of four or five cards counts with every order of the following cards, so all counts have the same total. With "
+    "--published, compare the figures on the regulators' sheets with the exact ones. Each figure is marked as equal or different; the "
+    "exit status is 1 if a mark is wrong. With --countable, deal whole shoes at random, and find how often each wager favours the "
+    "players before the cut card. 1,000 shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and "
+    "suits."
 )
 
 
@@ -51,11 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_game(parser)
     add_decks(parser, MOST_DECKS)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
-    lines = "print CSV for the odds of one shoe, with a line for each rule of each wager"
+    form.add_argument("--json", action="store_true", help="print JSON, with counts as whole numbers")
+    lines = "print the odds of one shoe as CSV, with a line for each rule of each wager"
     form.add_argument("--csv", action="store_true", help=lines)
     exact = parser.add_argument_group("the odds of one shoe")
-    cards = "cards that have left the shoe: rank A23456789TJQK, then suit SHDC"
+    cards = "the cards that have left the shoe; a card is its rank (A23456789TJQK) and its suit (SHDC)"
     exact.add_argument("--removed", type=_cards, default=(), metavar="9S,KD,...", help=cards)
     exact.add_argument(
         "--meter",
@@ -63,7 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="the amount on a progressive wager's meter, in minor units; its average top award if left out; once for each wager",
+        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won); "
+        "repeat it for each such wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(
@@ -72,17 +74,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=_OWN,
         type=Path,
         metavar="FILE",
-        help="check printed figures, by default those of the sheets that punto is built from",
+        help="compare printed figures with the exact ones (default: the figures of the sheets on which punto is based)",
     )
-    mode.add_argument("--countable", action="store_true", help="find how far each wager can be counted")
+    mode.add_argument(
+        "--countable",
+        action="store_true",
+        help="find how much players who count cards can gain at each wager",
+    )
     counted = parser.add_argument_group("with --countable")
-    counted.add_argument("--shoes", type=whole(0, _MOST), metavar="N", help=f"default {DEFAULT_SHOES}")
-    counted.add_argument("--seed", type=int, metavar="S", help="default 1")
-    behind = f"cards behind the cut card, default {DEFAULT_CUT_CARD}"
+    counted.add_argument(
+        "--shoes",
+        type=whole(0, _MOST),
+        metavar="N",
+        help=f"the number of shoes to deal (default: {DEFAULT_SHOES})",
+    )
+    counted.add_argument(
+        "--seed", type=int, metavar="S", help="the number that determines the cards (default: 1)"
+    )
+    behind = f"the number of cards behind the cut card (default: {DEFAULT_CUT_CARD})"
     counted.add_argument("--cut-card", type=whole(0, _MOST), metavar="N", help=behind)
-    burned = "the first card's points (the default), or a number of unseen cards, 0 for none"
+    burned = "how many cards are burned: as many as the first card's points (first_card, the default), or N unseen cards (0 for none)"
     counted.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
-    threshold = "the players' advantage above which a wager counts as favourable, default 0%%"
+    threshold = "the players' advantage above which a wager counts as favourable (default: 0%%)"
     counted.add_argument("--threshold", type=share, metavar="P%", help=threshold)
 
 

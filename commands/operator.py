@@ -20,25 +20,30 @@ from punto.configs.problems import cut, nearest
 from punto.controller.config.file import load_config
 
 HELP: Final = (
-    "Give a running table an order over its local socket. If the table has accounts, --as names the account that gives the "
-    "order; its password comes from the prompt, or is the first line of the standard input. `punto operator ORDER --help` shows "
-    "the arguments of an order. With --wait, you can give an order while the service starts. The exit status is 1 if the table "
-    "refuses the order; the reason is printed. It is 2 if no service answers."
+    "Give a running table an order over its local socket. If the table has accounts, --as is the account that gives the order. "
+    "The password of the account is read at the prompt, or from the first line of the standard input. `punto operator ORDER "
+    "--help` shows the arguments of an order. If the table refuses the order, the reason is printed, and the exit status is 1. If "
+    "no service answers, it is 2. With --wait, the command waits for a service that is still starting."
 )
 TIMEOUT_SECONDS: Final = 10
 WAIT_SECONDS: Final = 30
 _EVERY_SECONDS: Final = 0.1
-_STATUS: Final = "show the table's present state"
+_STATUS: Final = "show the present state of the table"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the subcommand, with a subcommand for each order."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--socket", type=Path, help="the table's operator socket")
-    where.add_argument("--config", type=Path, help="the table's configuration, which names the socket")
+    where.add_argument("--socket", type=Path, help="the path of the table's operator socket")
+    where.add_argument(
+        "--config", type=Path, help="the table's configuration, which has the path of the socket"
+    )
     parser.add_argument("--as", dest="giver", metavar="NAME", help="the account that gives the order")
     parser.add_argument(
-        "--approved-by", dest="second", metavar="NAME", help="the account of a second person who approves it"
+        "--approved-by",
+        dest="second",
+        metavar="NAME",
+        help="the account of the second person who approves the order",
     )
     parser.add_argument(
         "--wait",
@@ -47,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const=WAIT_SECONDS,
         default=0,
         metavar="SECONDS",
-        help=f"wait until the service answers, at most SECONDS ({WAIT_SECONDS} if left out)",
+        help=f"wait until the service answers, but at most SECONDS (default: {WAIT_SECONDS})",
     )
     orders = parser.add_subparsers(dest="order", required=True, metavar="ORDER")
     orders.add_parser("status", help=_STATUS, description=_STATUS)
@@ -70,7 +75,7 @@ def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
             action="append",
             default=[],
             metavar="WAGER.KEY=CENTS",
-            help=f"{help_}, such as player.minimum=2500; also maximum and step; may be repeated",
+            help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500; may be repeated",
         )
     elif field.required:
         order.add_argument(name, type=_type(field), help=help_)

@@ -14,42 +14,44 @@ from punto.controller.config.file import load_config
 from punto.controller.messages.building import timestamp
 
 HELP: Final = (
-    "Make and change the accounts of operators. A password or a card's number comes from the prompt, or is the first line "
-    "of the standard input. Anyone who may write the accounts' file can do all of this. There are no other accounts."
+    "Make and change the accounts of operators. A password or a card's number is read at the prompt, or from the first line of the "
+    "standard input. Anyone who can write the accounts' file can use this command. There are no accounts outside this file."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the subcommand, with a subcommand for each action."""
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--accounts", type=Path, help="the accounts' file")
-    where.add_argument("--config", type=Path, help="the table's configuration, which names the file")
+    where.add_argument("--accounts", type=Path, help="the file of the accounts")
+    where.add_argument(
+        "--config", type=Path, help="the table's configuration, which has the path of the accounts' file"
+    )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     for name, text in (
         ("add", "make an account"),
         ("list", "list the accounts, their cards and security keys, and their problems"),
-        ("log", "show each change of an account: when, by whom, and the hash of the entry"),
-        ("password", "set an account's password; its session and its lock-out end"),
-        ("roles", "replace an account's roles; its session ends"),
-        ("card", "replace or remove an account's card; its session ends"),
-        ("key", "remove an account's security key; people add their own at the consoles"),
-        ("disable", "disable an account; its session ends"),
-        ("enable", "enable an account again, and end its lock-out"),
+        ("log", "show each change of an account, with its time, its author and the hash of the entry"),
+        ("password", "set the password of an account, and end the account's session and lock-out"),
+        ("roles", "replace the roles of an account, and end the account's session"),
+        ("card", "replace or remove the card of an account, and end the account's session"),
+        ("key", "remove the security key of an account; users add their own key at the consoles"),
+        ("disable", "disable an account, and end the account's session"),
+        ("enable", "enable an account again, and end the account's lock-out"),
         (
             "restore",
-            "reset an account that does not match the log to the log's state, with a new password, without card and key",
+            "repair an account that does not match the log: it gets the log's state, a new password, and no card or security key",
         ),
     ):
         action = actions.add_parser(name, help=text, description=text)
         if name not in {"list", "log"}:
-            action.add_argument("name", help="the operator's name, as it will be on the record")
+            action.add_argument("name", help="the operator's name, as the record shows it")
         if name in {"add", "roles"}:
             action.add_argument(
                 "--role",
                 required=True,
                 action="append",
                 choices=[role.value for role in Role],
-                help="may be repeated",
+                help="a role of the account; may be repeated",
             )
         if name in {"card", "key"}:
             action.add_argument(

@@ -22,9 +22,9 @@ from punto.game_manager.record import Record, opened
 from punto.game_manager.reports import Meter, day_report, meters, week_report
 
 HELP = (
-    "Report the contributions, balances and payments of a table's progressive. The service may be running. Amounts are exact "
-    "decimals of the currency's unit. [progressive] of the configuration, or --day-starts and --zone, say when a gaming day "
-    "begins."
+    "Report the contributions, balances and payments of a table's progressive (jackpot). The service may be running. Amounts are "
+    "exact decimals of the currency's unit, such as dollars. The start of the gaming day comes from --day-starts and --zone, or else "
+    "from [progressive] in the configuration."
 )
 _ALL: Final = 10**9  # more than a record can have
 
@@ -42,22 +42,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     progressive_win_page.add_arguments(prints)
     report = actions.add_parser("report", help="print a report", description=HELP)
     where = report.add_mutually_exclusive_group(required=True)
-    where.add_argument("--record", type=Path, metavar="FILE", help="a table's record")
-    config = "the table's configuration, which names the record"
+    where.add_argument("--record", type=Path, metavar="FILE", help="the record of a table")
+    config = "the table's configuration, which has the path of the record"
     where.add_argument("--config", type=Path, metavar="FILE", help=config)
     what = report.add_mutually_exclusive_group()
     day = checked(read_day)
-    accrual = "the accrual report of a gaming day, such as 2026-11-21"
+    accrual = "print the accrual report of a gaming day, such as 2026-11-21"
     what.add_argument("--day", type=day, metavar="D", help=accrual)
-    what.add_argument("--week", type=day, metavar="D", help="the deposit for the gaming week of a day")
-    what.add_argument("--reconcile", type=day, metavar="D", help="the reconciliation of a gaming day")
-    what.add_argument("--awards", action="store_true", help="awards, the newest first")
-    what.add_argument("--postings", action="store_true", help="the whole ledger")
-    limit = f"the number of awards, {AWARDS_A_PAGE} if left out"
+    what.add_argument(
+        "--week", type=day, metavar="D", help="print the deposit for the gaming week that contains a day"
+    )
+    what.add_argument("--reconcile", type=day, metavar="D", help="print the reconciliation of a gaming day")
+    what.add_argument("--awards", action="store_true", help="print the awards, the newest first")
+    what.add_argument("--postings", action="store_true", help="print the whole ledger")
+    limit = f"the number of awards to print (default: {AWARDS_A_PAGE})"
     report.add_argument("--limit", type=whole(1, _ALL), default=AWARDS_A_PAGE, metavar="N", help=limit)
-    report.add_argument("--day-starts", metavar="HH:MM", help="when a gaming day begins, 06:00 if left out")
-    report.add_argument("--zone", help="the time zone of --day-starts, UTC if left out")
-    week = "the first day of a gaming week, monday if left out"
+    report.add_argument(
+        "--day-starts", metavar="HH:MM", help="the time at which a gaming day begins (default: 06:00)"
+    )
+    report.add_argument("--zone", help="the time zone of --day-starts (default: UTC)")
+    week = "the first day of a gaming week (default: monday)"
     report.add_argument("--week-starts", choices=WEEKDAYS, metavar="DAY", help=week)
     form = report.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="print CSV (the default)")

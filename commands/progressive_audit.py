@@ -12,9 +12,9 @@ from punto.controller.journal.schema import RecordError
 __all__ = ["HELP", "add_arguments", "main"]
 
 HELP = (
-    "Replay the whole record and prove after every input that seed money, contributions and adjustments equal the balances "
-    "of the meter's accounts and its payments, that no award was paid twice or lost, and that the rows on the record follow "
-    "from the inputs. The exit status is 1 if one of these is not true, and 2 if the record cannot be opened."
+    "Compute the whole record again and check the books after every input. The sum of seed money, contributions and adjustments must "
+    "equal the balances of the meter's accounts and its payments. No award may be paid twice or lost. The rows on the record must "
+    "follow from the inputs. The exit status is 1 if a check fails, and 2 if the record cannot be opened."
 )
 
 

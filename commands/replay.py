@@ -12,15 +12,15 @@ from punto.controller.journal.recovery import Replayed, replay
 from punto.controller.journal.schema import RecordError
 
 HELP: Final = (
-    "Derive everything in a table's record again from its inputs, compare it with the record, and report the first difference. "
-    "The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot be opened."
+    "Compute everything in a table's record again from its inputs, compare the result with the record, and report the first "
+    "difference. The record is not changed. The exit status is 1 if there is a difference, and 2 if the record cannot be opened."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments of the subcommand."""
     parser.add_argument(
-        "record", type=Path, metavar="FILE", help="a table's record; the service may be running"
+        "record", type=Path, metavar="FILE", help="the record of a table; the service may be running"
     )
     parser.add_argument(
         "--head",
@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SEQ:HASH",
-        help="a last input that was stored earlier, from here or from restricted/head: the record must still have it; may be "
-        "repeated",
+        help="check that the record still has this last input, which an earlier replay printed or the topic restricted/head "
+        "published; may be repeated",
     )
 
 

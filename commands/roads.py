@@ -13,10 +13,10 @@ from punto.baccarat.roads.scoreboard import draw, to_json
 from punto.commands.json_lines import LineError, check_keys, lines, parse, quoted
 
 HELP: Final = (
-    "Draw the five roads and the ask marks of one shoe. Standard input has its rounds, the oldest first, with one JSON object "
-    'on each line, such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}. Keys that are left out '
-    "are false. The output of `punto score` is read too. The answer is one JSON object. If a line is invalid, there is no answer, and "
-    "the exit status is 1."
+    "Draw the five roads (score charts) of one shoe, and the ask marks, which are the next cells if Player or Banker wins. Each line of "
+    'the standard input is one round, the oldest first, such as {"winner":"banker","player_pair":false,"banker_pair":false,"natural":false}. Keys that are left out are false. '
+    "Lines of `punto score` are accepted too. The output is one JSON object. If a line is invalid, there is no output, and the exit "
+    "status is 1."
 )
 
 _FACTS: Final = ("player_pair", "banker_pair", "natural")
@@ -30,7 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tail",
         choices=get_args(Tail),
         default="turn",
-        help="whether a dragon tail stays in the row in which it turned, or falls again when it can (default: turn)",
+        help="how a long streak goes on after it has turned to the right: turn (it stays in its row, the default), or fall (it falls "
+        "again when it can)",
     )
 
 

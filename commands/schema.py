@@ -14,9 +14,8 @@ from punto.controller.messages.schema import asyncapi, json_schemas
 from punto.controller.messages.topics_page import access_list, topics_tables
 
 HELP: Final = (
-    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to "
-    "DIR/asyncapi.json. If DIR has the pages commands.md, configuration.md (every key), roles.md (the orders of each role) "
-    "and topics.md, fill in their tables."
+    "Write one JSON Schema for each MQTT payload into DIR/schema, and the AsyncAPI document with every topic to DIR/asyncapi.json. If "
+    "DIR has the pages commands.md, configuration.md, roles.md and topics.md, write their tables too."
 )
 PAGES: Final[dict[str, Callable[[], str]]] = {
     # It is imported late because it needs every extra.
@@ -32,10 +31,14 @@ END: Final = "<!-- End of what `make schema` writes. -->"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     parser.add_argument(
-        "--out", required=True, type=Path, metavar="DIR", help="the folder, made if it does not exist"
+        "--out",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="the folder for the files; it is made if it does not exist",
     )
     parser.add_argument(
-        "--acl", type=Path, metavar="FILE", help="also write Mosquitto's access list to this file"
+        "--acl", type=Path, metavar="FILE", help="write Mosquitto's access list to this file too"
     )
 
 

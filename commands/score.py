@@ -23,10 +23,10 @@ from punto.commands.json_lines import (
 from punto.configs.game_files import load_game
 
 HELP: Final = (
-    "Score coups and settle their wagers, from standard input to standard output, with one JSON object on each line. "
-    'An example of a line is {"id":"r1","cards":["9S","KD","3H","4C","8D"],'
-    '"wagers":[{"seat":1,"wager":"player","amount":2500}]}: the cards in the order in which they left the shoe, T for ten, '
-    'amounts in cents. The answer to an invalid line is {"id","error"}; the exit status is then 1.'
+    "Compute the results of coups (deals) and settle their wagers. Each line of the standard input and of the standard output is one "
+    'JSON object. An example of an input line is {"id":"r1","cards":["9S","KD","3H","4C","8D"],'
+    '"wagers":[{"seat":1,"wager":"player","amount":2500}]}. The cards are in the order in which they left the shoe; T is ten. '
+    'Amounts are in cents. The answer to an invalid line is {"id","error"}, and the exit status is then 1.'
 )
 
 KEYS: Final = ("id", "cards", "wagers")

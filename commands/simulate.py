@@ -31,7 +31,7 @@ from punto.odds.simulation.simulator import (
 from punto.odds.simulation.tally import Estimate, Tally, WagerEstimate, estimates
 
 HELP: Final = (
-    "Deal random rounds, settle every wager of a game on each, and compare the results with the exact odds. Each round is "
+    "Deal random rounds, settle every wager of a game on each round, and compare the results with the exact odds. Each round is "
     "dealt from a full, freshly shuffled shoe, as in the exact odds. With --shoes, whole shoes are played from the burn to "
     "the cut card; the last shoe ends with the last requested round. The same seed gives the same answer with any number of "
     "jobs."
@@ -47,12 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
     usual = ShoeRules()
     add_game(parser, required=True)
-    rounds = f"the number of rounds, such as 1e8 or 100_000_000; default {ROUNDS:,}"
+    rounds = f"the number of rounds, such as 1e8 or 100_000_000 (default: {ROUNDS:,})"
     parser.add_argument("--rounds", type=whole(1, MOST_ROUNDS), default=ROUNDS, metavar="N", help=rounds)
-    seed = f"a whole number from 0 that determines the cards; default {SEED}"
+    seed = f"the whole number, 0 or more, that determines the cards (default: {SEED})"
     parser.add_argument("--seed", type=whole(0), default=SEED, metavar="S", help=seed)
     add_decks(parser, MOST_DECKS)
-    jobs, processors = "the number of processors; all if left out", min(os.cpu_count() or 1, MOST_JOBS)
+    jobs, processors = "the number of processors to use (default: all)", min(os.cpu_count() or 1, MOST_JOBS)
     parser.add_argument("--jobs", type=whole(1, MOST_JOBS), default=processors, metavar="J", help=jobs)
     parser.add_argument("--json", action="store_true", help="print JSON")
     kept = parser.add_mutually_exclusive_group()
@@ -61,18 +61,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kept.add_argument("--parquet", type=_name_of_file, metavar="FILE", help=parquet)
     shoes = parser.add_argument_group("whole shoes")
     shoes.add_argument("--shoes", action="store_true", help="play whole shoes, from the burn to the cut card")
-    burned = "the first card's points (the default), or a number of unseen cards, 0 for none"
+    burned = "how many cards are burned: as many as the first card's points (first_card, the default), or N unseen cards (0 for none)"
     shoes.add_argument("--burn", type=burn, metavar="first_card|N", help=burned)
-    ace = f"how many cards an ace burns, default {usual.burn_ace}"
+    ace = f"how many cards are burned if the first card is an ace (default: {usual.burn_ace})"
     shoes.add_argument("--burn-ace", type=int, choices=(1, 11), help=ace)
-    behind = f"cards behind the cut card, default {usual.cut_card}"
+    behind = f"the number of cards behind the cut card (default: {usual.cut_card})"
     shoes.add_argument("--cut-card", type=whole(0, 1_000_000), metavar="N", help=behind)
     shoes.add_argument(
         "--coups-after-cut-card",
         type=whole(0, 1_000_000),
         metavar="N",
-        help=f"coups dealt after the coup with the cut card, default {usual.coups_after_cut_card}; if the cut card "
-        "comes in place of a coup's first card, that coup is the last",
+        help=f"how many more coups are dealt after the coup with the cut card (default: {usual.coups_after_cut_card}). If the cut "
+        "card comes before a coup's first card, that coup is the last one",
     )
 
 

@@ -31,17 +31,15 @@ class BrokerConfig(BaseModel):
     port: Annotated[int, Field(ge=1, le=65535)] = 1883
     """The broker's port."""
     base: Annotated[str, AfterValidator(_topic)] = "punto"
-    """The levels that every topic begins with."""
+    """The first part of every topic. It can have several levels, such as `casino/punto`."""
     username: str | None = None
-    """The user at the broker."""
+    """The name with which the program signs on at the broker."""
     password_file: SecretFile | None = None
-    """A text file with the user's password on its only line, or `$CREDENTIALS_DIRECTORY/NAME`, a credential
-    that systemd gives the unit.
-    """
+    """A text file with the user's password on its only line. Or `$CREDENTIALS_DIRECTORY/NAME`, for a credential from systemd."""
     ca_file: FromFolder | None = None
-    """The certificate of the broker's authority, in PEM form. If given, the connection uses TLS."""
+    """The certificate of the authority that signed the broker's certificate, in PEM form. If given, the connection uses TLS."""
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 15
-    """After this time without a message, the connection to the broker is tested."""
+    """After this time without a message, the program tests its connection to the broker."""
 
     @model_validator(mode="after")
     def _password_has_a_user(self) -> Self:

@@ -25,7 +25,7 @@ def add_level(parser: argparse.ArgumentParser) -> None:
         "--log-level",
         choices=LEVELS,
         default="info",
-        help="the lowest level to log (default info)",
+        help="the lowest level to log (default: info)",
     )
 
 

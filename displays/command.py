@@ -28,41 +28,58 @@ OPTIONS = {
 }
 
 HELP: Final = (
-    "Serve the tables' score displays to browsers, or show one table in this terminal (--text). It reads the "
-    "tables' messages from an MQTT broker, sends no commands, and ends with Ctrl-C."
+    "Serve the tables' score displays to browsers, or show one table in this terminal (--text). The display reads the tables' "
+    "messages from an MQTT broker, and never sends orders. Ctrl-C ends it."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the display's options to a command's parser."""
     parser.add_argument(
-        "--config", type=Path, metavar="FILE", help="a configuration such as configs/display.toml"
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="the display's configuration, such as configs/display.toml",
     )
-    parser.add_argument("--mqtt-host", metavar="HOST", help="the MQTT broker (127.0.0.1)")
-    parser.add_argument("--mqtt-port", type=int, metavar="PORT", help="its port (1883)")
-    parser.add_argument("--base", metavar="TOPIC", help="the base of the tables' topics (punto)")
+    parser.add_argument(
+        "--mqtt-host", metavar="HOST", help="the name or address of the MQTT broker (default: 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--mqtt-port", type=int, metavar="PORT", help="the port of the MQTT broker (default: 1883)"
+    )
+    parser.add_argument(
+        "--base", metavar="TOPIC", help="the first part of the tables' topics (default: punto)"
+    )
     parser.add_argument(
         "--table",
         dest="tables",
         action="append",
         metavar="ID",
-        help="a table's id, as in its topics; once for each table",
+        help="the id of a table to show, as in its topics; repeat it for each table",
     )
     parser.add_argument(
-        "--host", metavar="HOST", help="the address that browsers use (127.0.0.1: this machine only)"
+        "--host",
+        metavar="HOST",
+        help="the address at which browsers open the pages (default: 127.0.0.1, for this machine only)",
     )
-    parser.add_argument("--port", type=int, metavar="PORT", help="its port (8080; 0 takes a free one)")
-    parser.add_argument("--layout", metavar="NAME", help="landscape, portrait or roads (landscape)")
-    parser.add_argument("--theme", metavar="NAME", help="dark or light (dark)")
-    parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (en)")
-    parser.add_argument("--text", action="store_true", help="show it in this terminal instead")
-    parser.add_argument("--house", type=Path, metavar="FILE", help="the house's colours, logo and names")
+    parser.add_argument(
+        "--port", type=int, metavar="PORT", help="the port of the pages; 0 takes a free port (default: 8080)"
+    )
+    parser.add_argument("--layout", metavar="NAME", help="landscape, portrait or roads (default: landscape)")
+    parser.add_argument("--theme", metavar="NAME", help="dark or light (default: dark)")
+    parser.add_argument("--lang", metavar="CODE", help="the language: en, zh-Hant or zh-Hans (default: en)")
+    parser.add_argument(
+        "--text", action="store_true", help="show the table in this terminal, not in browsers"
+    )
+    parser.add_argument(
+        "--house", type=Path, metavar="FILE", help="the file with the house's colours, logo and names"
+    )
     parser.add_argument(
         "--origin",
         dest="origins",
         action="append",
         metavar="URL",
-        help="whose pages may read the feed too, such as https://floor.example; once for each (none)",
+        help="another website whose pages may read the display's event stream, such as https://floor.example; may be repeated",
     )
     log.add_level(parser)
 

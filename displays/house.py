@@ -64,15 +64,15 @@ class HouseFile(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     logo: Path | None = None
-    """An SVG or PNG picture beside this file, at most 100 kB."""
+    """An SVG or PNG picture of at most 100 kB. Its path is relative to the folder of this file."""
     names: dict[_Language, _Name] = Field(default_factory=dict)
-    """The house's name, 1 to 60 characters, by language: `en = "The Golden Crane"`."""
+    """The house's name in each language, such as `en = "The Golden Crane"`. A name has 1 to 60 characters."""
     dark: _Colours = Field(default_factory=dict)
-    """Colours of the dark theme, by name: `#` and six hexadecimal digits. A colour that is left out stays as
-    it is.
+    """The [colours](../how-to/displays.md#the-houses-theme) of the dark theme, by name. A value is `#` and six hexadecimal digits.
+    A colour that is left out keeps its default.
     """
     light: _Colours = Field(default_factory=dict)
-    """Colours of the light theme, likewise."""
+    """The colours of the light theme, in the same form."""
 
 
 @dataclass(frozen=True, slots=True)

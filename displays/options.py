@@ -20,33 +20,35 @@ _STRICT = ConfigDict(frozen=True, extra="forbid")
 
 
 class MqttOptions(BrokerConfig):
-    """`[mqtt]`: the broker. The display notices a silent connection sooner than a table, because people look at it."""
+    """`[mqtt]`: the broker. A display tests a silent connection sooner than a table does, because people look at the display."""
 
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 5
-    """After this much silence the broker is asked whether it is there."""
+    """After this time without a message, the display tests its connection to the broker."""
 
 
 class PageOptions(BaseModel):
-    """`[display]`: the tables on show, how the pages look, and where browsers find them."""
+    """`[display]`: the tables to show, the look of the pages, and their address."""
 
     model_config = _STRICT
 
     tables: Annotated[tuple[str, ...], Field(min_length=1)]
-    """The tables' ids, as in their topics, in the order of a wall."""
+    """The tables' ids, as in their topics. A page with several tables shows them in this order."""
     host: Host = "127.0.0.1"
-    """The address that browsers use. With loopback, only this machine sees the pages."""
+    """The address at which browsers open the pages. With loopback, only browsers on this machine can open them."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    """The port of the pages; 0 takes a free one."""
+    """The port of the pages. With 0, the display chooses a free port."""
     layout: Literal["landscape", "portrait", "roads"] = "landscape"
     """The layout of the i-Score page."""
     theme: Literal["dark", "light"] = "dark"
-    """Light or dark."""
+    """The colours of the pages: light or dark."""
     lang: str = "en"
-    """The language: `en`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
+    """The language of the pages: `en`, `zh-Hant`, `zh-Hans`, or another [catalogue](i-score.md#languages)."""
     house: FromFolder | None = None
-    """The house's theme: colours, logo and names."""
+    """The file of the [house's theme](#a-houses-theme): colours, logo and names."""
     origins: tuple[str, ...] = ()
-    """The origins whose pages may read the feed in a browser: scheme, host and port, such as `https://floor.example`."""
+    """Other websites whose pages may read the display's event stream in a browser. Each is a scheme, a host and a port, such as
+    `https://floor.example`.
+    """
 
     @field_validator("tables")
     @classmethod

@@ -191,17 +191,18 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         type=Path,
         required=True,
         metavar="PATH",
-        help=f"symlink that always points to the {device}'s pseudo-terminal",
+        help=f"a symlink that always points to the {device}'s pseudo-terminal",
     )
     add_key_argument(parser)
-    add("--serial", default=serial, metavar="TEXT", help=f"serial number (default: {serial})")
-    add("--seed", default="1", metavar="TEXT", help="seed of the faults (default: 1)")
+    add("--serial", default=serial, metavar="TEXT", help=f"the serial number (default: {serial})")
+    add("--seed", default="1", metavar="TEXT", help="the text that determines the faults (default: 1)")
     add(
         "--fault",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="faults of the line: drop, double or noise, chances from 0 to 1, or delay in seconds",
+        help="simulate a fault of the line. NAME is drop, double or noise, with a chance from 0 to 1 as VALUE, or delay, with seconds as "
+        "VALUE. May be repeated",
     )
 
 
@@ -211,7 +212,8 @@ def add_key_argument(parser: argparse.ArgumentParser) -> None:
         "--key-file",
         type=Path,
         metavar="FILE",
-        help="its key, 64 hexadecimal digits (`punto device-key`): it then uses version 2 of the link",
+        help="a file with the device's key, 64 hexadecimal digits (`punto device-key`). With a key, the device uses version 2 of "
+        "its protocol",
     )
 
 

@@ -68,7 +68,7 @@ order(
 )(game_events.StartGame)
 order(
     label="Hand button",
-    sentence="mark this seat's hand as winning an award; a second press takes it back",
+    sentence="mark this seat's hand as winning an award; a second press removes the mark",
     roles=DEALERS,
     group="game",
 )(game_events.HandButton)
@@ -81,7 +81,7 @@ order(
 )(aquarius.TurnKey)
 order(
     label="J-POT",
-    sentence="log the award of the hands that are selected (Aquarius)",
+    sentence="log the award of the selected hands (Aquarius)",
     roles=SUPERVISORS,
     group="award",
     dealers=_confirms,
@@ -98,7 +98,7 @@ order(
 )(aquarius.GameOver)
 order(
     label="CONFIRM",
-    sentence="confirm the award of the hands that are selected (Nexus Command)",
+    sentence="confirm the award of the selected hands (Nexus Command)",
     roles=SUPERVISORS,
     group="award",
     dealers=_confirms,
@@ -123,7 +123,7 @@ order(
 )(game_events.NobodyWon)
 order(
     label="Reopen the game",
-    sentence="reopen the last game, which ended with NOBODY WON",
+    sentence="reopen the last game after it ended with NOBODY WON",
     roles=SUPERVISORS,
     group="award",
     signed=True,
@@ -147,13 +147,13 @@ order(
 
 order(
     label="Open the meter",
-    sentence="put the meter into service, with its seed",
+    sentence="put the meter into service with its seed (its first amount)",
     roles=EXECUTIVES,
     group="meter",
 )(events.OpenMeter)
 order(
     label="Adjust the meter",
-    sentence="put an amount on the meter (cause increase), or take it off (malfunction, over_limit, "
+    sentence="add an amount to the meter (cause increase), or take an amount off (malfunction, over_limit, "
     "recovery_of_seed)",
     roles=SUPERVISORS,
     group="meter",
@@ -167,7 +167,7 @@ order(
 )(events.BackOut)
 order(
     label="Change the settings",
-    sentence="change settings of the progressive between rounds",
+    sentence="change settings of the progressive between two rounds",
     roles=EXECUTIVES,
     group="meter",
     takes={
@@ -177,7 +177,7 @@ order(
 )(events.ChangeSettings)
 order(
     label="Retire the progressive",
-    sentence="retire the progressive for good, and take the money off its meter",
+    sentence="retire the progressive permanently, and take the money off its meter",
     roles=EXECUTIVES,
     group="meter",
     usual=("The game is taken off the floor", "Another progressive takes its place"),

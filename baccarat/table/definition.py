@@ -55,45 +55,51 @@ LONGEST_REASON: Final = 200
 FIELDS: Final[dict[str, Field]] = {
     "reason": Field(help="why, for the record", longest=LONGEST_REASON),
     "position": Field(
-        help="which card it is: its number in the coup as dealt, or 0 for the first card of the shoe",
+        help="the number of the card in the hand, in the order of dealing, from 1; 0 is the first card of the shoe",
         least=0,
         most=6,
     ),
     "card": Field(help="the card, such as 9S or TD"),
     "round": Field(help="the round's number", least=0, most=_NUMBER),
-    "player": Field(help="Player's cards as dealt, in quotes: 'KS 9H'", longest=3),
-    "banker": Field(help="Banker's cards as dealt, in quotes: 'KS 9H'", longest=3),
+    "player": Field(help="Player's cards in the order of dealing, in quotes, such as 'KS 9H'", longest=3),
+    "banker": Field(help="Banker's cards in the order of dealing, in quotes, such as 'KS 9H'", longest=3),
     "serial": Field(help="the serial number on the device's plate", longest=64),
     "game": Field(help="the game's name, as `punto games` lists it", longest=200),
-    "limits": Field(help="the house's own limits", required=False),
-    "number": Field(help="the number of the alarm's event", least=1, most=_NUMBER),
+    "limits": Field(help="the house's own limits for a wager", required=False),
+    "number": Field(help="the number of the alarm: the `seq` of its event", least=1, most=_NUMBER),
     "seat": Field(help="the seat's number", least=1, most=99),
-    "to": Field(help="where the key is turned to: jph or run"),
+    "to": Field(help="the position to which the key is turned: jph or run"),
     "level": Field(help="the card's level"),
     "cause": Field(help="why the meter changes: increase, malfunction, over_limit or recovery_of_seed"),
-    "amount": Field(help="how much, in cents", least=0, most=MOST),
+    "amount": Field(help="the amount in cents", least=0, most=MOST),
     "award": Field(help="the award's number", least=1, most=_NUMBER),
     "supervisor_from": Field(
-        help="an award from the tray of at least this many cents needs a supervisor", least=0, most=MOST
+        help="the amount in cents from which an award from the tray needs a supervisor", least=0, most=MOST
     ),
-    "progressive": Field(help="the progressive, if it is not the table's own", longest=200),
+    "progressive": Field(help="the id of the progressive, if it is not the table's own", longest=200),
     "day": Field(help="the gaming day, such as 2026-11-21", longest=10),
-    "seed": Field(help="what the meter starts with, in cents", least=0, most=MOST),
-    "contribution": Field(help="the part of each wager that goes to the meter, such as 20%", longest=20),
-    "reserve": Field(help="the part of each wager that goes to the reserve, such as 1%", longest=20),
-    "display_limit": Field(help="the most that the meter shows, in cents, or none", least=0, most=MOST),
+    "seed": Field(help="the amount in cents with which the meter starts", least=0, most=MOST),
+    "contribution": Field(help="the share of each wager that goes to the meter, such as 20%", longest=20),
+    "reserve": Field(help="the share of each wager that goes to the reserve, such as 1%", longest=20),
+    "display_limit": Field(
+        help="the largest amount in cents that the meter shows, or none for no limit", least=0, most=MOST
+    ),
     "split": Field(help="who shares a percentage award: winners or participants"),
-    "fixed_awards": Field(help="who pays fixed awards: tray or meter"),
+    "fixed_awards": Field(help="what pays the fixed awards: tray or meter"),
     "executive_from": Field(
-        help="an award of at least this many cents needs an executive, or none", least=0, most=MOST
+        help="the amount in cents from which an award needs an executive, or none for no award",
+        least=0,
+        most=MOST,
     ),
     "approval_above": Field(
-        help="more than this many cents need a second person, or none", least=0, most=MOST
+        help="the amount in cents above which a second person must approve, or none for never",
+        least=0,
+        most=MOST,
     ),
     "one_side_only": Field(
-        help="whether a seat with wagers on both Player and Banker cannot have a progressive wager: true or false"
+        help="whether a seat with wagers on both Player and Banker is refused a progressive wager: true or false"
     ),
-    "seat_one": Field(help="the side of the dealer that seat 1 is on: right or left"),
+    "seat_one": Field(help="the side of the dealer on which seat 1 is: right or left"),
 }
 
 _NOT_WRITTEN: Final = frozenset({"kind", "who", "approved_by"})

@@ -30,7 +30,7 @@ class SignOn:
 
 @order(
     label="Lock the table",
-    sentence="lock the table: nothing can be played until an operator signs on again",
+    sentence="lock the table; no hand can be played until an operator signs on again",
     roles=SUPERVISORS,
     group="play",
 )
@@ -60,7 +60,7 @@ class OpenBetting:
 
 @order(
     label="Close betting",
-    sentence="take no more wagers for this coup; the first card may be drawn",
+    sentence="accept no more wagers for this coup; the first card may then be drawn",
     roles=DEALERS,
     group="play",
     twice=True,
@@ -77,7 +77,7 @@ class CloseBetting:
 
 @order(
     label="Reveal",
-    sentence="show the cards on the table, and settle every wager if the hands are over (games with hidden cards)",
+    sentence="show the hidden cards on the table, and settle every wager if the hands are complete",
     roles=DEALERS,
     group="play",
     twice=True,
@@ -94,7 +94,7 @@ class Reveal:
 
 @order(
     label="Key a card",
-    sentence="enter a card by hand that the shoe did not read",
+    sentence="enter by hand a card that no shoe has read",
     roles=DEALERS,
     group="play",
     of_this_hand=True,
@@ -116,7 +116,7 @@ class KeyCard:
 
 @order(
     label="Close the table",
-    sentence="stop play between coups; wagers that stand are returned",
+    sentence="stop play between coups; open wagers are returned",
     roles=SUPERVISORS,
     group="play",
 )
@@ -130,7 +130,7 @@ class CloseTable:
 
 @order(
     label="Change the shoe",
-    sentence="begin a shoe change: load the cards, turn the first one, burn",
+    sentence="begin a shoe change: the cards are loaded, the first one is turned, and cards are burned",
     roles=SUPERVISORS,
     group="shoe",
     of_this_hand=True,
@@ -145,7 +145,7 @@ class ChangeShoe:
 
 @order(
     label="Accept the shoe",
-    sentence="accept another shoe in place of the previous one",
+    sentence="accept another shoe device in place of the previous one",
     roles=OF_DEVICES,
     group="shoe",
     report="accepted the shoe {serial}",
@@ -181,7 +181,7 @@ class AcceptDevice:
 
 @order(
     label="Resume play",
-    sentence="resume play after the cause of a stop is resolved",
+    sentence="resume play after the cause of a stop has been resolved",
     roles=OF_DEVICES,
     group="shoe",
     report="resumed play: {reason}",
@@ -225,7 +225,7 @@ class CorrectCard:
 
 @order(
     label="Void the hand",
-    sentence="declare a misdeal: wagers are returned",
+    sentence="declare a misdeal; the wagers are returned",
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
@@ -246,7 +246,7 @@ class VoidCoup:
 
 @order(
     label="Correct the last round",
-    sentence="settle the last round again by the cards that it really had",
+    sentence="settle the last round again with the cards that were really dealt",
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
@@ -267,7 +267,7 @@ class CorrectRound:
 
 @order(
     label="Void the last round",
-    sentence="take the last round back after it was settled",
+    sentence="void the last round after it was settled",
     roles=SUPERVISORS,
     group="mistakes",
     of_this_hand=True,
@@ -286,7 +286,7 @@ class VoidRound:
 
 @order(
     label="Change game or limits",
-    sentence="play another game, or with other limits, from the next shoe on",
+    sentence="change the game or its limits from the next shoe on",
     roles=SUPERVISORS,
     group="games",
     takes={"game": FIELDS["game"], "limits": FIELDS["limits"]},
@@ -303,7 +303,7 @@ class ChangeGame:
 
 @order(
     label="Call supervisor",
-    sentence="ask for a supervisor at the table: an alarm stands until a person has seen to it",
+    sentence="call a supervisor to the table; an alarm is shown until it is acknowledged",
     roles=DEALERS,
     group="help",
     key=True,
@@ -328,7 +328,7 @@ class CallSupervisor:
 
 @order(
     label="Hold play",
-    sentence="stop play where it is: no card is dealt and betting does not open until a supervisor resumes it",
+    sentence="hold play: no card is dealt and betting does not open until a supervisor resumes play",
     roles=DEALERS,
     group="help",
     key=True,
@@ -347,7 +347,7 @@ class HoldPlay:
 
 @order(
     label="Acknowledge",
-    sentence="acknowledge an alarm that has been seen to",
+    sentence="acknowledge an alarm whose cause has been dealt with",
     roles=OF_DEVICES,
     group="alarms",
     report="acknowledged alarm {number}",

@@ -1,10 +1,9 @@
-"""`punto demo`: a whole table on one machine, without hardware, root or a network.
+"""`punto demo`: run a whole table on one machine, without special hardware, root or a network.
 
-It runs a virtual shoe on a pseudo-terminal, the service, players, a broker in the process and the score display. All
-parts are the real ones except the broker (amqtt, on loopback) and the people. If a shoe may not read the cards of a
-game, they are dealt by hand and keyed. A game with a meter also has virtual wager sensors, a dealer at a virtual keypad
-or at a console with a card reader, and a shoe in which each tier of its pay table is won within minutes. Only the demo
-imports the simulators.
+The demo runs the table's service, a score display, a broker, a simulated shoe and simulated people. The service and
+the display are the real programs. If the rules do not allow a shoe to read the game's cards, a simulated dealer enters
+them by hand. A game with a progressive (a jackpot) also has simulated wager sensors. Its dealer works at a keypad, or at a
+console with a card reader. Its shoe contains a hand for each tier of the pay table, so each tier is won within minutes.
 """
 
 import argparse
@@ -53,37 +52,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--game",
         type=lambda name: _PROGRESSIVE_GAME if name == "progressive" else name,
         default="dragon-bonus-1",
-        help=f"a game file or a shipped game (dragon-bonus-1); progressive is {_PROGRESSIVE_GAME}",
+        help=f"a game file or the name of a shipped game; progressive means {_PROGRESSIVE_GAME} (default: dragon-bonus-1)",
     )
     parser.add_argument(
         "--seed",
         type=int,
         default=8,
-        help="determines the cards and the players' wagers; the pace determines which wagers are in time (8)",
+        help="the number that determines the cards and the players' wagers; which wagers are in time depends on --pace (default: 8)",
     )
-    pace = "the pause between two cards (0.7)"
+    pace = "the pause between two cards (default: 0.7)"
     parser.add_argument("--pace", type=_seconds, default=0.7, metavar="SECONDS", help=pace)
-    between = "the pause between two coups (4)"
+    between = "the pause between two coups (default: 4)"
     parser.add_argument("--between", type=_seconds, default=4, metavar="SECONDS", help=between)
-    rounds = "end after this number of rounds of all tables together (run until Ctrl-C)"
+    rounds = "end after this number of rounds, counted over all tables (default: run until Ctrl-C)"
     parser.add_argument("--rounds", type=whole(1), metavar="N", help=rounds)
-    display = "the display's port; a free one if it is in use (8080)"
+    display = "the display's port; if it is in use, the demo takes a free one (default: 8080)"
     parser.add_argument("--port", type=_port, default=8080, metavar="PORT", help=display)
     parser.add_argument(
         "--console-port",
         type=_port,
         default=8090,
         metavar="PORT",
-        help="the port of the consoles, or of the first table's consoles; a free one if it is in use (8090)",
+        help="the port of the first table's consoles; if it is in use, the demo takes a free one (default: 8090)",
     )
     parser.add_argument(
         "--procedure",
         choices=("aquarius", "nexus"),
-        help="the procedure at a table with a progressive: a keypad and a key, or a console and cards (aquarius)",
+        help="how awards are confirmed at a table with a progressive: with a keypad and a key (aquarius, the default), or with a "
+        "console and cards (nexus)",
     )
-    attended = (
-        "practise: you are the dealer and the supervisor, at the consoles; only the players are simulated"
-    )
+    attended = "practise as the dealer and the supervisor at the consoles; only the players are simulated"
     parser.add_argument("--attended", action="store_true", help=attended)
     parser.add_argument(
         "--deal",
@@ -91,14 +89,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="HAND",
-        help="deal this hand as long as the shoe has its cards: jackpot (wins the whole meter), awards (each tier of the "
-        "pay table, one after the other), or cards in the order of dealing, such as '9S 4H TD 3C'; several take turns",
+        help="deal this hand as long as the shoe has its cards. HAND is jackpot (wins the whole meter), awards (each tier of the "
+        "pay table, one after the other), or cards in the order of dealing, such as '9S 4H TD 3C'. If --deal is repeated, the "
+        "hands take turns",
     )
-    tables = (
-        f"the number of tables, 1 to {_MOST_TABLES}, each with its own consoles; one display shows all (1)"
-    )
+    tables = f"the number of tables, 1 to {_MOST_TABLES}; each has its own consoles, and one display shows all tables (default: 1)"
     parser.add_argument("--tables", type=whole(1, _MOST_TABLES), default=1, metavar="N", help=tables)
-    parser.add_argument("--dir", type=Path, help="the folder of the record (a temporary one)")
+    parser.add_argument(
+        "--dir", type=Path, help="the folder in which to keep the record (default: a temporary folder)"
+    )
 
 
 def _seconds(text: str) -> float:

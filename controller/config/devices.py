@@ -32,15 +32,17 @@ class DeviceConfig(Section):
     """A device that introduces itself: which one it must be, and how it proves that."""
 
     serial: str | None = None
-    """The serial number of the only device that is accepted without a supervisor. If left out, it is the first one that is
-    connected.
+    """The serial number of the device. The table accepts another device only after the order `accept_device`. If left out, the
+    table accepts the first device that is connected.
     """
     key_file: SecretFile | None = None
-    """A text file with the device's key, 64 hexadecimal digits (`punto device-key`), or `$CREDENTIALS_DIRECTORY/NAME`. With it the
-    line uses [version 2 of the link](link-2.md): only a device with this key is heard.
+    """A text file with the device's key, 64 hexadecimal digits (`punto device-key`), or `$CREDENTIALS_DIRECTORY/NAME`. With a key,
+    the line uses [version 2 of the link](link-2.md), and the table ignores devices that do not have this key.
     """
     link_version: Literal[1, 2] = 2
-    """Write 1 if the house allows a device without a key. A [simulation](../explanation/random-numbers.md) needs neither."""
+    """The version of the line's protocol. Use 1 only if the house allows a device without a key. A
+    [simulation](../explanation/random-numbers.md) needs neither the key nor version 1.
+    """
 
     def key(self) -> bytes | None:
         """The device's key, None without one.
@@ -61,7 +63,7 @@ class SerialConfig(DeviceConfig):
     """A device at a serial `port`."""
 
     port: DevicePath
-    """The serial port. The path below `/dev/serial/by-id` stays the same when other devices are plugged in."""
+    """The serial port. Use a path below `/dev/serial/by-id`, because it stays the same when other devices are plugged in."""
     baud: Baud = BAUD
     """The line's speed."""
 
@@ -72,9 +74,9 @@ class SerialOrInputConfig(DeviceConfig):
     port: DevicePath | None = None
     """The serial port. Give either `port` or `input`."""
     baud: Baud = BAUD
-    """The line's speed, at a `port`."""
+    """The line's speed, for a device at a `port`."""
     input: DevicePath | None = None
-    """The path of a Linux input device, a device that types like a keyboard. It needs `punto[evdev]`."""
+    """The path of a Linux input device, which is a device that types like a keyboard. It needs `punto[evdev]`."""
 
     @model_validator(mode="after")
     def _one_device(self) -> Self:
@@ -87,23 +89,25 @@ class SerialOrInputConfig(DeviceConfig):
 
 
 class ShoeConfig(SerialConfig):
-    """`[shoe]`: the card-recognition shoe. Left out if `cards = "keyed"`."""
+    """`[shoe]`: the card-recognition shoe. Required with `cards = "shoe"`, and not allowed with `cards = "keyed"`."""
 
     serial: str | None = None
-    """The serial number of the only shoe that is accepted. If left out, any shoe is accepted."""
+    """The serial number of the shoe. The table accepts another shoe only after the order `accept_shoe`. If left out, the table
+    accepts any shoe that is connected while no cards are in play.
+    """
 
 
 class KeypadConfig(SerialOrInputConfig):
     """`[keypad]`: the dealer's keypad."""
 
     timeout: Annotated[float, Field(ge=0.5, le=30), Unit("seconds")] = 3.0
-    """How long a sequence of keys waits for its next key."""
+    """How long the table waits for the next key of a sequence."""
     keys: dict[str, str] = Field(default_factory=dict)
-    """Names of keys, with spaces between the keys of a sequence, and the order of each. They replace or add to
-    [the default map](keypad.md#set-it-up).
+    """The orders of keys. The name is a key, or a sequence of keys with spaces between them; the value is the order. The entries
+    add to [the default map](keypad.md#set-it-up) or replace its entries.
     """
     key_switch: bool = False
-    """The keypad has the supervisor's key of an Aquarius table. Only a keypad at a `port` can have one."""
+    """Whether the keypad has a switch for the supervisor's key of an Aquarius table. Only a keypad at a `port` can have a switch."""
     start_label: Literal["START GAME", "COIN IN"] = "START GAME"
     """The label of the key that starts a game of the progressive."""
 
@@ -126,18 +130,16 @@ class ConfigurationKeypadConfig(Section):
     """`[configuration_keypad]`: the score display's keypad, which must not be plugged in while a shoe is in use."""
 
     path: DevicePath
-    """The path at which the score display's configuration keypad appears. The service watches it and never
-    opens it.
-    """
+    """The path at which the keypad appears when it is plugged in. The service watches this path, and never opens the keypad."""
 
 
 class CoinSpotConfig(SerialConfig):
     """`[coin_spot]`: the wager sensors of a progressive. Without this section the dealer marks the wagers at a console."""
 
     seats: tuple[int, ...]
-    """The seat of each position of the chain, in the chain's order; 0 for a position without a seat."""
+    """The seat of each sensor, in the order of the sensors on the cable. Use 0 for a sensor without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
-    """A wager that stays on its sensor for this time after its game is reported as stuck."""
+    """If a sensor still detects a wager this long after the wager's game, the table reports it as stuck."""
 
     def positions(self, seats: int) -> Seats:
         """The seat of each position, at a table with this number of seats.

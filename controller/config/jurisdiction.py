@@ -17,7 +17,7 @@ _Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1
 
 
 class JurisdictionConfig(Section):
-    """`[jurisdiction]`: the law that the table is held to. Without this section only the game file's limits hold."""
+    """`[jurisdiction]`: the law whose limits the table must keep. Without this section, only the game file's limits apply."""
 
     law: str
     """The name of a jurisdiction that ships with Punto (`washington`), or the path of a jurisdiction file."""

@@ -15,9 +15,9 @@ from punto.controller.config.section import Section
 
 
 class LimitsConfig(Section):
-    """`[limits.WAGER]`: the house's limits of a wager, within those of the game file.
+    """`[limits.WAGER]`: the house's limits for a wager. They must be within the limits of the game file.
 
-    For a key that is left out, the game file's limit applies.
+    If a key is left out, the game file's limit applies.
     """
 
     minimum: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
@@ -25,22 +25,22 @@ class LimitsConfig(Section):
     maximum: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
     """The largest amount of the wager."""
     step: Annotated[int, Field(ge=1), Unit("minor units")] | None = None
-    """Amounts must be multiples of this."""
+    """The amount of the wager must be a multiple of this amount."""
 
 
 class RulesConfig(Section):
-    """`[rules.WAGER]`: the house's rules of a wager, where the sheet leaves them to the house.
+    """`[rules.WAGER]`: the rules of a wager that the regulator's rule sheet leaves to the house.
 
-    The wager's `house` in the game file names these rules, each with its clause. For a key that is left out, the game file's
-    rule applies.
+    The game file lists these rules under the wager's `house`, each with its clause of the sheet. If a key is left out, the game
+    file's rule applies.
     """
 
     requires_base: Literal["none", "any", "same_side"] | None = None
-    """The base wager that a seat must also have: none, any, or the one on the same side."""
+    """The base wager that a seat must also have: none, any, or the base wager on the same side."""
     requires_base_win: bool | None = None
     """Whether the wager wins only if the seat's own Player or Banker wager wins."""
     natural_nine: bool | None = None
-    """Whether a win by 9 with a natural counts as a win by 9."""
+    """Whether a win by 9 points with a natural (8 or 9 in two cards) counts as a win by 9."""
 
 
 def house_game(game: Game, limits: dict[str, LimitsConfig], rules: dict[str, RulesConfig], law: Law) -> Game:

@@ -37,40 +37,40 @@ class TableConfig(Section):
     game: str
     """The name of a game that ships with Punto (`punto games` lists them), or the path of a game file."""
     seats: int = 7
-    """How many seats the table has, from 1 to 99."""
+    """The number of seats at the table, from 1 to 99."""
     currency: str = "USD"
-    """The ISO 4217 code of the currency, which must have hundredths."""
+    """The ISO 4217 code of the currency. The currency must have hundredths, such as cents."""
     cards: Literal["shoe", "keyed"] = "shoe"
-    """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer keys them, and there is no
+    """`shoe`: a card-recognition shoe reads the cards. `keyed`: the dealer enters each card by hand, and there is no section
     `[shoe]`.
     """
     minimum_confidence: Annotated[int, Unit("%")] = 90
-    """If the shoe reads a card with less confidence, from 0 to 100, an operator must key it."""
+    """From 0 to 100. If the shoe reads a card with less confidence than this, an operator must enter the card by hand."""
     betting_closes: Literal["first_card", "order"] = "first_card"
-    """Betting closes when the first card is drawn, or when the dealer orders it."""
+    """When betting closes: when the first card is drawn, or when the dealer gives the order."""
     next_coup: Literal["automatic", "order"] = "automatic"
-    """Betting for the next coup opens by itself after a result, or when the dealer orders it."""
+    """When betting opens for the next coup: automatically after a result, or when the dealer gives the order."""
     burn: Literal["none", "first_card", "fixed"] = "first_card"
-    """How many cards a new shoe burns: none, the first card's value, or `burn_cards`."""
+    """How many cards of a new shoe are burned (put away unplayed): none, the value of the first card, or `burn_cards`."""
     burn_ace: Literal[1, 11] = 1
-    """How many cards an ace burns if `burn` is `first_card`."""
+    """How many cards are burned if `burn` is `first_card` and the first card is an ace."""
     burn_cards: int = 3
-    """How many cards are burned if `burn` is `fixed`, from 1 to 20; then it must be given."""
+    """How many cards are burned if `burn` is `fixed`, from 1 to 20. The key is required with `fixed`."""
     coups_after_cut_card: int = 1
-    """How many coups are dealt after the coup with the cut card, from 0 to 9."""
+    """How many more coups are dealt after the coup with the cut card, from 0 to 9. The cut card announces the end of the shoe."""
     overdraw: Literal["next_coup", "burn", "dummy"] = "burn"
-    """The use of a card that was drawn too many, after a supervisor resumes play: a card of the next coup, a
-    burned card, or a card of a dummy hand.
+    """What happens to a card that was drawn by mistake, after a supervisor resumes play. `next_coup`: it begins the next coup.
+    `burn`: it is burned. `dummy`: it begins a dummy hand, which does not count.
     """
     reveal: Literal["dealer", "player"] | None = None
-    """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If it is left out,
-    the game file says it.
+    """Who turns cards that lie face down: the dealer, or the player with the largest wager on Player or Banker. If left out, the
+    game file decides.
     """
     approval: tuple[ApprovedOrder, ...] = ()
-    """Orders that a second person must approve."""
+    """The orders that a second person must approve."""
     simulation: bool = False
-    """Whether the table is a simulation. Only then it takes a virtual shoe (`punto shoe`), and all its pages, messages and reports
-    say that they are of a simulation.
+    """Whether the table is a simulation. Only a simulation accepts a virtual shoe (`punto shoe`). All pages, messages and reports
+    of a simulation are marked as simulated.
     """
 
     @field_validator("currency")
@@ -97,43 +97,46 @@ class MqttConfig(Section, BrokerConfig):
     """`[mqtt]`: the broker. Without this section nothing is published."""
 
     restricted: bool = False
-    """Also publish the restricted topics: cards that the public has not seen, and the record's last hash. Set
-    it only if the broker lets only surveillance read them (`configs/mosquitto.acl`).
+    """Whether to publish the restricted topics too. They have cards that the public has not seen, and the record's last hash. Use
+    `true` only if the broker lets only surveillance read these topics (`configs/mosquitto.acl`).
     """
 
 
 class AccountsConfig(Section):
-    """`[accounts]`: the people who may give orders, at consoles and at the operators' socket.
+    """`[accounts]`: the people who may give orders at consoles and at the operators' socket.
 
-    Without this section there are no supervisor's orders.
+    Without this section, no person can give a supervisor's orders.
     """
 
     path: FromFolder
-    """The accounts' file, which `punto operators` writes. Tables on one PC may share it."""
+    """The file of the accounts. `punto operators` writes it. Tables on one PC may share it."""
     lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
-    """After this number of wrong passwords in a row, the account is locked out where they came from."""
+    """The number of wrong passwords in a row that locks an account out. It is locked out only for the address or browser that sent
+    them.
+    """
     lock_out_minutes: Annotated[int, Field(ge=1, le=1440), Unit("minutes")] = 15
     """How long a lock-out lasts."""
     refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
-    """After this number of refusals in a minute, an address must wait for the rest of the minute."""
+    """The number of refusals in a minute after which an address must wait. It waits for the rest of the minute."""
     approval: Literal["session", "page"] = "session"
-    """Where a second person approves an order: at a session of their own, or also with a password at the first
-    person's page.
+    """Where a second person approves an order. `session`: only at a session of their own. `page`: also with a password at the page
+    of the person who gives the order.
     """
 
 
 class OperatorConfig(Section):
     """`[operator]`: the socket for `punto operator` on this machine. Without this section there is no socket.
 
-    If there are accounts, each order needs one. Without accounts, the socket takes only a dealer's orders.
+    With `[accounts]`, each order needs the name and password of an account. Without `[accounts]`, the socket takes only a dealer's
+    orders.
     """
 
     socket: FromFolder
     """The path of the Unix socket. Its folder must exist."""
     mode: str = "0660"
-    """The socket file's permissions, in octal digits."""
+    """The permissions of the socket's file, in octal digits."""
     group: str | None = None
-    """The group of the socket's file. If left out, only root and the service's user reach the socket."""
+    """The group of the socket's file. If left out, only root and the service's user can use the socket."""
 
     @field_validator("mode")
     @classmethod
@@ -149,10 +152,13 @@ class OperatorConfig(Section):
 
 
 class EdgeConfig(Section):
-    """`[edge]`: the house's edge in the shoe in play, for surveillance. Needs `restricted = true` in `[mqtt]`, and `punto[odds]`."""
+    """`[edge]`: the house edge of each wager in the present shoe, for surveillance.
+
+    This section needs `restricted = true` in `[mqtt]`, and the extra `punto[odds]`.
+    """
 
     alarm: str
-    """If a wager favours the players by more than this, it is an alarm: from `"0%"` to `"100%"`."""
+    """From `"0%"` to `"100%"`. If a wager favours the players by more than this, the message has an alarm."""
 
     @field_validator("alarm")
     @classmethod
@@ -174,22 +180,22 @@ class EdgeConfig(Section):
 
 
 class ConsoleConfig(Section):
-    """`[console]`: the operators' consoles, pages and HTTP API. Without this section there are none."""
+    """`[console]`: the consoles, which are web pages for operators, and their HTTP API. Without this section there are no consoles."""
 
     host: Host = "127.0.0.1"
-    """The address that browsers use. Any other than loopback needs TLS."""
+    """The address at which browsers open the pages. Any address other than loopback needs TLS."""
     port: Annotated[int, Field(ge=1, le=65535)] = 8090
     """The port of the pages and of the HTTP API."""
     certificate: FromFolder | None = None
-    """The TLS certificate, in PEM form. It is read at the start."""
+    """The file of the TLS certificate, in PEM form. The service reads it only at its start."""
     key: FromFolder | None = None
-    """The certificate's key, in PEM form and without a passphrase."""
+    """The file of the certificate's key, in PEM form and without a passphrase."""
     idle_minutes: Annotated[int, Field(ge=1, le=480), Unit("minutes")] = 15
     """A session ends after this time without a request. Reading the table does not count as a request."""
     notice: Annotated[str, Field(max_length=200)] = ""
-    """A line at the top of each page, such as "Practice table"."""
+    """A line of text at the top of each page, such as "Practice table"."""
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
-    """The language of the pages. An address with `?lang=` overrides it for its tab."""
+    """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
 
     @model_validator(mode="after")
     def _tls_beyond_this_machine(self) -> Self:
@@ -213,54 +219,52 @@ class ConsoleConfig(Section):
 
 
 class ProgressiveConfig(Section):
-    """`[progressive]`: the meter that the table is linked to."""
+    """`[progressive]`: the progressive (jackpot) of the table. Its meter has the amount that can be won."""
 
     id: str
     """The meter's name in the topic `progressive/ID` and in the books: small letters, digits, `-` and `_`."""
     wager: str | None = None
-    """The wager that the meter pays. It may be left out if only one wager of the game has a meter."""
+    """The wager that wins from the meter. It may be left out if only one wager of the game has a meter."""
     seed: Annotated[int, Unit("minor units")] | None = None
-    """The amount that the meter starts with. If left out, the pay table's own."""
+    """The amount with which the meter starts. If left out, the amount in the game file applies."""
     contribution: str | None = None
-    """The share of each wager that goes to the meter, such as `"20%"`. If left out, the pay table's own."""
+    """The share of each wager that goes to the meter, such as `"20%"`. If left out, the share in the game file applies."""
     reserve: str = "0%"
-    """The share of each wager that goes to the hidden reserve, which is added to the seed after a 100% award."""
+    """The share of each wager that goes to the hidden reserve. After a 100% award, the reserve is added to the next seed."""
     display_limit: Annotated[int, Unit("minor units")] | None = None
-    """The most that the meter may show. The rest is kept in the overflow for the next meter. If left out,
-    there is no limit.
-    """
+    """The largest amount that the meter may show. The rest is kept as overflow for the next meter. If left out, there is no limit."""
     split: Literal["winners", "participants"] = "winners"
-    """Who shares a percentage award: the seats that also won their base wager, or all seats that made the
-    progressive wager.
+    """Who shares an award that is a percentage of the meter. `winners`: the seats that also won their base wager. `participants`:
+    all seats that made the progressive wager.
     """
     fixed_awards: Literal["tray", "meter"] = "tray"
-    """Who pays the fixed awards, such as 1000 for 1."""
+    """What pays the fixed awards, such as 1000 for 1: the table's own chips (the tray), or the meter."""
     procedure: Procedure = "aquarius"
-    """`aquarius`: a keypad and a supervisor's key. `nexus`: a dealer's page and cards."""
-    executive_from: Annotated[int, Unit("minor units")] | None = None
-    """With `nexus`: an award of this much or more needs an executive and a second person. If left out, no
-    award does.
+    """How an award is confirmed. `aquarius`: with a keypad and a supervisor's key. `nexus`: with the dealer's page and swiped
+    cards.
     """
+    executive_from: Annotated[int, Unit("minor units")] | None = None
+    """With `nexus`, an award of this amount or more needs an executive and a second person. If left out, no award needs them."""
     base_wagers: Literal["recorded", "unseen"] = "unseen"
-    """`recorded`: the seats' wagers on Player and Banker come over MQTT, so the cards say who won. `unseen`:
-    the dealer says who won.
+    """`recorded`: the table receives the wagers on Player and Banker over MQTT, so it knows which seats won. `unseen`: the dealer
+    marks the seats that won.
     """
     approval_above: Annotated[int, Field(ge=0), Unit("minor units")] = 0
-    """A seed, adjustment, back-out or retirement of more than this needs a second person."""
+    """A seed, adjustment, back-out or retirement of more than this amount needs a second person."""
     seat_one: DealersSide = "right"
-    """The side of the dealer that seat 1 is on. It gives the order of paying."""
+    """The side of the dealer on which seat 1 is. The seats are paid in the order that follows from this."""
     one_side_only: bool | None = None
-    """A seat with wagers on both Player and Banker has no progressive wager. If left out, true where base
-    wagers are `recorded`, else false.
+    """Whether a seat with wagers on both Player and Banker is refused a progressive wager. If left out, this is true if
+    `base_wagers` is `recorded`, and else false.
     """
     supervisor_from: Annotated[int, Field(ge=0), Unit("minor units")] = 0
-    """The dealer alone may confirm an award from the tray that is less than this. With 0, a supervisor
-    confirms every award.
+    """The dealer alone may confirm an award from the tray that is less than this amount. With 0, a supervisor must confirm every
+    award.
     """
     second_factor: bool = True
-    """Also ask for the password of the person who swiped an Executive card."""
+    """Whether a person who swipes an Executive card must also enter their password."""
     day_starts: str = "06:00"
-    """When the gaming day begins, by the clock of `zone`: `HH:MM`."""
+    """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
     zone: str = "UTC"
     """The house's time zone, by its IANA name, such as `Asia/Macau`."""
     week_starts: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] = (
@@ -268,9 +272,7 @@ class ProgressiveConfig(Section):
     )
     """The day on which the gaming week begins."""
     slip_printer: str | None = None
-    """A device file or `HOST:PORT` of the printer for win pages as slips. If left out, there is no slip
-    printer.
-    """
+    """The printer of win pages on paper slips: a device file, or `HOST:PORT`. If left out, there is no slip printer."""
     slip_encoding: Literal["cp437", "gb18030"] = "cp437"
     """The character set of the slip printer: code page 437, or GB 18030 for Chinese."""
 

@@ -93,7 +93,7 @@ class Message(Payload):
 
 
 class Availability(Message):
-    """Whether the table's service is online or offline, the reason, and since when; also the connection's last will. `seq` is 0."""
+    """Whether the table's service is online, since when, and why. It is also the connection's last will. `seq` is 0."""
 
     schema_: Literal["punto/availability/1"] = Field("punto/availability/1", alias="schema")
     state: Literal["online", "offline"]
@@ -110,7 +110,7 @@ class ComponentDigest(Payload):
 
 
 class Device(Message):
-    """A device of the table: whether it is connected, since when, and if not, why. `seq` is that of the last input."""
+    """A device of the table: whether it is connected, since when, and why. `seq` is the number of the last input."""
 
     schema_: Literal["punto/device/1"] = Field("punto/device/1", alias="schema")
     device: str
@@ -143,7 +143,7 @@ class Replay(Payload):
 
 
 class Health(Message):
-    """The service's counters of waiting and lost messages and of the devices' links; every 10 s. `seq` counts since its start."""
+    """Counters of waiting messages, lost messages and the devices' links, every 10 s. `seq` counts since the service's start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -332,7 +332,7 @@ class ScoreStreak(Payload):
 
 
 class Scoreboard(Message):
-    """The five roads of this shoe, the ask marks, counts and streak. `seq` is the number of the last round on the record."""
+    """The five roads of this shoe, the ask marks, the counts and the streak. `seq` is the number of the last round on the record."""
 
     schema_: Literal["punto/scoreboard/1"] = Field("punto/scoreboard/1", alias="schema")
     shoe: int
@@ -386,7 +386,7 @@ class MeterReadings(Payload):
 
 
 class TableMeters(Message):
-    """The meters of the table's life for the game that it plays, for the house alone."""
+    """The counts and totals of the game that the table plays now, over the table's life. For the house alone."""
 
     schema_: Literal["punto/meters/1"] = Field("punto/meters/1", alias="schema")
     game: str = Field(description="the name of the game's file")
@@ -419,7 +419,7 @@ class MeterAward(Payload):
 
 
 class Progressive(Message):
-    """A progressive's meter, its tiers, the game at this table and the last award; at each change and every second.
+    """A progressive's meter and tiers, the game at this table and the last award, at each change and every second.
 
     `seq` is that of the last input. The reserve is hidden: no message has it.
     """
@@ -445,14 +445,14 @@ class Progressive(Message):
 
 
 class Event(Message):
-    """One public event as it happens: card, result, void, alarm. `seq` counts events over the table's life without gaps."""
+    """One public event as it happens: a card, a result, a void or an alarm. `seq` counts all events of the table without gaps."""
 
     schema_: Literal["punto/event/1"] = Field("punto/event/1", alias="schema")
     happening: Annotated[Happening, Field(discriminator="kind")]
 
 
 class Round(Message):
-    """One finished round with its settlements, in order, after it is on the record. `seq` is its number, without gaps.
+    """One finished round with its settlements, after it is on the record. `seq` is the round's number, without gaps.
 
     After the broker was away, all missed rounds follow. The same round may come twice, with the same `id`.
     """
@@ -466,7 +466,7 @@ class Round(Message):
 
 
 class WagerRequest(Request):
-    """A seat's request to set the amount of a wager in a round; 0 takes the wager back. Publish it without the retain flag."""
+    """A seat's request to set the amount of a wager. The amount 0 takes the wager back. Publish it without the retain flag."""
 
     id: RequestId
     round: int = Field(description="the round of the wager, as in `state`")
@@ -475,7 +475,7 @@ class WagerRequest(Request):
 
 
 class WagerAnswer(Message):
-    """The answer to a wager request. `seq` is that of its input; for an invalid request, of the last input."""
+    """The answer to a wager request. `seq` is the number of the request's input, or of the last input if the request is invalid."""
 
     schema_: Literal["punto/wager-answer/1"] = Field("punto/wager-answer/1", alias="schema")
     request: str | None = Field(description="the request's id, null if it could not be read")
@@ -503,7 +503,7 @@ class RoundsRequest(Request):
 
 
 class Response(Message):
-    """The answer to a request without an answer of its own, or to an invalid request. `seq` is 0."""
+    """The answer to a request that has no other answer, or that is invalid. `seq` is 0."""
 
     schema_: Literal["punto/response/1"] = Field("punto/response/1", alias="schema")
     request: str | None

@@ -9,17 +9,17 @@ from punto.controller.messages.models import Message, Payload, Timestamp
 
 
 class RestrictedCard(Message):
-    """A card that the public may not see, for surveillance only (`[mqtt] restricted = true`). `seq` is that of its input."""
+    """A card that the public may not see. For surveillance only (`[mqtt] restricted = true`). `seq` is the number of its input."""
 
     schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
     card: CardHeld
 
 
 class RestrictedHead(Message):
-    """The record's last input with its hash, every 10 s, for surveillance to store (`[mqtt] restricted = true`).
+    """The hash of the record's last input, every 10 s. For surveillance only, to store (`[mqtt] restricted = true`).
 
-    `seq` is that input's number. The public must not see it: from two successive hashes, unseen cards could be found by
-    trying all cards.
+    `seq` is that input's number. The public must not see the hashes: from two successive hashes, unseen cards could be
+    found by trying all cards.
     """
 
     schema_: Literal["punto/restricted-head/1"] = Field("punto/restricted-head/1", alias="schema")
@@ -44,7 +44,7 @@ class PositionEdge(Payload):
 
 
 class Edge(Message):
-    """The house edge of every wager on the coming or current coup, for surveillance only (`[edge]`).
+    """The house edge of every wager on the next or current coup. For surveillance only (`[edge]`).
 
     `seq` is that of the input after which the shoe had these cards. The message comes shortly after each coup, and is
     sent again while nothing changes. If no new message arrives within `valid_until - ts`, the edges are unknown. A meter

@@ -35,7 +35,7 @@ def topics_tables() -> Iterator[list[list[str]]]:
     rows = [["Topic", "Retained", "What", "Payload"]]
     for each in CHANNELS:
         retained = "in" if each.direction == "receive" else "yes" if each.retained else "no"
-        answer = f" Answered on {_written(each.answered_on)}." if each.answered_on else ""
+        answer = f" The answer comes on {_written(each.answered_on)}." if each.answered_on else ""
         schemas = [file_of(model) for model in each.messages]
         payload = ", ".join(f"[{file.removesuffix('.json')}](schema/{file})" for file in schemas)
         rows.append([_written(each.name), retained, each.about + answer, payload])

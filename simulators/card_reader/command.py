@@ -19,9 +19,9 @@ from punto.simulators.line import (
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "A reader of supervisors' and executives' cards on a pseudo-terminal. Each line of the standard input is "
-    "swipe NUMBER, garble (a card that cannot be read), or unplug, plug or power (off and on again). It "
-    "prints what the host does: whether it awaits a swipe, and its answers. It ends with the input."
+    "Simulate a reader of supervisors' and executives' cards on a pseudo-terminal. A line of the standard input is swipe NUMBER or "
+    "garble (swipe a card that cannot be read). It can also be unplug or plug (the cable), or power (off and on again). The program "
+    "prints whether the host waits for a swipe, and the host's answers. It ends with its input."
 )
 
 

@@ -18,9 +18,9 @@ from punto.simulators.line import (
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "A chain of wager sensors on a pseudo-terminal. Each line of the standard input is put 3, take 3, stuck "
-    "3, missing 3, doubled 3 or mend 3 with any number of positions, or unplug, plug or power (off and on "
-    "again). It prints what the host does: which sensors are lit, and which held a wager when a round began. It ends with the input."
+    "Simulate a chain of wager sensors on a pseudo-terminal. A line of the standard input is put, take, stuck, missing, doubled or "
+    "mend with one or more positions, such as put 3 5. It can also be unplug or plug (the cable), or power (off and on again). The "
+    "program prints which sensors the host lights, and which held a wager when a round began. It ends with its input."
 )
 
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=AT_A_TABLE,
         metavar="N",
-        help=f"length of the chain (default: {AT_A_TABLE})",
+        help=f"the number of sensors in the chain (default: {AT_A_TABLE})",
     )
 
 

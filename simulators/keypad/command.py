@@ -13,16 +13,18 @@ from punto.simulators.line import add_line_arguments, faults_of, run_command, ru
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "A dealer's keypad on a pseudo-terminal. Each line of the standard input has names of keys with spaces "
-    "between, such as F2 or 9 S, or one of the words run and jph (the key is turned), unplug, plug and power "
-    "(off and on again). It ends with the input."
+    "Simulate a dealer's keypad on a pseudo-terminal. A line of the standard input is names of keys with spaces between them, "
+    "such as F2 or 9 S. It can also be one of the words run or jph (turn the key), unplug or plug (the cable), or power (off and "
+    "on again). The program ends with its input."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `punto keypad`; docs/reference/keypad.md explains each."""
     add_line_arguments(parser, "keypad", "VK-000001")
-    parser.add_argument("--key-switch", action="store_true", help="it has a key switch, which stands at RUN")
+    parser.add_argument(
+        "--key-switch", action="store_true", help="simulate a keypad with a key switch; the key begins at RUN"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

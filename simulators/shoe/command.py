@@ -24,51 +24,64 @@ from punto.simulators.shoe.virtual_shoe import VirtualShoe
 _GIVEN = ("link", "seed", "decks", "cut", "pace", "between", "window", "serial")
 
 HELP: Final = (
-    "A card-recognition shoe on a pseudo-terminal, which speaks the link of docs/reference/ishoe-link.md to a table's "
-    "service. Cards are shuffled from a seed, or come from a scenario; --fault sets the faults of the shoe. "
-    "It continues where its store ends, and ends with Ctrl-C."
+    "Simulate a card-recognition shoe on a pseudo-terminal. It uses the protocol of docs/reference/ishoe-link.md, so a table's "
+    "service can use it like a real shoe. The cards are shuffled from a seed, or come from a scenario. The shoe keeps its memory "
+    "in a file (--store), and continues there after a restart. Ctrl-C ends it."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `punto shoe`; docs/reference/virtual-shoe.md explains each."""
     add = parser.add_argument
-    add("--link", type=Path, metavar="PATH", help="symlink that always points to the shoe's pseudo-terminal")
+    add(
+        "--link", type=Path, metavar="PATH", help="a symlink that always points to the shoe's pseudo-terminal"
+    )
     add(
         "--store",
         type=Path,
         metavar="FILE",
-        help="the shoe's memory (default: LINK.store, or a temporary one without a link)",
+        help="the file of the shoe's memory (default: PATH.store for --link PATH, or else a temporary file)",
     )
-    add("--seed", metavar="TEXT", help="seed of the shuffles (default: 1)")
-    add("--decks", type=int, metavar="N", help="decks in a shoe, 1 to 8 (default: 8)")
-    add("--cut", type=int, metavar="N", help="cards behind the cut card, 0 for no cut card (default: 14)")
+    add("--seed", metavar="TEXT", help="the text that determines the shuffles (default: 1)")
+    add("--decks", type=int, metavar="N", help="the number of decks in a shoe, 1 to 8 (default: 8)")
+    add(
+        "--cut",
+        type=int,
+        metavar="N",
+        help="the number of cards behind the cut card; 0 for no cut card (default: 14)",
+    )
     add(
         "--pace",
         type=float,
         metavar="SECONDS",
-        help="between two cards (default: 0, as fast as acknowledged)",
+        help="the pause between two cards (default: 0, which is as fast as the host acknowledges them)",
     )
-    add("--between", type=float, metavar="SECONDS", help="after a result and while loading (default: 0)")
+    add(
+        "--between",
+        type=float,
+        metavar="SECONDS",
+        help="the pause after a result, and while cards are loaded (default: 0)",
+    )
     add(
         "--window",
         type=int,
         metavar="N",
-        help="draw while fewer than N records wait (default: 1, wait for each)",
+        help="draw a card only while fewer than N reports wait for acknowledgement (default: 1)",
     )
-    add("--serial", metavar="TEXT", help="serial number (default: VS-000001)")
+    add("--serial", metavar="TEXT", help="the serial number (default: VS-000001)")
     add_key_argument(parser)
     add(
         "--fault",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a fault and its rate, such as noise=0.01",
+        help="simulate this fault at this rate, such as noise=0.01; may be repeated",
     )
     add(
         "--scenario",
         metavar="NAME|FILE",
-        help=f"cards and faults at certain cards, from a file, or one of {', '.join(scenario_names())}",
+        help="the cards of the shoe, and faults at chosen cards: a file, or one of "
+        + ", ".join(scenario_names()),
     )
     add("--quiet", action="store_true", help="print only errors")
 
