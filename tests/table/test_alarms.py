@@ -1,5 +1,8 @@
 """Alarms stand until somebody has seen to them; a supervisor who is called is one."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from punto.baccarat.table.effects import AlarmAcknowledged
@@ -146,3 +149,15 @@ def test_of_shoes_without_end_the_last_are_remembered():
     assert [mark.serial for mark in croupier.state.link.earlier] == [
         str(serial) for serial in range(49 - MOST_REMEMBERED, 49)
     ]
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_page_has_every_code_that_the_table_raises():
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "baccarat/table").glob("*.py"))
+    raised = set(re.findall(r'\.alarm\(\s*"(\w+)"', source))
+    page = (ROOT / "docs/reference/alarms.md").read_text(encoding="utf-8")
+
+    assert len(raised) > 12
+    assert [code for code in sorted(raised) if f"`{code}`" not in page] == []
