@@ -232,6 +232,6 @@ def _check_place(step: Step, where: str, shoes: tuple[tuple[Card, ...], ...], de
     if step.do == "ninth_copy" and with_surplus_copy(exact or shuffled("", 1, decks), step.at, decks) is None:
         most = max(Counter(exact or ()).values(), default=0)
         raise _WrongKeyError(
-            f"{where}do is 'ninth_copy': no card comes {decks} times in shoe {step.shoe} (the most is {most}), "
-            "so it has none too many: write the cards themselves, or fewer decks"
+            f"{where}do is 'ninth_copy', but no card comes {decks} times in shoe {step.shoe} (the most is {most}): "
+            "write the surplus card into the cards, or write fewer decks"
         )

@@ -57,7 +57,10 @@ def found(tmp_path, *rules: str, decks: int = 8) -> list[tuple[int, str]]:
 
 
 def never(rule: str, by: str, what_to_do: str = "move it above them") -> str:
-    return f"{rule} can never decide: earlier rules decide every coup that meets it, {by}: {what_to_do}, or leave it out"
+    return (
+        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: {what_to_do}, or leave "
+        "it out"
+    )
 
 
 def rule(name: str, when: str) -> str:
