@@ -236,7 +236,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         link = SensorsLink(health.connected, health.reason or "connected")
         if not self._accepted:
             link = SensorsLink(
-                online=False, reason="they are others than before, and a supervisor must accept them"
+                online=False, reason="a supervisor must accept these sensors, because others were used before"
             )
         if known is None or (known.online, known.reason) != (link.online, link.reason):
             await self._record(link)

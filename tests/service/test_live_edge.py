@@ -561,7 +561,8 @@ async def test_a_worker_that_dies_is_told_of_and_begun_again(tmp_path, mosquitto
             assert 0 <= told["again_in_seconds"] <= 0.5
             unavailable = [each for each in surveillance.of(EDGE) if each["unavailable"]]
             assert (
-                unavailable[0]["unavailable"] == "the process that computes them died and is being restarted"
+                unavailable[0]["unavailable"]
+                == "the process that computes the edges died and is being restarted"
             )
 
 

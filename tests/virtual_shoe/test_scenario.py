@@ -121,7 +121,7 @@ def test_each_kind_of_step():
         ),
         (
             'cards = ["AS AS KH"]\nsteps = [{ at = 3, do = "ninth_copy" }]',
-            "steps[1].do is 'ninth_copy': no card comes 8 times",
+            "steps[1].do is 'ninth_copy', but no card comes 8 times",
         ),
     ],
 )
