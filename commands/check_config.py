@@ -166,7 +166,7 @@ def _name_warnings(game: Game) -> Iterator[str]:
     if game.name in shipped_games() and game != load_game(game.name):
         yield (
             f"warning: {game.name} is the name of another game that ships with punto: "
-            "records and messages could not distinguish them"
+            "records and messages could not distinguish the two games"
         )
 
 

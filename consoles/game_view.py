@@ -316,7 +316,7 @@ class _Game:
         if self.hand.denied:
             return "NOBODY WON is logged: turn the key to RUN"
         meter = self.award is not None and self.award.payer == "meter"
-        return f"The award is logged: turn the key to RUN{', which takes it off the meter' if meter else ''}"
+        return f"The award is logged: turn the key to RUN{', which takes the award off the meter' if meter else ''}"
 
     def _before_the_start(self, refused: str | None) -> tuple[str, str]:
         if not leads_to(self.state.phase, StartGame):

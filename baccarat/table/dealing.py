@@ -244,7 +244,7 @@ def _read(turn: Turn, draw: Draw) -> Card | Doubt:
         return Doubt("unread", "the shoe could not read the card: key it")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
-        text = f"the shoe is only {draw.confidence}% sure of the card, less than {least}%: key it"
+        text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
         return Doubt("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
         text = (

@@ -235,7 +235,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
 
 def _hold(turn: Turn, reason: str) -> None:
     if any(stop.code == "held" for stop in turn.state.stops):
-        raise RefusedError("held", "play is already held, until a supervisor resumes it")
+        raise RefusedError("held", "play is already held: a supervisor must resume it")
     turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
 
 

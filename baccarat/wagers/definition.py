@@ -189,7 +189,7 @@ class Wager:
             )
         if self.progressive is not None and not metered:
             raise ValueError(
-                f"no rule of {self.name} pays from the meter: leave progressive out, or write such a rule"
+                f"progressive is given, but no rule of {self.name} pays from the meter: leave progressive out, or write such a rule"
             )
 
     @property

@@ -93,7 +93,7 @@ def read_scenario(name_or_path: str) -> Scenario:
             text = Path(name).read_text("utf-8")
     except FileNotFoundError as error:
         known = ", ".join(scenario_names())
-        raise ScenarioError(f"no scenario {name}: write a file's path, or one of {known}") from error
+        raise ScenarioError(f"there is no scenario {name}: write a file's path, or one of {known}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"cannot read the scenario {name}: {error}") from error
     return parse_scenario(text, name)
@@ -206,7 +206,7 @@ def _step(table: _Table) -> Step:
     if (at is None) == (after is None) or (do in ON_CARDS and at is None):
         wanted = "at" if do in ON_CARDS else "at or after"
         meaning = "the number of a card from 1" + ("" if do in ON_CARDS else ", or seconds from the start")
-        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} with it once ({meaning})")
+        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} exactly once ({meaning})")
     given: dict[str, Any] = {"shoe": table.whole("shoe", 1, 1_000_000)}
     keys = _KEYS.get(do, frozenset())
     if "seconds" in keys:

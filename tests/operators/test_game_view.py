@@ -150,7 +150,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*TO_JPH, "j-pot"),
             {},
             "key_to_run",
-            "The award is logged: turn the key to RUN, which takes it off the meter",
+            "The award is logged: turn the key to RUN, which takes the award off the meter",
         ),
         (
             (*TO_JPH, "j-pot", "turn run"),

@@ -460,7 +460,7 @@ async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on
                 await here.play(1)
                 await of_round(surveillance, 1)
 
-    reason = "9S cannot be removed: all 8 of it are already removed"
+    reason = "9S cannot be removed: all 8 copies are already removed"
     assert (message["unavailable"], message["positions"]) == (reason, [])
     told = [line for line in logged if line["event"] == "no edges"]
     assert [(line["log_level"], line["shoe"], line["round"], line["reason"]) for line in told] == [

@@ -77,7 +77,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         ),
         (
             lambda: replace(BONUS, progressive=METER),
-            "no rule of bonus pays from the meter: leave progressive out, or write such a rule",
+            "progressive is given, but no rule of bonus pays from the meter: leave progressive out, or write such a rule",
         ),
         (lambda: replace(METER, seed=-1), "seed must be 0 minor units or more, not -1"),
         (lambda: replace(METER, contribution="101%"), "contribution must be from 0% to 100%, not '101%'"),

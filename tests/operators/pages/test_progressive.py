@@ -203,7 +203,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await headline(page, "The key is in JPH: the supervisor presses J-POT")
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(Jpot("omar"))
-        await headline(page, "The award is logged: turn the key to RUN, which takes it off the meter")
+        await headline(page, "The award is logged: turn the key to RUN, which takes the award off the meter")
         assert await page.evaluate(GOLD) == ["Key to RUN"]
         await here.table.order(TurnKey(Key.RUN, "omar"))
 
@@ -343,7 +343,7 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await here.table.order(WagerVoided(4))
         await seat(page, 4, "Place again")
         await page.keyboard.press("3")
-        await said(page, "the sensor before this seat sees its wager")
+        await said(page, "this seat's sensor detects the wager")
         await expect(page.locator(".award-orders button:not([hidden])")).to_have_text(
             ["CONFIRM", "Sign the award", "NOBODY WON"]
         )
