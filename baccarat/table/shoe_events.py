@@ -163,7 +163,7 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
             code="records_lost",
             text=(
                 f"records {first} to {last} of the shoe never arrived, and the shoe no longer has them. A supervisor "
-                "must check the cards on the table, void the coup if the recorded cards are others, and resume play"
+                "must check the cards on the table, void the coup if they differ from the recorded cards, and resume play"
             ),
         )
     )

@@ -40,9 +40,7 @@ LOCKED_SECONDS: Final = 60.0
 
 _ORDER: Final = "swipe_card"
 _ACCEPTED: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
-_NOT_ACCEPTED: Final = CardAnswer(
-    "refused", "this is not the reader that was used before: a supervisor must accept it"
-)
+_NOT_ACCEPTED: Final = CardAnswer("refused", "this reader is not accepted: a supervisor must accept it")
 _UNKNOWN: Final = CardAnswer("refused", "this card has no owner, or its owner may not confirm an award")
 _NOT_AWAITED: Final = CardAnswer("refused", "no award waits for a card")
 _LOCKED: Final = CardAnswer(

@@ -404,7 +404,10 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
         (["SHOE", "--json"], "the game is missing: write --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
-        (["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"], "this file has only one shoe: remove --shoe"),
+        (
+            ["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"],
+            "this file has only one shoe: remove --shoe",
+        ),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tye", "--json"], "did you mean tie?"),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tie,", "--json"], "no wager ''"),
         (
