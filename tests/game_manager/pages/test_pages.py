@@ -232,7 +232,7 @@ async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_noth
 
         await page.get_by_role("button", name="Retire").click()
         await page.get_by_role("button", name="The game is taken off the floor").click()
-        await expect(page.locator("dialog")).to_contain_text("never opened again")
+        await expect(page.locator("dialog")).to_contain_text("can never be opened again")
         await approve(page, ANOTHER_EXECUTIVE)
         await confirm(page, "Retire the progressive")
         await expect(page.locator("#phase")).to_have_text("Retired for good.")
