@@ -220,7 +220,7 @@ EITHER = ["aquarius", "nexus"]
             "already_confirmed",
             "backed out at the Game Manager",
         ),
-        (["aquarius"], AQUARIUS_LOGGED, "Ann game_over", "key_in_jph", "turn it to RUN first"),
+        (["aquarius"], AQUARIUS_LOGGED, "Ann game_over", "key_in_jph", "turn the key to RUN first"),
         (
             ["aquarius"],
             ["Ann start_game", NOTHING_WON, "Omar turn_key jph"],
