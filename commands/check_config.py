@@ -73,9 +73,7 @@ def _summary(path: Path) -> Iterator[str]:
         read_house(path)
         yield f"house     {path}: a theme for a display's [display] house"
     else:
-        message = (
-            "this is not a table's configuration, which has [table], nor a display's, which has [display]"
-        )
+        message = "the file is not a configuration: a table's has [table], and a display's has [display]"
         raise ConfigError([Problem(message, str(path))])
 
 
@@ -172,7 +170,7 @@ def _name_warnings(game: Game) -> Iterator[str]:
     if game.name in shipped_games() and game != load_game(game.name):
         yield (
             f"warning: {game.name} is the name of another game that ships with punto: "
-            "records and messages could not distinguish them"
+            "records and messages could not distinguish the two games"
         )
 
 
@@ -201,8 +199,9 @@ def _remedy(name: str) -> str:
         return ": compare its pays (`punto odds`) with its sheet, and correct the game file"
     bases = " and ".join(beside.split("+"))
     return (
-        f": a seat with wagers on {bases} wins {wager} with either. No sheet forbids it: make a house rule against it, set high "
-        "minimums, or watch such seats (docs/explanation/progressive.md, A seat with both base wagers)"
+        f": a seat with wagers on {bases} wins {wager} if either of them wins. No sheet forbids these wagers: make a house "
+        "rule against them, set high minimums, or watch such seats (docs/explanation/progressive.md, A seat with both base "
+        "wagers)"
     )
 
 
@@ -210,7 +209,7 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
     """Valid settings that are likely to cause problems."""
     if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
         yield (
-            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
+            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: the port may belong to another device "
             "after the next restart"
         )
     yield from _folder_warnings(config)
@@ -223,8 +222,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         for wager in config.game.wagers:
             if wager.progressive is not None:
                 yield (
-                    f"warning: {wager.name} pays from a meter, but the table has none: write [progressive], or its awards are "
-                    "settled without any books"
+                    f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without it, awards are "
+                    "settled without books"
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
@@ -261,7 +260,7 @@ def _key_warnings(keypad: KeypadConfig) -> Iterator[str]:
 def _accounts_warnings(accounts: AccountsConfig | None) -> Iterator[str]:
     if accounts is None:
         yield (
-            "warning: without accounts, there are no supervisor's orders, such as a shoe change: write [accounts]"
+            "warning: without accounts, nobody can give a supervisor's order, such as a shoe change: write [accounts]"
         )
     elif not accounts.path.is_file():
         yield f"warning: accounts.path {accounts.path} does not exist: make an account with `punto operators`"

@@ -154,9 +154,7 @@ def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
         shoe = of_coups(_simulated(source, name, args.number), game, name, _cards_of_a_row)
         return shoe if args.number is None else replace(shoe, name=f"shoe {args.number} of {shoe.name}")
     if args.number is not None:
-        raise ConfigError(
-            [Problem("--shoe is for a record, but this file has only one shoe: remove it", name)]
-        )
+        raise ConfigError([Problem("this file has only one shoe: remove --shoe", name)])
     return of_coups(enumerate(chain([first] * bool(first), source), 1), game, name, _cards_of)
 
 

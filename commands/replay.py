@@ -57,8 +57,8 @@ def print_proof(found: Replayed, noted: list[Head]) -> None:
     """Print what a replay without a difference proves, and what it cannot prove."""
     if found.reworded:
         print(
-            f"{found.reworded} incidents have other texts than this program's: {' and '.join(found.versions)} wrote them, and "
-            "only a replay by that program can check them"
+            f"the texts of {found.reworded} incidents differ from this program's. {' and '.join(found.versions)} wrote them, "
+            "and only a replay by the same version can check them"
         )
     if noted:
         print(f"the inputs up to {max(noted).seq} match the noted hash")

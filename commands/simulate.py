@@ -236,8 +236,8 @@ def _too_sure(name: str, edge: Estimate, error: float) -> Iterator[str]:
     if edge.standard_error is not None and edge.standard_error < error / 2:
         sigmas = Estimate(edge.simulated, error, edge.exact).sigmas
         yield (
-            f"\n{name}: its sigmas are not reliable: the rare awards that make most of its variance have come too seldom. With "
-            f"the exact variance, its standard error is {100 * error:.6f}%, and its deviation {sigmas:+.2f} sigmas"
+            f"\n{name}: the sigmas are not reliable, because the rare awards that make most of the variance have come too "
+            f"seldom. With the exact variance, the standard error is {100 * error:.6f}%, and the deviation {sigmas:+.2f} sigmas"
         )
 
 

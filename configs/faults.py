@@ -31,11 +31,11 @@ _JSON: Final = {
     "Expecting property name": "a key in double quotes is missing",
     "Expecting ',' delimiter": "a comma or a closing bracket is missing",
     "Expecting ':' delimiter": "a colon is missing",
-    "Illegal trailing comma": "a comma is too many",
+    "Illegal trailing comma": "there is a comma too many",
     "Extra data": "there is more after the value",
-    "Unterminated string": "the closing quote is missing of the text",
+    "Unterminated string": "the closing quote of a text is missing",
     "Invalid control character": "a control character must be written as an escape such as \\n",
-    "Invalid \\": "a backslash begins no escape: write two for one",
+    "Invalid \\": "a backslash does not begin an escape: write two backslashes for one",
 }
 _ALL_SAID: Final = {"missing", "extra_forbidden", "string_too_long"}
 

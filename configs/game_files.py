@@ -159,8 +159,8 @@ def _no_win(rule: Rule) -> str | None:
     if returned == 1:
         return f'"{rule.pays}" returns the stake and nothing more: write "push"'
     return (
-        f'"{rule.pays}" returns less than the stake, so it is not a win: write "push" to return the whole '
-        'stake, "lose" to return nothing; a part of it cannot be returned'
+        f'"{rule.pays}" returns only a part of the stake, which is not possible: write "push" to return the whole '
+        'stake, or "lose" to return nothing'
     )
 
 

@@ -316,7 +316,7 @@ class _Game:
         if self.hand.denied:
             return "NOBODY WON is logged: turn the key to RUN"
         meter = self.award is not None and self.award.payer == "meter"
-        return f"The award is logged: turn the key to RUN{', which takes it off the meter' if meter else ''}"
+        return f"The award is logged: turn the key to RUN{', which takes the award off the meter' if meter else ''}"
 
     def _before_the_start(self, refused: str | None) -> tuple[str, str]:
         if not leads_to(self.state.phase, StartGame):
@@ -339,7 +339,7 @@ class _Game:
     def _deal(self) -> str:
         hand, settings = self.hand, self.settings
         lying = [seat for seat in hand.spent if seat not in hand.wagers]
-        back = f"Give back what lies at {_named(lying)}: it is in no game. " if lying else ""
+        back = f"Return the wagers at {_named(lying)}: they are in no game. " if lying else ""
         if not hand.wagers:
             return f"{back}No progressive wager is in this game: deal the hand"
         before = [
@@ -360,8 +360,8 @@ class _Game:
         pays = won.rule if rule is None else rule.pays
         if not won.certain and not hand.selected:
             who = f"of {seats}, if its" if len(won.seats) == 1 else f"of each of {seats} whose"
-            none = f"if none did, {_NONE_DID[kind]}"
-            return "hand_buttons", f"{pays}: press the hand button {who} Player or Banker wager won; {none}"
+            none = f"If no such wager won, {_NONE_DID[kind]}"
+            return "hand_buttons", f"{pays}: press the hand button {who} Player or Banker wager won. {none}"
         if won.certain and hand.selected != won.seats:
             return "hand_buttons", f"{pays}: press the hand button of {seats}"
         if hand.dealer_confirms:

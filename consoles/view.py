@@ -382,7 +382,7 @@ def _at_the_shoe(state: TableState) -> Prompt:
 
 def _how_betting_closes(state: TableState) -> str:
     if state.settings.betting_closes == "order":
-        return "Place your wagers; close betting when all have"
+        return "Place your wagers; close betting when all are placed"
     return "Place your wagers; the first card closes betting"
 
 

@@ -57,7 +57,7 @@ LONGEST_REQUEST: Final = 4096
 """Bytes: several times as many as the longest request has."""
 _TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what its schema says"
 _TOO_FAST: Final = (
-    "too many requests in a short time: wait some seconds; the next ones are not answered until then"
+    "too many requests in a short time: wait some seconds. Until then, requests are not answered"
 )
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 

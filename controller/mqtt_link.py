@@ -294,5 +294,5 @@ def _advice_on(error: BaseException) -> dict[str, str]:
         return {}
     return {
         "hint": "the broker refuses this user: set username and password_file in [mqtt], and add the user to the "
-        "broker's password file (mosquitto_passwd) and ACL"
+        "broker's password file (mosquitto_passwd) and to its ACL"
     }

@@ -116,12 +116,12 @@ def _read_logo(file: TomlFile, logo: Path) -> Logo:
     try:
         picture = logo.read_bytes()
     except OSError as error:
-        message = f"cannot read {logo}: {error.strerror}; it is looked for beside the theme's file"
+        message = f"cannot read {logo}: {error.strerror}. The logo must be beside the theme's file"
         raise _no_logo(file, message) from None
     if len(picture) > LARGEST_LOGO:
         raise _no_logo(file, f"{logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most")
     if beginning not in picture[:1000]:
-        raise _no_logo(file, f"{logo.name} is not what its name says, {media_type}")
+        raise _no_logo(file, f"{logo.name} is not a picture of the type that its name gives, {media_type}")
     return Logo(media_type, picture)
 
 

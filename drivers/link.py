@@ -131,7 +131,7 @@ class Link(Generic[AnyFrame]):
             return f"no sign of life for {SILENCE_SECONDS} s: check the {device}'s power and its cable"
         if versions:
             return (
-                f"the {device} uses version {counted.version_seen} of the link and this host version "
+                f"the {device} uses version {counted.version_seen} of the link, but this host uses version "
                 f"{self._seal.version}: {_OTHER_VERSION[self._seal.version]}"
             )
         if unsealed:

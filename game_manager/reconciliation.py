@@ -166,7 +166,8 @@ class _Expected:
             number += 1
             if posting.number != number:
                 yield Difference(
-                    input=posting.input, text=f"posting {posting.number} is in the place of {number}"
+                    input=posting.input,
+                    text=f"posting {posting.number} was found where posting {number} belongs",
                 )
                 number = posting.number
             moved = posting.moved
@@ -176,13 +177,13 @@ class _Expected:
             if posting.cause in checked and (must is None or _told(must) != _told(moved)):
                 yield Difference(
                     input=posting.input,
-                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, but by the rest of the record it is "
+                    text=f"the ledger has a {posting.cause} of {exact(_sum(moved))}, but the rest of the record gives "
                     f"{'none' if must is None else exact(_sum(must))}",
                 )
         for (input_, cause), must in left.items():
             yield Difference(
                 input=input_,
-                text=f"the ledger has no {cause} here, but by the rest of the record it is {exact(_sum(must))}",
+                text=f"the ledger has no {cause} here, but the rest of the record gives {exact(_sum(must))}",
             )
 
 
@@ -218,7 +219,7 @@ def _coins(record: Record, name: str, span: Span, day: date, timeline: list[tupl
 
 def _todo(difference: int) -> str:
     if not difference:
-        return "Nothing: the count equals the amount that the record says was taken."
+        return "There is nothing to do: the count equals the amount taken on the record."
     missing = difference < 0
     cause = (
         "a wager on a sensor was counted into the meter but not taken, or coins were lost on the way"

@@ -303,10 +303,10 @@ def opened(path: Path) -> Iterator[Record]:
         try:
             if not schema.is_complete(connection):
                 raise schema.RecordError(
-                    f"{path} was begun by an earlier version: start the service with it once before you report on it"
+                    f"an earlier version began the record {path}: start the service with this record once, then make the report"
                 )
             yield Record(connection)
         except ValidationError as error:
             raise schema.RecordError(
-                f"{path} has an entry that the service did not write: find with `punto replay` where it was changed"
+                f"{path} has an entry that the service did not write: run `punto replay` to find the change"
             ) from error

@@ -350,7 +350,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
                 await asyncio.to_thread(lambda: take(slip(page, house.encoding)))
             except PrinterError as error:
                 raise HTTPException(
-                    503, f"{error}; some of it may be on paper, so the next print is a copy"
+                    503, f"{error}; a part of the slip may be on paper, so the next print is a copy"
                 ) from None
         return Response(status_code=204)
 

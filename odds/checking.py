@@ -40,7 +40,7 @@ def never_deciding(game: Game) -> list[tuple[int, Fault]]:
     for (number, place, value, _), (count,) in zip(narrowed, alone, strict=True):
         if not count:
             rule = game.wagers[number].rules[place]
-            message = f"no coup can meet {rule.name} with {value}: take it out of the list"
+            message = f"no coup can meet {rule.name} with {value}: remove {value} from the list"
             found.append((number, Fault(place, message)))
     found += _never_won(game, deciding)
     return sorted(found, key=lambda each: (each[0], each[1].rule or 0))

@@ -60,7 +60,7 @@ class Composition:
             place = _PLACE[card]
             if not counts[place]:
                 raise CompositionError(
-                    f"{card} cannot be removed: all {self.counts[place]} of it are already removed"
+                    f"{card} cannot be removed: all {self.counts[place]} copies are already removed"
                 )
             counts[place] -= 1
         return Composition(tuple(counts))

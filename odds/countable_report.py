@@ -79,7 +79,7 @@ def _how_often(study: Study) -> Iterator[str]:
 
 
 def _how_much(study: Study) -> Iterator[str]:
-    yield "The value of that: one unit on each favourable coup"
+    yield "The value of one unit on each favourable coup"
     yield from _aligned(
         "|units won|units won|standard deviation|desirability",
         "wager|a shoe|in 100 coups|a shoe, units|index",
@@ -126,16 +126,16 @@ def _one_card_less(study: Study) -> Iterator[str]:
 
 def _notes(study: Study) -> Iterator[str]:
     threshold = f"{float(100 * study.threshold):g}%"
-    yield f"Favourable: the players' edge, exact in the unseen cards, is above {threshold}. ± is one standard error."
+    yield f"A coup is favourable if the players' exact edge over the unseen cards is above {threshold}. ± is one standard error."
     if study.threshold:
         yield "At --threshold 0% units won are the most that any counting system could win with one unit a coup."
     else:
         yield "A count of the cards has less information than the cards: no counting system wins more with one unit a coup."
-    yield "Earliest: the most cards in the shoe before a favourable coup. 100 coups: dealt, most of them without a wager."
+    yield "Earliest is the most cards left before a favourable coup. The 100 coups include those without a wager."
     yield "Desirability index: 100 x the units won in 100 coups / their standard deviation. Counters at blackjack look for 6.6 or"
     yield "more. Its square (SCORE) ranks games by what one bankroll earns at one risk of ruin."
     if any(max(map(abs, each.gains)) < NOTHING for each in study.removals):
-        yield "0 for every rank: a single removed card has no effect; uneven numbers of ranks do."
+        yield "0 for every rank means that a single removed card has no effect; uneven numbers of ranks have one."
     beside = [wager.name for wager in study.game.wagers if wager.requires_base != "none"]
     if beside:
         yield f"Needs a base wager, whose cost is not in these figures: {', '.join(beside)}."

@@ -91,7 +91,7 @@ REFUSED: Final = procedure.with_own(
             **dict.fromkeys((HandButton, NobodyWon, Jpot), procedure.ALREADY_CONFIRMED),
             GameOver: (
                 "key_in_jph",
-                "the key is in JPH and the meter is not adjusted yet: a supervisor must turn it to RUN first",
+                "the key is in JPH and the meter is not adjusted yet: a supervisor must turn the key to RUN first",
             ),
         },
         ADJUSTED: {Jpot: procedure.ALREADY_CONFIRMED},

@@ -98,7 +98,7 @@ def book(turn: Turn, event: BookAward) -> None:
     award = next((each for each in turn.state.locked if each.table == event.table), None)
     if award is None:
         raise RefusedError(
-            "nothing_locked", f"there is no logged award at {event.table} that still needs the meter adjusted"
+            "nothing_locked", f"no logged award at {event.table} waits for the meter's adjustment"
         )
     _book(turn, award)
 
@@ -121,7 +121,7 @@ def back_out(turn: Turn, event: BackOut) -> None:
     if award is None:
         raise RefusedError(
             "unknown_award",
-            f"award {event.award} is not among the awards kept here: make an adjustment that names it in its reason",
+            f"award {event.award} is not one of the last awards, which can be backed out: make a manual adjustment, and name the award in its reason",
         )
     if award.state is AwardState.BACKED_OUT:
         raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")
@@ -129,7 +129,7 @@ def back_out(turn: Turn, event: BackOut) -> None:
         raise RefusedError(
             "not_booked",
             f"award {award.id} is logged and the meter is not adjusted yet: turn the key at {award.table} to "
-            "RUN, and then back it out",
+            "RUN, then back out the award",
         )
     refuse_unreasoned(event.reason)
     put = amount(award.amount)

@@ -52,8 +52,8 @@ def parts_per_million(text: str) -> int:
     parts = round(exact)
     if parts != exact:
         raise ValueError(
-            f"{text!r} is finer than a part per million, and a share of a wager would have to be rounded: "
-            f'write at most four decimals, such as "{parts // 10_000}.{parts % 10_000:04}%"'
+            f"{text!r} has more than four decimals, so a share of a wager would have to be rounded: "
+            f'write at most four, such as "{parts // 10_000}.{parts % 10_000:04}%"'
         )
     return parts
 

@@ -120,11 +120,13 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
     if event.cause not in _AGAINST:
         raise RefusedError(
             "not_a_cause",
-            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery "
-            "of seed or retirement, and up by an increase; an award and a retirement have their own orders",
+            f"a manual adjustment cannot have the cause {event.cause}: write increase, malfunction, over_limit or "
+            "recovery_of_seed. An award and a retirement have their own orders",
         )
     if event.amount <= 0:
-        raise RefusedError("no_amount", "the amount must be above 0; the cause sets the direction")
+        raise RefusedError(
+            "no_amount", "the amount must be above 0: the cause says whether it is added or taken off"
+        )
     if event.amount + whole(turn.state.ledger.primary + turn.state.ledger.overflow) > MOST:
         raise RefusedError("too_much", f"a meter holds at most {written(MOST)}: enter a smaller amount")
     refuse_unreasoned(event.reason)
@@ -136,13 +138,13 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
     if moved > turn.state.available:
         raise RefusedError(
             "more_than_meter",
-            f"the meter holds {written(whole(turn.state.available))} that is not reserved for an award: "
-            "take off at most that",
+            f"only {written(whole(turn.state.available))} of the meter is not reserved for an award: take off at most "
+            "this amount",
         )
     if event.cause is Cause.RECOVERY_OF_SEED and moved > turn.state.ledger.seed_money:
         raise RefusedError(
             "more_than_seed",
-            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover at most that",
+            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover at most this amount",
         )
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
@@ -188,8 +190,8 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     ):
         raise RefusedError(
             "another_progressive",
-            f"{before.progressive} is for {before.wager.name} of {before.tables[0].game}, and its pay table "
-            "is part of it: retire it and open another",
+            f"the wager, the pay table and the game of {before.progressive} cannot change: retire "
+            f"{before.progressive}, and open another progressive",
         )
     if after.display_limit is not None and after.display_limit < turn.state.shown:
         raise RefusedError(

@@ -99,7 +99,7 @@ TRANSITIONS: Final[Transitions] = {
 _STARTED: Final[dict[type, Refusal]] = {
     game_events.WagerPlaced: (
         "after_start",
-        "the game is already started: a wager placed now does not count, return it until the next round",
+        "the game is already started: return this wager, because it does not count",
     ),
     game_events.StartGame: ("already_started", "this game is already started: end it before the next"),
 }
@@ -390,7 +390,7 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
     if won.certain:
         raise RefusedError(
             "cards_say",
-            f"the base wagers are on the record, so the cards say who won: the hand of seat {_and(won.seats)}; "
+            f"the recorded base wagers and the cards show that seat {_and(won.seats)} won: "
             "have the award confirmed, or correct the round",
         )
     if hand.awarded is not None:
@@ -437,8 +437,8 @@ def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
             "award_unconfirmed",
             f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm it"
             if seats
-            else f"the hand can have won {won.rule} for seat {_and(won.seats)}: press the hand button of each seat "
-            f"whose Player or Banker wager won, and have the award confirmed; if none did, {system}",
+            else f"seat {_and(won.seats)} can have won {won.rule}: press the hand button of each seat whose Player or "
+            f"Banker wager won, and have the award confirmed. If no such wager won, {system}",
         )
     return hand.but(selected=()), events.EndRound(hand.table, hand.round)
 

@@ -124,7 +124,7 @@ class Settings:
                 "the meter could not start"
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
-            raise ValueError("executive_from is for cards, but Aquarius uses a key: leave it out")
+            raise ValueError("executive_from is for cards, but Aquarius uses a key: leave executive_from out")
         self._check_supervisor_from()
         self._check_stake()
 
@@ -146,8 +146,8 @@ class Settings:
             return
         if self.fixed_awards == "meter":
             raise ValueError(
-                "supervisor_from is for awards that the tray pays, but here the meter pays them all, which a "
-                'supervisor confirms: leave it out, or write fixed_awards = "tray"'
+                "supervisor_from is for awards that the tray pays, but here the meter pays all awards: leave "
+                'supervisor_from out, or write fixed_awards = "tray"'
             )
         if self.executive_from is not None and self.supervisor_from > self.executive_from:
             raise ValueError(
@@ -267,7 +267,7 @@ def _on_contribution(settings: Settings) -> Iterator[Advice]:
     if settings.fixed_awards == "meter" and settings.contribution_rate < _GROWS_FROM:
         yield Advice(
             "contribution_low",
-            f"all awards are paid from the meter, and it takes in {settings.contribution} of each wager",
+            f"the meter pays all awards, and takes in {settings.contribution} of each wager",
             RUNNING_DRY,
         )
     if settings.fixed_awards == "tray" and Fraction(settings.contribution_rate, 1_000_000) > own.rate:

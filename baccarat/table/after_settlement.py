@@ -113,7 +113,7 @@ def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
     for card in coup.cards:
         others.append(card)
         if others.count(card) > turn.state.settings.game.decks:
-            raise RefusedError("surplus_copy", f"every {card} that the shoe held has already come")
+            raise RefusedError("surplus_copy", f"all copies of {card} have already left the shoe")
 
 
 def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right: RoundRecord) -> None:

@@ -90,7 +90,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "a card that went to neither hand had already come as often as the shoe holds it: check the shoe's cards",
+            "all copies of a card that went to neither hand had already left the shoe: check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.emit(effects.CardHeld(card, why, turn.state.round))
@@ -244,10 +244,12 @@ def _read(turn: Turn, draw: Draw) -> Card | Doubt:
         return Doubt("unread", "the shoe could not read the card: key it")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
-        text = f"the shoe is only {draw.confidence}% sure of the card, less than {least}%: key it"
+        text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
         return Doubt("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
-        text = "the shoe read a card that has already come as often as the shoe holds it: a supervisor must see it"
+        text = (
+            "the shoe read a card of which all copies have already left the shoe: a supervisor must check it"
+        )
         return Doubt("surplus_copy", text, draw.card, draw.confidence)
     return draw.card
 
@@ -412,7 +414,7 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
     turn.stop(
         Stop(
             code="overdraw",
-            text="a card left the shoe that was not called for: a supervisor must see it and resume play",
+            text="a card that was not called for left the shoe: a supervisor must check the card and resume play",
             overdrawn=draw,
             of_the_shoe=False,
         )

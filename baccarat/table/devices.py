@@ -30,7 +30,7 @@ def on_device(turn: Turn, event: DeviceHeard) -> None:
     name, serial = _NAMES[event.device], event.serial
     wanted = getattr(turn.state.settings, f"{event.device}_serial")
     if serial is None:
-        text = f"what is connected as the {name} does not have the enrolled key: look at what is at the end of its cable"
+        text = f"the device that is connected as the {name} does not have the enrolled key: check which device it is"
         turn.alarm(alarm_code(event.device), text)
     elif serial in {known.accepted, wanted} or {known.accepted, wanted} == {None}:
         _accept(turn, known, serial)
@@ -42,7 +42,7 @@ def on_device(turn: Turn, event: DeviceHeard) -> None:
         )
         _know(turn, replace(known, offered=serial))
         text = (
-            f"the {name} is {serial}, and {before}: a supervisor must accept it; until then it does nothing"
+            f"the {name} is {serial}, and {before}: a supervisor must accept {serial} before it can be used"
         )
         turn.alarm(alarm_code(event.device), text)
 
@@ -59,7 +59,8 @@ def accept_device(turn: Turn, serial: str) -> None:
             return
     waiting = " and ".join(each.offered for each in turn.state.devices if each.offered is not None)
     raise RefusedError(
-        "no_device_offered", f"no device {serial} waits to be accepted; there waits {waiting or 'none'}"
+        "no_device_offered",
+        f"no device {serial} waits to be accepted; devices that wait: {waiting or 'none'}",
     )
 
 

@@ -115,15 +115,15 @@ def _key(turn: Turn, order: kinds.KeyCard) -> None:
     if state.doubt is None and state.settings.cards != "keyed" and not state.keyed_for_shoe:
         raise RefusedError(
             "no_card_awaited",
-            "no card is awaited: the shoe reads the cards. Key a card only if the shoe could not read it or, "
-            "while the shoe is offline, to end the hand being dealt",
+            "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not read it, or "
+            "to end a hand while the shoe is offline",
         )
     _refuse_another_place(state, order)
     if dealing.surplus(turn, card):
         raise RefusedError(
             "surplus_copy",
-            f"{card} has already come {state.settings.game.decks} times, as often as the shoe holds it: key "
-            "the card on the table, correct an earlier misread, or void the coup",
+            f"all copies of {card} ({state.settings.game.decks}) have already left the shoe: key the card on the "
+            "table, correct an earlier misread, or void the coup",
         )
     turn.change(doubt=None)
     if state.keyed_for_shoe and state.doubt is None:
@@ -158,7 +158,7 @@ def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
     if following is not None and order.position not in {None, following}:
         raise RefusedError(
             "wrong_position",
-            f"this is keyed as {_place(order.position)} and the next is {_place(following)}: check which "
+            f"this card is keyed as {_place(order.position)}, but the next is {_place(following)}: check which "
             "cards the table has before you key another",
         )
 
@@ -177,7 +177,7 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
             return  # a refusal would disclose the card
         raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
     if dealing.surplus(turn, order.card):
-        raise RefusedError("surplus_copy", f"every {order.card} that the shoe held has already come")
+        raise RefusedError("surplus_copy", f"all copies of {order.card} have already left the shoe")
     corrected = corrected_coup(turn.state, order)
     side = coup.side_of(order.position - 1)
     correct_keyed(turn, turn.state.round, corrected.cards)
@@ -220,12 +220,12 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
         # The error names the other cards, which may be hidden.
         why = "more cards were dealt than the coup would have had" if state.face_down else str(error)
         raise RefusedError(
-            "cards_disagree", f"with {order.card} there {why}: void the coup instead"
+            "cards_disagree", f"if card {order.position} is {order.card}, {why}: void the coup instead"
         ) from error
     if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
-            f"with {order.card} there the coup is over, but one more card has left the shoe: void the coup instead",
+            f"if card {order.position} is {order.card}, the coup is over, but one more card has left the shoe: void the coup instead",
         )
     return corrected
 
@@ -235,7 +235,7 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
 
 def _hold(turn: Turn, reason: str) -> None:
     if any(stop.code == "held" for stop in turn.state.stops):
-        raise RefusedError("held", "play is already held, until a supervisor resumes it")
+        raise RefusedError("held", "play is already held: a supervisor must resume it")
     turn.stop(Stop(code="held", text=f"play is held: {reason}", of_the_shoe=False))
 
 
@@ -246,7 +246,7 @@ def _resume(turn: Turn, reason: str) -> None:
         turn.say(PlayResumed(reason))
         return
     if not stops:
-        raise RefusedError("not_stopped", "no stop can be resumed now")
+        raise RefusedError("not_stopped", "there is no stop that resuming play would end")
     turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
     turn.say(PlayResumed(reason))
     for stop in stops:
@@ -260,7 +260,7 @@ def _acknowledge(turn: Turn, number: int) -> None:
     if found is None:
         raise RefusedError(
             "no_such_alarm",
-            f"alarm {number} does not stand: it was acknowledged, or came again under another number",
+            f"there is no alarm {number} now: it was acknowledged, or was raised again under another number",
         )
     turn.change(alarms=tuple(each for each in turn.state.alarms if each is not found))
     turn.say(AlarmAcknowledged(number, found.code))
@@ -294,7 +294,7 @@ def on_access(turn: Turn, event: events.Access) -> None:
     if isinstance(event, events.AccessRefused) and event.code == events.CARD_GUESSING:
         turn.alarm(
             "card_guessing",
-            "the card reader is locked after too many cards that it refused: find out who tried",
+            "the card reader is locked, because it refused too many cards: find out who swiped them",
         )
 
 
@@ -303,13 +303,13 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
     if isinstance(event, events.RecordDiffers):
         turn.alarm(
             "record_differs",
-            f"{event.found}: the record was damaged or changed by another program; keep a copy of it, run "
+            f"{event.found}: the record was damaged, or another program changed it. Keep a copy of the record, run "
             "`punto replay`, and compare the meter and the last rounds with surveillance",
         )
     if isinstance(event, events.Flooded):
         turn.alarm(
             "flood",
-            f"{event.who} asked too often: {event.requests} requests within {event.seconds} s were refused; see what asks there",
+            f"{event.who} sent too many requests: {event.requests} of them were refused within {event.seconds} s. Find out what sends them",
         )
 
 
@@ -371,7 +371,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
         raise RefusedError(
             "simulation_differs",
-            f"this record is of {record}, but the configuration is of {configuration}: give it a record of its own",
+            f"this record is of {record}, but the configuration is of {configuration}: give each its own record",
         )
     if event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:

@@ -178,7 +178,10 @@ def what_waits(state: TableState) -> str:
     what = f"the award of {seats}, {pays}, is not complete"
     if not won.certain and procedure.step.value == "settling":
         what = f"{seats} can have won {pays}"
-    return f"the next hand waits: {what}: {_completes(procedure, certain=won.certain)}; or a supervisor resumes play without it"
+    return (
+        f"the next hand waits, because {what}: {_completes(procedure, certain=won.certain)}; or have a supervisor resume play "
+        "without the award"
+    )
 
 
 def _completes(procedure: aquarius.State | nexus.State, *, certain: bool) -> str:
@@ -186,9 +189,11 @@ def _completes(procedure: aquarius.State | nexus.State, *, certain: bool) -> str
     match procedure.step.value:
         case "settling":
             confirm = (
-                "the key to JPH, J-POT and the key to RUN" if keyed else "CONFIRM and a card or a signature"
+                "turn the key to JPH, press J-POT and turn the key to RUN"
+                if keyed
+                else "press CONFIRM, and swipe a card or sign"
             )
-            return f"hand buttons, then {confirm}" + ("" if certain else "; or NOBODY WON")
+            return f"press the hand buttons, then {confirm}" + ("" if certain else "; or confirm NOBODY WON")
         case "confirmed":
             return "swipe a card, or sign"
         case _:
@@ -296,9 +301,9 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if _is_played(progressive) or progressive.books.phase is not BooksPhase.OPEN:
         turn.alarm(
             "progressive_not_corrected",
-            f"round {round_} was corrected after the next game of the progressive was started, or the meter "
-            "retired, so no award of it can be confirmed or taken back at the table: if one is due or was wrong, "
-            "resolve it at the Game Manager",
+            f"round {round_} was corrected too late to confirm or take back its award at the table: the next game of "
+            "the progressive was already started, or the meter was retired. If an award is due or was wrong, resolve it "
+            "at the Game Manager",
         )
         return
     decided = game_events.HandDecided()
@@ -309,8 +314,8 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if hand.astray:
         turn.alarm(
             "award_astray",
-            f"an award of round {hand.round} is booked, but its corrected cards give no award, another one "
-            "or another seat's: have it backed out at the Game Manager, and then confirm the award that is due",
+            f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
+            "Manager, and then confirm the award that is due, if any",
         )
 
 
@@ -356,7 +361,7 @@ def _leave_out(
         reasons = "; ".join(f"seat {seat}: {refusal}" for seat, refusal in refusals.items())
         turn.alarm(
             LEFT_OUT,
-            f"progressive wagers are not in the game of round {event.round}, return them: {reasons}",
+            f"return the progressive wagers that are not in the game of round {event.round}: {reasons}",
         )
     if event.seats is None:
         return event
@@ -384,7 +389,7 @@ def _handled(
         return machine.state, orders
     raise RefusedError(
         "other_procedure",
-        f"this table's progressive uses {procedure.kind.title()}, which does not have this",
+        f"this table's progressive uses {procedure.kind.title()}, which does not have this order",
     )
 
 
@@ -434,9 +439,9 @@ def _refuse_unknown(state: TableState, progressive: str) -> None:
     if progressive not in known:
         raise RefusedError(
             "unknown_progressive",
-            f"this table does not have a progressive {progressive[:60]}, now or before: it is {' or '.join(known)}"
+            f"this table never had a progressive {progressive[:60]}: write {' or '.join(known)}"
             if known
-            else "this table does not have a progressive and never had one",
+            else "this table never had a progressive",
         )
 
 
@@ -464,6 +469,6 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
     if state.phase is Phase.DEALING and begun and not _is_played(progressive):
         raise RefusedError(
             "hand_has_begun",
-            "a card of this hand has already been dealt, so the progressive wagers on the table are not in "
-            "it: return them or leave them for the next",
+            "a card of this hand has already been dealt, so the progressive wagers on the table are not in its "
+            "game: return them, or leave them for the next hand",
         )

@@ -17,7 +17,7 @@ from punto.baccarat.table.turn import RefusedError, Turn
 _SAID: Final[Mapping[str, str]] = {
     "missing": "no wager sensor answers at {}: check its cable; wagers there cannot be in a game",
     "doubled": "two wager sensors answer at {}: remove one from the chain; wagers there cannot be in a game",
-    "stuck": "a wager that has had its game is still detected at {}: remove it, or have the sensor checked",
+    "stuck": "a wager of an earlier game is still detected at {}: remove it, or have the sensor checked",
     "unassigned": "a wager sensor answers at {}, which has no seat set: wagers on it do not count",
 }
 
@@ -61,8 +61,8 @@ def refuse_unlatched(state: TableState, event: StartGame) -> None:
         raise RefusedError("sensors_lost", f"the wager sensors do not answer: {state.sensors.reason}")
     raise RefusedError(
         "start_unconfirmed",
-        "the wager sensors did not confirm START GAME, so no wager counts and the game is not started: have "
-        "the wagers on them lifted and placed again, then press it again",
+        "the wager sensors did not confirm START GAME, so the game is not started and no wager counts. Have the "
+        "wagers on the sensors lifted and placed again, then press START GAME again",
     )
 
 

@@ -101,6 +101,6 @@ class Settings:
             )
         if linked.game != self.game.name or self.progressive.wager not in self.game.wagers:
             raise ValueError(
-                f"{self.game.title} is not the game of the progressive {self.progressive.progressive}, which "
-                f"pays {self.progressive.wager.title} of {linked.game}: a meter is for one game only (sheet 000)"
+                f"the progressive {self.progressive.progressive} is for {self.progressive.wager.title} of {linked.game}, "
+                f"but the table plays {self.game.title}: a meter is for one game only (sheet 000)"
             )

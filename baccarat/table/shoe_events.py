@@ -162,8 +162,8 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
         Stop(
             code="records_lost",
             text=(
-                f"the shoe no longer has its records {first} to {last}, which never arrived: a supervisor "
-                "must check which cards are on the table, void the coup if they do not agree, and resume play"
+                f"records {first} to {last} of the shoe never arrived, and the shoe no longer has them. A supervisor "
+                "must check the cards on the table, void the coup if they differ from the recorded cards, and resume play"
             ),
         )
     )
@@ -180,9 +180,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     if event.record < expected:
         return  # sent again: the same record was handled before
     if event.record > expected:
-        turn.alarm(
-            "record_gap", f"record {event.record} came where {expected} was expected; it was not taken"
-        )
+        turn.alarm("record_gap", f"record {event.record} came instead of record {expected}; it was not taken")
         return
     turn.change_link(taken=event.record)
     if event.record >= turn.state.link.late_before:
@@ -225,7 +223,7 @@ def _compare_with_keyed(
             code="keyed_otherwise",
             text=(
                 f"card {keyed.position} of round {keyed.round} was keyed while the shoe was offline, but the "
-                f"shoe has read another{'' if hidden else f': keyed {keyed.card}, read {card}'}. A "
+                f"shoe has read another card{'' if hidden else f': keyed {keyed.card}, read {card}'}. A "
                 "supervisor must check the cards, correct the hand or void it if it is wrong, and resume play"
             ),
         )
@@ -247,6 +245,6 @@ def _on_lid(turn: Turn, *, is_open: bool) -> None:
 def _on_trouble(turn: Turn, code: str, text: str) -> None:
     """Stop play if a shoe is in play; otherwise the lid, a card or an error does not affect a coup."""
     if turn.state.phase in AT_PLAY and not turn.state.shoe_over:
-        turn.stop(Stop(code=code, text=f"{text} in play: a supervisor must see to it and resume play"))
+        turn.stop(Stop(code=code, text=f"{text} in play: a supervisor must check the shoe and resume play"))
     elif code != "lid_open":
         turn.alarm(code, text)

@@ -86,7 +86,7 @@ def faults(wager: Wager) -> list[Fault]:
     if undecided is not None:
         hands = f"Player {' '.join(undecided.player)}, Banker {' '.join(undecided.banker)}"
         message = (
-            f"no rule decides a coup such as {hands}: end the rules with one that has no `when`: {LAST_RULE}"
+            f"no rule decides a coup such as {hands}. End the rules with one that has no `when`: {LAST_RULE}"
         )
         found.append(Fault(None, message))
     return found
@@ -96,7 +96,7 @@ def taken(rule: Rule, earlier: Sequence[str]) -> str:
     """The fault that this rule decides no coup, because these earlier rules decide all coups that meet it."""
     what_to_do = "move it above them" if rule.when.asked else "narrow them"
     return (
-        f"{rule.name} can never decide: earlier rules decide every coup that meets it, {', '.join(earlier)}: "
+        f"{rule.name} can never decide, because earlier rules ({', '.join(earlier)}) decide every coup that meets it: "
         f"{what_to_do}, or leave it out"
     )
 

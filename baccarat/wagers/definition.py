@@ -169,13 +169,13 @@ class Wager:
         _unique(f"rules of {self.name}", "rules", self.rules)
         if self.requires_base == "same_side" and self.side is None:
             raise ValueError(
-                f'{self.name} requires a base wager on the same side: say side = "player" or "banker"'
+                f'{self.name} requires a base wager on the same side: write side = "player" or "banker"'
             )
         if self.base and self.requires_base != "none":
             raise ValueError(f"{self.name} is a base wager and cannot require another")
         if self.requires_base_win and self.requires_base == "none":
             raise ValueError(
-                f'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of {self.name}'
+                f'requires_base_win needs a base wager: write requires_base = "any" or "same_side" of {self.name}'
             )
         if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
             raise ValueError(
@@ -189,7 +189,7 @@ class Wager:
             )
         if self.progressive is not None and not metered:
             raise ValueError(
-                f"progressive is given and no rule of {self.name} pays from the meter: leave one out"
+                f"progressive is given, but no rule of {self.name} pays from the meter: leave progressive out, or write such a rule"
             )
 
     @property

@@ -73,7 +73,10 @@ def print_late(_: object, __: str, event: structlog.typing.EventDict) -> structl
     """Print a late coin instead of the warning in the log: the players are late on purpose."""
     if event["event"] != "wager after the start":
         return event
-    print(f"    seat {event['seat']}: its coin came after START GAME: not counted, it goes back", flush=True)
+    print(
+        f"    the coin of seat {event['seat']} came after START GAME: it is not counted, and goes back to the player",
+        flush=True,
+    )
     raise structlog.DropEvent
 
 

@@ -54,7 +54,9 @@ class DeviceConfig(Section):
             return None
         written = read_secret(self.key_file, "device's key")
         if re.fullmatch("[0-9a-fA-F]{64}", written) is None:
-            message = "is not a device's key: it has 64 hexadecimal digits (`punto device-key` writes one)"
+            message = (
+                "does not have a device's key, which is 64 hexadecimal digits (`punto device-key` writes one)"
+            )
             raise ConfigError([Problem(message, str(self.key_file))])
         return bytes.fromhex(written)
 

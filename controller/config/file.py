@@ -172,7 +172,7 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
     if table.cards == "keyed" and written.shoe is not None:
         yield file.problem(("shoe",), 'is not used with cards = "keyed" in [table]: remove one of them')
     if table.reveal is not None and not game.hides_cards:
-        message = f"is only for cards that lie face down, and those of {game.title} do not: remove it"
+        message = f"is only for cards that lie face down, and {game.title} has none: remove reveal"
         yield file.problem(("table", "reveal"), message)
     if table.burn == "fixed" and "burn_cards" not in table.model_fields_set:
         message = 'a "fixed" burn needs a number of cards: write burn_cards too, such as burn_cards = 3'
@@ -194,9 +194,7 @@ def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
         if not isinstance(device, SerialConfig | SerialOrInputConfig):
             continue
         if device.key_file is not None and (device.link_version == 1 or device.port is None):
-            message = (
-                "is for version 2 of the link at a serial port: remove it, or link_version = 1 and input"
-            )
+            message = "is for version 2 of the link at a serial port: remove key_file, or use a port without link_version = 1"
             yield file.problem((section, "key_file"), message)
         if (
             device.port is not None
@@ -240,7 +238,7 @@ def _keypad_problems(file: TomlFile, written: ConfigFile) -> list[Problem]:
     ]
     aquarius = written.progressive is not None and written.progressive.procedure == "aquarius"
     if written.keypad.key_switch and not aquarius:
-        message = "is only for Aquarius, and this table does not use it: remove it"
+        message = "is only for Aquarius, which this table does not use: remove key_switch"
         problems.append(file.problem(("keypad", "key_switch"), message))
     return problems
 

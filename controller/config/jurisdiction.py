@@ -40,7 +40,7 @@ class DatedRule(Section):
     @model_validator(mode="after")
     def _holds_on_a_day(self) -> Self:
         if self.until is not None and self.until <= self.since:
-            raise ValueError(f"until {self.until} is not after since {self.since}")
+            raise ValueError(f"until {self.until} must be a later day than since {self.since}")
         return self
 
     @property

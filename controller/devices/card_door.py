@@ -40,10 +40,8 @@ LOCKED_SECONDS: Final = 60.0
 
 _ORDER: Final = "swipe_card"
 _ACCEPTED: Final = CardAnswer("accepted", "the award is logged and the meter adjusted")
-_NOT_ACCEPTED: Final = CardAnswer(
-    "refused", "this is another reader than before: a supervisor must accept it"
-)
-_UNKNOWN: Final = CardAnswer("refused", "the owner of this card may not confirm an award, or it has no owner")
+_NOT_ACCEPTED: Final = CardAnswer("refused", "this reader is not accepted: a supervisor must accept it")
+_UNKNOWN: Final = CardAnswer("refused", "this card has no owner, or its owner may not confirm an award")
 _NOT_AWAITED: Final = CardAnswer("refused", "no award waits for a card")
 _LOCKED: Final = CardAnswer(
     "refused", f"too many cards were refused: wait {LOCKED_SECONDS:.0f} s, or sign at a console"

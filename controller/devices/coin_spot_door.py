@@ -235,9 +235,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         health, known = self._driver.health(), self._engine.state.sensors
         link = SensorsLink(health.connected, health.reason or "connected")
         if not self._accepted:
-            link = SensorsLink(
-                online=False, reason="they are others than before, and a supervisor must accept them"
-            )
+            link = SensorsLink(online=False, reason="these sensors wait for a supervisor to accept them")
         if known is None or (known.online, known.reason) != (link.online, link.reason):
             await self._record(link)
 

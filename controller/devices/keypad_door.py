@@ -33,7 +33,7 @@ _KEY_UNKNOWN: Final = KeyAnswer(
 )
 # Orders with these refusals have no meaning now; all other refusals belong on the record.
 _MEANINGLESS: Final = frozenset({"no_card_awaited", "no_progressive", "other_procedure", "not_now"})
-_NOT_ACCEPTED: Final = KeyAnswer("refused", "this is another keypad than before: a supervisor must accept it")
+_NOT_ACCEPTED: Final = KeyAnswer("refused", "this keypad is not accepted: a supervisor must accept it")
 _TOO_FAST: Final = KeyAnswer("refused", "too many presses at once: wait a moment")
 _SIGNED_OFF: Final = KeyAnswer(
     "refused", "no operator is signed on at this table: sign on at the console first"

@@ -143,7 +143,7 @@ class LiveEdge:
         pause = self._backoff.pause()
         _log.warning("edge worker died", reason=str(error) or type(error).__name__, again_in_seconds=pause)
         self._put(
-            _Valued(seq, left, unavailable="the process that computes them died and is being restarted")
+            _Valued(seq, left, unavailable="the process that computes the edges died and is being restarted")
         )
         await asyncio.to_thread(self._worker.end)
         await asyncio.sleep(pause)

@@ -87,7 +87,7 @@ class _Auditor:
     def post(self, posting: Posting) -> None:
         self.postings += 1
         if posting.number != self.postings:
-            raise RecordError(f"posting {posting.number} is in the place of posting {self.postings}")
+            raise RecordError(f"posting {posting.number} was found where posting {self.postings} belongs")
         if sum(line.amount for line in posting.lines):
             raise RecordError(f"the lines of posting {posting.number} do not sum to zero")
         for line in posting.lines:
@@ -119,7 +119,7 @@ class _Auditor:
         kept = sum(balance for account, balance in held.items() if account not in SOURCES)
         if given != kept:
             raise RecordError(
-                f"after input {seq} the sources have given {given}, but the accounts have {kept}"
+                f"after input {seq} the sources gave {given}, but the other accounts have {kept}"
             )
         below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
         if below:
@@ -131,7 +131,7 @@ class _Auditor:
             if self._paid_for[number] != due:
                 raise RecordError(
                     f"after input {seq} award {number} is {award.state} at {award.amount}, but "
-                    f"{self._paid_for[number]} millionths were paid for it"
+                    f"{self._paid_for[number]} millionths of a minor unit were paid for it"
                 )
         self._touched.clear()
 

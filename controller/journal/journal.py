@@ -265,9 +265,9 @@ class Journal:
         with suppress(sqlite3.Error):
             if store.last_head(self._connection) not in {self._written, self._given}:
                 return (
-                    "another program has written to this record, so this service has stopped writing: make sure that only "
-                    "one service has the record open and that its .lock file is not removed, run `punto replay` on it, then "
-                    "start the service again"
+                    "another program has written to this record, so this service has stopped writing. Make sure that only "
+                    "one service opens the record and that nobody removes its .lock file. Then run `punto replay` on the "
+                    "record, and start the service again"
                 )
         return f"the record could not be written ({cause}): check the disk's space and health"
 

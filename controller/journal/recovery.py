@@ -255,8 +255,8 @@ def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: 
             )
         if link != head.hash:
             raise RecordError(
-                f"input {head.seq} does not have the noted hash: it, or one before it, was changed, and all hashes after it "
-                "were computed again"
+                f"input {head.seq} does not have the noted hash: this input or an earlier one was changed, and all later "
+                "hashes were computed again"
             )
 
 

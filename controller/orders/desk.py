@@ -171,7 +171,7 @@ class Desk:
         try:
             kind, fields = requests.read_request(request)
             if kind == "status" and fields:
-                raise UnreadableError(f"status has no {min(fields)!r}: it takes nothing")
+                raise UnreadableError(f"status has no {min(fields)!r}: it takes no fields")
             if kind == "status":
                 state = state_message(self.engine.state, self.engine.seq, datetime.now(UTC))
                 return Answer(accepted=True, seq=self.engine.seq, state=state)
@@ -347,7 +347,7 @@ class Desk:
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
-        reason = f"{why}: it waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
+        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
         return OrderAnswer(
             accepted=False,
             seq=self.engine.seq,

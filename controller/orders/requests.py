@@ -83,7 +83,7 @@ def read_fields(kind: str, fields: dict[str, Any]) -> dict[str, Any]:
     """
     known = CATALOGUE[kind].fields
     for name in sorted(fields.keys() - known.keys()):
-        takes = ", ".join(sorted(known)) or "nothing"
+        takes = ", ".join(sorted(known)) or "no fields"
         raise UnreadableError(f"{kind} has no {name!r}{meant(name, known)}: it takes {takes}")
     if missing := {name for name, field in known.items() if field.required} - fields.keys():
         raise UnreadableError(f"{kind} needs {', '.join(sorted(missing))}")

@@ -107,7 +107,7 @@ class KeyMap:
             if sequence in taken or sequence in self.beginnings or self.clear.intersection(sequence):
                 raise KeyMapError(
                     _written(sequence, written or {}),
-                    f"{' '.join(sequence)} has two meanings, or a longer sequence begins with it: give one of them "
+                    f"{' '.join(sequence)} has two meanings, or is the beginning of a longer sequence: give one of the two "
                     f'other keys, or "{NOTHING}"',
                 )
             taken.add(sequence)
@@ -195,5 +195,5 @@ class Keying:
         if any(order.card is not None for order in sequences):
             return f"{key} comes after another key: for a card press the rank first, then the suit"
         if sequences:
-            return f"{key} comes after another key: begin with that one"
+            return f"{key} comes after another key: press that key first"
         return f"{key} has no meaning on this keypad"

@@ -113,8 +113,8 @@ function retire(mine) {
   askOrder({
     order: "retire",
     view,
-    text: `The meter's ${primary}, the reserve's ${reserve} and the overflow's ${overflow} are taken off them, and the progressive is never opened again. This cannot be undone. The local rules decide where the money goes. Another executive must approve it.`,
-    preview: () => [element("p", { class: "fault" }, "No round and no award is open: it can be retired.")],
+    text: `${primary} is taken off the meter, ${reserve} off the reserve and ${overflow} off the overflow. The progressive can never be opened again. This cannot be undone. The local rules decide where the money goes. Another executive must approve it.`,
+    preview: () => [element("p", { class: "fault" }, "No round and no award is open: the progressive can be retired.")],
   });
 }
 
@@ -173,7 +173,7 @@ const meterThen = ({ meter }) => [
   element(
     "p",
     { class: "good" },
-    meter === null ? "The meter shows what it does now." : `The meter will show ${minor(meter)}.`,
+    meter === null ? "The amount that the meter shows does not change." : `The meter will show ${minor(meter)}.`,
   ),
 ];
 
@@ -239,7 +239,7 @@ submitted(byId("settings-form", HTMLFormElement), async (form) => {
   const dialog = askOrder({
     order: "change_settings",
     view,
-    text: `Applies at once, a seed from the next meter on. Reason: ${reason}`,
+    text: `The changes apply at once, but a new seed applies from the next meter on. Reason: ${reason}`,
     parts: [
       table(
         "What changes",
@@ -352,7 +352,7 @@ function backOut(award) {
     order: "back_out",
     view,
     title: `Back out award ${award.number}`,
-    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was the tray's: the meter stays as it is"}, and the award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
+    text: `The amount of ${minor(units)} ${award.payer === "meter" ? "goes back on the meter" : "was paid from the tray, so the meter does not change"}. The award stays on the record as backed out. The house must recover what was paid. If a seed began the next meter, take it back by a separate adjustment.`,
     read: () => ({ award: award.number, progressive: award.progressive }),
     preview: meterThen,
   });
@@ -430,7 +430,7 @@ submitted(byId("coins-form", HTMLFormElement), (form) => {
   const dialog = askOrder({
     order: "count_coins",
     view,
-    text: `${minor(amount)} was counted for the gaming day ${day}, of ${progressive}. It moves no money; the last count of a day is the one that counts.`,
+    text: `${minor(amount)} was counted for ${progressive} on the gaming day ${day}. The count moves no money. If a day has several counts, the last one is used.`,
     read: () => ({ day, amount, progressive }),
   });
   dialog.addEventListener("close", () => {

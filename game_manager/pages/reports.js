@@ -59,7 +59,7 @@ const period = ({ begins, ends, state, elsewhere }) =>
           element(
             "p",
             { class: "fault" },
-            `The clock was changed: ${elsewhere} entries bear a time of this period and are in another one's report. Look for them in the postings.`,
+            `The clock was changed: ${elsewhere} entries with a time in this period are in the report of another period. Look for them in the postings.`,
           ),
         ]),
   );
@@ -69,7 +69,7 @@ const period = ({ begins, ends, state, elsewhere }) =>
  * @param {Meter[]} meters
  */
 export function metersTable(meters) {
-  if (meters.length === 0) return [nothing("None has been opened yet.")];
+  if (meters.length === 0) return [nothing("No progressive has been opened yet.")];
   return meters.flatMap((meter) => [
     scrolling(
       meter.progressive,
@@ -89,7 +89,7 @@ export function metersTable(meters) {
     verdict(
       meter.balanced,
       "The books balance.",
-      "The books do not balance: the record was changed by another program. See where with punto replay.",
+      "The books do not balance, because another program changed the record. Run punto replay to find the change.",
     ),
   ]);
 }
@@ -114,8 +114,8 @@ export function dayReport(day) {
     element("div", { class: "accrual" }, scrolling(`${each.progressive}, every change`, accrual(each))),
     verdict(
       each.explained,
-      "Start and changes come to the end, to the millionth of a cent.",
-      "Start and changes do not come to the end: the record was changed by another program.",
+      "Start and changes add up to the end, to the millionth of a cent.",
+      "Start and changes do not add up to the end, because another program changed the record.",
     ),
     ...each.settings.map((other) =>
       element(
@@ -143,7 +143,7 @@ export function dayReport(day) {
       ),
     ),
     ...(each.open_awards.length > 0
-      ? [element("p", { class: "fault" }, `Locked and not booked by the end: award ${each.open_awards.join(", ")}.`)]
+      ? [element("p", { class: "fault" }, `Awards locked but not booked by the end: ${each.open_awards.join(", ")}.`)]
       : []),
   ]);
   return [period(day), ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")])];
@@ -214,15 +214,15 @@ export function weekReport(week) {
     ),
     verdict(
       each.explained,
-      "Start and changes come to the end.",
-      "Start and changes do not come to the end: the record was changed by another program.",
+      "Start and changes add up to the end.",
+      "Start and changes do not add up to the end, because another program changed the record.",
     ),
   ]);
   return [
     element(
       "p",
       {},
-      `Gaming days ${week.first} to ${week.last}. What is held for the players at the end, less what was at the start, in whole cents.`,
+      `Gaming days ${week.first} to ${week.last}. The deposit is what is held for the players at the end, less what was held at the start, in whole cents.`,
     ),
     period(week),
     ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
@@ -252,7 +252,7 @@ export function reconciliation(found) {
     verdict(
       found.agrees,
       "The ledger agrees with the record.",
-      "The ledger and the record differ. Keep both as they are, and see with punto replay what was changed.",
+      "The ledger and the record differ. Keep both as they are, and run punto replay to find the change.",
     ),
     ...(of.length > 0 ? of : [nothing("No progressive was in service yet.")]),
   ];

@@ -146,7 +146,7 @@ class Report:
 
     @property
     def as_marked(self) -> bool:
-        """Whether every figure agrees as the file marks it."""
+        """Whether every figure agrees with its mark in the file."""
         return all(figure.as_marked for figure in self.figures)
 
 
@@ -344,7 +344,7 @@ def lines(report: Report) -> Iterator[str]:
     )
     others = [figure for figure in report.figures if not figure.as_marked]
     if not others:
-        yield "every figure agrees as the file marks it"
+        yield "every figure agrees with its mark in the file"
     for figure in others:
         mark = "agree" if figure.reproducible is True else "be near"
         yield f"{figure.what} (sheet {figure.sheet}, {figure.printed}) is marked to {mark} but does not"

@@ -93,7 +93,7 @@ def read_scenario(name_or_path: str) -> Scenario:
             text = Path(name).read_text("utf-8")
     except FileNotFoundError as error:
         known = ", ".join(scenario_names())
-        raise ScenarioError(f"no scenario {name}: write a file's path, or one of {known}") from error
+        raise ScenarioError(f"there is no scenario {name}: write a file's path, or one of {known}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise ScenarioError(f"cannot read the scenario {name}: {error}") from error
     return parse_scenario(text, name)
@@ -206,7 +206,7 @@ def _step(table: _Table) -> Step:
     if (at is None) == (after is None) or (do in ON_CARDS and at is None):
         wanted = "at" if do in ON_CARDS else "at or after"
         meaning = "the number of a card from 1" + ("" if do in ON_CARDS else ", or seconds from the start")
-        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} with it once ({meaning})")
+        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} exactly once ({meaning})")
     given: dict[str, Any] = {"shoe": table.whole("shoe", 1, 1_000_000)}
     keys = _KEYS.get(do, frozenset())
     if "seconds" in keys:
@@ -232,6 +232,6 @@ def _check_place(step: Step, where: str, shoes: tuple[tuple[Card, ...], ...], de
     if step.do == "ninth_copy" and with_surplus_copy(exact or shuffled("", 1, decks), step.at, decks) is None:
         most = max(Counter(exact or ()).values(), default=0)
         raise _WrongKeyError(
-            f"{where}do is 'ninth_copy': no card comes {decks} times in shoe {step.shoe} (the most is {most}), "
-            "so it has none too many: write the cards themselves, or fewer decks"
+            f"{where}do is 'ninth_copy', but no card comes {decks} times in shoe {step.shoe} (the most is {most}): "
+            "write the surplus card into the cards, or write fewer decks"
         )

@@ -193,7 +193,9 @@ def _open(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         database.close()
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-            raise StoreError(f"another virtual shoe uses the store {path}: give this one another") from error
+            raise StoreError(
+                f"another virtual shoe uses the store {path}: give this shoe another store"
+            ) from error
         raise StoreError(f"cannot use {path} as a store: {error}; give another file") from error
     except StoreError:
         database.close()

@@ -280,7 +280,10 @@ def test_another_version_of_the_link_is_named():
 
     told = link.silence(1.0)
 
-    assert told == "the card reader uses version 2 of the link and this host version 1: update the older one"
+    assert (
+        told
+        == "the card reader uses version 2 of the link, but this host uses version 1: update the older one"
+    )
 
 
 # --- what goes out

@@ -318,7 +318,7 @@ async def test_what_is_wrong_with_a_record_is_told(tmp_path, report):
     assert surplus == (
         1,
         "",
-        f"{record}: shoe 1: 9S cannot be removed: all 8 of it are already removed\n",
+        f"{record}: shoe 1: 9S cannot be removed: all 8 copies are already removed\n",
     )
     assert which == (2, "", f"{record}: the shoe is missing: write --shoe N; its shoes are 1 to 2\n")
     assert other == (2, "", f"{record}: there is no shoe 3 in this record; its shoes are 1 to 2\n")
@@ -404,7 +404,10 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
         (["SHOE", "--json"], "the game is missing: write --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
-        (["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"], "--shoe is for a record"),
+        (
+            ["SHOE", "--game", "mini-baccarat", "--shoe", "1", "--json"],
+            "this file has only one shoe: remove --shoe",
+        ),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tye", "--json"], "did you mean tie?"),
         (["SHOE", "--game", "mini-baccarat", "--wagers", "tie,", "--json"], "no wager ''"),
         (

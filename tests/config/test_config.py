@@ -574,7 +574,7 @@ def test_the_command_sums_up_a_good_file(config_file):
         (
             ACCOUNTS,
             "",
-            "without accounts, there are no supervisor's orders, such as a shoe change",
+            "without accounts, nobody can give a supervisor's order, such as a shoe change",
         ),
         ('"operators.db"', '"gone.db"', "gone.db does not exist: make an account with `punto operators`"),
         ('password_file = "secret"', 'password_file = "gone"', "mqtt.password_file"),
@@ -755,7 +755,7 @@ def test_a_folder_that_is_not_there_is_warned_of(config_file):
         (
             "[mqtt]\n",
             1,
-            "this is not a table's configuration, which has [table], nor a display's, which has [display]",
+            "the file is not a configuration: a table's has [table], and a display's has [display]",
         ),
     ],
 )

@@ -351,8 +351,8 @@ TOP = "wagers[6].rules[1]"
             'pays = "10% of the meter"',
             'pays = "1 for 2"',
             (
-                ':{line}: wagers[6].rules[2].pays: "1 for 2" returns less than the stake, so it is not a win: write "push" '
-                'to return the whole stake, "lose" to return nothing; a part of it cannot be returned'
+                ':{line}: wagers[6].rules[2].pays: "1 for 2" returns only a part of the stake, which is not possible: write "push" '
+                'to return the whole stake, or "lose" to return nothing'
             ),
         ),
         (
@@ -378,7 +378,7 @@ TOP = "wagers[6].rules[1]"
             'requires_base = "any"\n',
             "",
             (
-                ":{line}: wagers[6].requires_base_win: requires_base_win needs a base wager: say requires_base = "
+                ":{line}: wagers[6].requires_base_win: requires_base_win needs a base wager: write requires_base = "
                 '"any" or "same_side" of progressive'
             ),
         ),
@@ -448,22 +448,22 @@ pays = "lose"
             KILL,
             'when = { winner = ["player"], banker_cards = [3], banker_total = [7], natural = false }\n',
             (
-                "wagers[5].rules[2]: three_card_six_killed can never decide: earlier rules decide every coup that meets "
-                "it, three_card_seven_killed: move it above them, or leave it out"
+                "wagers[5].rules[2]: three_card_six_killed can never decide, because earlier rules "
+                "(three_card_seven_killed) decide every coup that meets it: move it above them, or leave it out"
             ),
         ),
         (
             OX_6,
             "",
             (
-                "wagers[4].rules[2]: lose can never decide: earlier rules decide every coup that meets it, "
-                "three_card_six_wins: narrow them, or leave it out"
+                "wagers[4].rules[2]: lose can never decide, because earlier rules (three_card_six_wins) decide every coup "
+                "that meets it: narrow them, or leave it out"
             ),
         ),
         (
             TIGER_7,
             'when = { winner = ["banker"], banker_cards = [3], banker_total = [7] }\npays = "40 to 1"\n',
-            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD: end the rules",
+            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD. End the rules",
         ),
         (
             TIGER_7,
@@ -471,7 +471,7 @@ pays = "lose"
                 'when = { player_pair = true }\npays = "11 to 1"\n\n[[wagers.rules]]\nname = "none"\n'
                 'when = { player_pair = false }\npays = "lose"\n'
             ),
-            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD: end the rules",
+            "wagers[3]: no rule decides a coup such as Player TS KD TC, Banker TH KC TD. End the rules",
         ),
     ],
 )

@@ -74,9 +74,7 @@ def test_who_turns_cards_that_are_not_hidden_is_not(written):
         path.read_text(encoding="utf-8").replace("cards =", 'reveal = "player"\ncards ='), encoding="utf-8"
     )
 
-    with pytest.raises(
-        ConfigError, match="is only for cards that lie face down, and those of Mini Baccarat do not"
-    ):
+    with pytest.raises(ConfigError, match="is only for cards that lie face down, and Mini Baccarat has none"):
         load_config(path)
 
 
@@ -106,7 +104,7 @@ def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(writt
         (
             "dragon-bonus-1",
             '[rules.player]\nrequires_base = "any"\n',
-            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: it leaves nothing",
+            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: they leave none",
         ),
         (
             "progressive-2",
@@ -116,13 +114,13 @@ def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(writt
         (
             "dai-bacc",
             "[rules.tiger_7]\nrequires_base_win = true\n",
-            "do not leave this rule of tiger_7 to the house: it leaves requires_base",
+            "do not leave this rule of tiger_7 to the house: they leave requires_base",
         ),
         ("dai-bacc", '[rules.tigre_7]\nrequires_base = "any"\n', "did you mean tiger_7?"),
         (
             "dai-bacc",
             '[rules.tiger_7]\nrequires_base = "same_side"\n',
-            'rules: tiger_7 requires a base wager on the same side: say side = "player" or "banker"',
+            'rules: tiger_7 requires a base wager on the same side: write side = "player" or "banker"',
         ),
     ],
 )

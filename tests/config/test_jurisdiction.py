@@ -136,4 +136,4 @@ def test_a_rule_that_never_holds_is_refused(table, tmp_path):
     (found,) = said(table(law=own(tmp_path, day(1), day(1))))
 
     assert "until" in found
-    assert "is not after since" in found
+    assert "must be a later day than since" in found

@@ -116,7 +116,8 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
     (said,) = (line for line in capsys.readouterr().out.splitlines() if "player+banker" in line)
     assert said == (
         "warning: progressive:player+banker favours the players by 37.1085%: a seat with wagers on player and banker wins "
-        "progressive with either. No sheet forbids it: make a house rule against it, set high minimums, or watch such seats "
+        "progressive if either of them wins. No sheet forbids these wagers: make a house rule against them, set high minimums, "
+        "or watch such seats "
         "(docs/explanation/progressive.md, A seat with both base wagers)"
     )
     assert "## A seat with both base wagers\n" in (DOCS / "explanation" / "progressive.md").read_text(

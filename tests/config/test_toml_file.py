@@ -167,11 +167,11 @@ def test_any_value_ends_where_the_reader_says(pairs):
         ),
         (
             b'a = "lose\nb = 1\n',
-            "a.toml:1: this is not TOML: a quote is left open: end the text with another (Illegal character '\\n')",
+            "a.toml:1: this is not TOML: the closing quote of a text is missing (Illegal character '\\n')",
         ),
         (
             b'a = "lose',
-            "a.toml:1: this is not TOML: a quote is left open: end the text with another (Unterminated string",
+            "a.toml:1: this is not TOML: the closing quote of a text is missing (Unterminated string",
         ),
         (
             b'a = { b = ["x"] c = 1 }\n',

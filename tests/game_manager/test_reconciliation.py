@@ -69,8 +69,8 @@ EDITS = [
     ("UPDATE progressive_rounds SET staked = staked - 100 WHERE round = 1", "contribution"),
     ("UPDATE progressive_log SET record = replace(record, '\"amount\":250025', '\"amount\":250024')", "award"),
     ("DELETE FROM postings WHERE cause = 'award'", "no award"),
-    ("DELETE FROM postings WHERE number = 2", "posting 3 is in the place of 2"),
-    ("DELETE FROM progressive_rounds WHERE round = 1", "it is none"),
+    ("DELETE FROM postings WHERE number = 2", "posting 3 was found where posting 2 belongs"),
+    ("DELETE FROM progressive_rounds WHERE round = 1", "the record gives none"),
 ]  # fmt: skip
 
 

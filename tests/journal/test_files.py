@@ -166,7 +166,7 @@ async def test_a_service_whose_record_another_one_has_written_to_ends_and_says_s
             await second.order(CloseTable("mei"))
         with pytest.raises(
             RecordError,
-            match=r"^another program has written to this record, so this service has stopped writing: ",
+            match=r"^another program has written to this record, so this service has stopped writing. Make ",
         ):
             await first.draw()
 

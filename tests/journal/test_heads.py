@@ -57,7 +57,7 @@ async def test_a_record_whose_hashes_were_all_made_anew_is_found_by_a_head_that_
     forge(record)
     assert replay(record).difference is None
     await start_on(record)  # the hashes are no secret: without the note nobody can tell
-    sentence = f"input {head.seq} does not have the noted hash: it, or one before it, was changed, and all hashes after it were computed again"
+    sentence = f"input {head.seq} does not have the noted hash: this input or an earlier one was changed, and all later hashes were computed again"
 
     assert replay(record, noted=[head]).difference == sentence
     assert audit(record, noted=[head]).difference == sentence

@@ -300,7 +300,7 @@ def test_the_command_replay_says_which_words_it_cannot_compare(troubled):
 
     assert status == 0
     assert output.splitlines()[1] == (
-        "1 incidents have other texts than this program's: 0.1.0 wrote them, and only a replay by that program can "
+        "the texts of 1 incidents differ from this program's. 0.1.0 wrote them, and only a replay by the same version can "
         "check them"
     )
 

@@ -132,7 +132,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
         ),
         (
             '[keypad]\nport = "keypad"\nlink_version = 1\nkey_switch = true\n',
-            "is only for Aquarius, and this table does not use it",
+            "is only for Aquarius, which this table does not use",
         ),
         ('[keypad]\nport = "keypad"\nlink_version = 1\nstart_label = "GO"\n', "'START GAME' or 'COIN IN'"),
     ],

@@ -134,8 +134,8 @@ async def test_a_whole_hand_is_keyed_where_there_is_no_shoe(record):
         (
             "9 S",
             (
-                "no card is awaited: the shoe reads the cards. Key a card only if the shoe could not "
-                "read it or, while the shoe is offline, to end the hand being dealt"
+                "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not "
+                "read it, or to end a hand while the shoe is offline"
             ),
         ),
     ],

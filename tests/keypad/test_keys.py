@@ -85,7 +85,7 @@ def test_the_time_out_counts_from_the_last_key():
 def test_a_second_key_alone_says_that_it_is_one():
     told = type_(keying(H__1="hand 1"), "1")
 
-    assert told == KeyAnswer("refused", "1 comes after another key: begin with that one")
+    assert told == KeyAnswer("refused", "1 comes after another key: press that key first")
 
 
 def test_a_wrong_second_key_is_refused_and_is_no_order_of_its_own():

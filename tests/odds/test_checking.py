@@ -57,7 +57,10 @@ def found(tmp_path, *rules: str, decks: int = 8) -> list[tuple[int, str]]:
 
 
 def never(rule: str, by: str, what_to_do: str = "move it above them") -> str:
-    return f"{rule} can never decide: earlier rules decide every coup that meets it, {by}: {what_to_do}, or leave it out"
+    return (
+        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: {what_to_do}, or leave "
+        "it out"
+    )
 
 
 def rule(name: str, when: str) -> str:
@@ -173,7 +176,7 @@ def test_of_a_wager_with_a_meter_too(tmp_path):
 )
 def test_a_value_in_a_list_that_no_coup_has_is_found(tmp_path, when, dead):
     assert found(tmp_path, rule("odd", when)) == [
-        (0, f"no coup can meet odd with {each}: take it out of the list") for each in dead
+        (0, f"no coup can meet odd with {each}: remove {each} from the list") for each in dead
     ]
 
 

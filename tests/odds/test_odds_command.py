@@ -149,7 +149,7 @@ def test_the_table_has_every_position_and_rule_once(punto, odds):
 def test_what_the_sheets_print_is_checked_and_counts_for_the_exit_status(punto, tmp_path):
     status, out, _ = punto("odds", "--published")
     assert status == 0
-    assert "every figure agrees as the file marks it" in out
+    assert "every figure agrees with its mark in the file" in out
 
     path = tmp_path / "printed.toml"
     own = (SHIPPED.parents[1] / "odds" / "published" / "published-figures.toml").read_text(encoding="utf-8")
@@ -179,7 +179,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--removed", "9S,,KD"], "'' is not a card"),
         (
             ["--game", "mini-baccarat", "--decks", "1", "--removed", "9S,9S"],
-            "--removed: 9S cannot be removed: all 1 of it are already removed",
+            "--removed: 9S cannot be removed: all 1 copies are already removed",
         ),
         (
             [

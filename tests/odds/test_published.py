@@ -494,7 +494,7 @@ def test_a_mark_says_what_is_expected(exact, mark, as_marked):
     assert figure.as_marked == as_marked
     assert Report((figure,), ()).as_marked == as_marked
     assert (
-        list(published.lines(Report((figure,), ())))[-1] == "every figure agrees as the file marks it"
+        list(published.lines(Report((figure,), ())))[-1] == "every figure agrees with its mark in the file"
     ) == as_marked
 
 

@@ -27,7 +27,7 @@ TO_JPH = (*WON, "hand 2", "hand 5", "turn jph")
 FORTY = (*WAGERS, "start game", "draw 2H KC 2D JC 5H KD")  # 40 for 1, from the tray
 ALONE = {"supervisor_from": 10_000}  # the dealer alone
 AWARD_25 = "25% of the meter"
-IF_NONE_DID = f"{AWARD_25}: press the hand button of each of seats 2 and 5 whose Player or Banker wager won; if none did, "
+IF_NONE_DID = f"{AWARD_25}: press the hand button of each of seats 2 and 5 whose Player or Banker wager won. If no such wager won, "
 
 
 def croupier(*commands: str, **meter: Any) -> Croupier:
@@ -150,7 +150,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             (*TO_JPH, "j-pot"),
             {},
             "key_to_run",
-            "The award is logged: turn the key to RUN, which takes it off the meter",
+            "The award is logged: turn the key to RUN, which takes the award off the meter",
         ),
         (
             (*TO_JPH, "j-pot", "turn run"),
@@ -265,7 +265,7 @@ def test_the_dealer_gives_back_what_is_left_out_of_the_game():
 
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     assert shown(at).todo.text == (
-        "Give back what lies at seat 5: it is in no game. The wagers are counted: take them, and deal the hand"
+        "Return the wagers at seat 5: they are in no game. The wagers are counted: take them, and deal the hand"
     )
 
 

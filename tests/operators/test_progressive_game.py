@@ -184,7 +184,13 @@ EITHER = ["aquarius", "nexus"]
     ("procedures", "before", "step", "code", "words"),
     [
         (EITHER, [], "Ann wager_placed 8", "no_such_seat", "seats are 1 to 7"),
-        (EITHER, ["Ann start_game"], "Ann wager_placed 3", "after_start", "does not count, return it"),
+        (
+            EITHER,
+            ["Ann start_game"],
+            "Ann wager_placed 3",
+            "after_start",
+            "return this wager, because it does not count",
+        ),
         (EITHER, ["Ann start_game"], "Ann start_game", "already_started", "end it before the next"),
         (EITHER, [], "Ann hand_button 2", "not_started", "press START GAME first"),
         (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "finish dealing it first"),
@@ -214,7 +220,7 @@ EITHER = ["aquarius", "nexus"]
             "already_confirmed",
             "backed out at the Game Manager",
         ),
-        (["aquarius"], AQUARIUS_LOGGED, "Ann game_over", "key_in_jph", "turn it to RUN first"),
+        (["aquarius"], AQUARIUS_LOGGED, "Ann game_over", "key_in_jph", "turn the key to RUN first"),
         (
             ["aquarius"],
             ["Ann start_game", NOTHING_WON, "Omar turn_key jph"],

@@ -221,7 +221,7 @@ async def test_coins_are_counted_of_the_progressive_that_is_named_if_it_is_one_o
 
         assert [answer.status for answer in answers] == [200, 200, 409, 422]
         assert answers[2].json["code"] == "unknown_progressive"
-        assert "a progressive tiger, now or before: it is dragon" in answers[2].json["reason"]
+        assert "never had a progressive tiger: write dragon" in answers[2].json["reason"]
         await here.table.engine.written()
         counted = rows(here.record, "SELECT progressive FROM progressive_log WHERE kind = 'coins_counted'")
         assert counted == [("dragon",)] * 2

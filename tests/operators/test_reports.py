@@ -222,7 +222,7 @@ async def test_a_shift_sums_up_what_was_played_and_what_went_wrong(tmp_path):
             ("Mei", "called a supervisor: a dispute at seat 3"),
             (
                 None,
-                "the shoe reports error 17: reader window dirty in play: a supervisor must see to it and resume play",
+                "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play",
             ),
         ]
         assert [(each["who"], each["text"], each["where"]) for each in shift["access"]] == [
@@ -428,9 +428,9 @@ async def test_an_order_that_was_refused_is_told_as_refused(tmp_path):
         ([LidMoved(0, open=True)], "lid_open", "the shoe's lid was opened in play"),
         ([CardDrawn(0, Card("KS"), 40)], "low_confidence", "the shoe is only 40% sure of the card"),
         ([CardUnread(0)], "unread", "the shoe could not read the card"),
-        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card that has already come"),
-        ([CardOverdrawn(0, Card("KS"), 99)], "overdraw", "a card left the shoe that was not called for"),
-        ([RecordsLost(0, 0)], "records_lost", "the shoe no longer has its records"),
+        ([CardDrawn(0, Card("KS"), 99)] * 9, "surplus_copy", "the shoe read a card of which all copies"),
+        ([CardOverdrawn(0, Card("KS"), 99)], "overdraw", "a card that was not called for left the shoe"),
+        ([RecordsLost(0, 0)], "records_lost", "records 1 to 3 of the shoe never arrived"),
         ([LinkNoise(40, 10)], "link_noise", "40 broken frames in 10 s"),
         ([ShoeLost("no sign of life")], "shoe_lost", "the shoe was lost: no sign of life"),
         (

@@ -93,7 +93,7 @@ NOW = datetime(2026, 3, 14, 21, 5, 9, tzinfo=UTC)
             "place_wagers",
             "player",
             None,
-            "Place your wagers; close betting when all have",
+            "Place your wagers; close betting when all are placed",
         ),
         (
             ["open", "no more bets"],

@@ -120,13 +120,13 @@ def floor_of(so_far: list[str], **changes: Any) -> Floor:
 
 
 UNSEEN = (
-    "the hand can have won two_three_four_suited for seat 1 and 3: press the hand button of each seat whose Player or Banker "
-    "wager won, and have the award confirmed; if none did, "
+    "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
+    "wager won, and have the award confirmed. If no such wager won, "
 )
 KEY_IN_RUN = "the key is in RUN: a supervisor must turn it to JPH first"
 KEY_IN_JPH = "the key is in JPH: a supervisor must turn it to RUN first"
 CARDS_SAY = (
-    "the base wagers are on the record, so the cards say who won: the hand of seat 1 and 3; have the award confirmed, or "
+    "the recorded base wagers and the cards show that seat 1 and 3 won: have the award confirmed, or "
     "correct the round"
 )
 HAND_SELECTED = (
@@ -262,7 +262,7 @@ def test_every_refusal_of_a_step_has_a_scenario():
             PLAY,
             "place 2",
             "after_start",
-            "the game is already started: a wager placed now does not count, return it until the next round",
+            "the game is already started: return this wager, because it does not count",
         ),
         (PLAY, "start", "already_started", "this game is already started: end it before the next"),
         (

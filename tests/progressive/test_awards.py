@@ -368,7 +368,7 @@ def test_an_award_is_booked_once():
 
     assert refusal(floor, lambda: floor.order(BookAward("t1"))) == (
         "nothing_locked",
-        "there is no logged award at t1 that still needs the meter adjusted",
+        "no logged award at t1 waits for the meter's adjustment",
     )
 
 
@@ -479,7 +479,7 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 is not among the awards kept here: make an adjustment that names it in its reason",
+            "award 2 is not one of the last awards, which can be backed out: make a manual adjustment, and name the award in its reason",
         ),
         (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason: it goes on the record"),
     ],
@@ -508,7 +508,7 @@ def test_an_award_that_is_not_booked_is_booked_before_it_is_backed_out():
 
     assert refusal(floor, lambda: floor.order(BackOut(1, "misread", "eve", "ann"))) == (
         "not_booked",
-        "award 1 is logged and the meter is not adjusted yet: turn the key at t1 to RUN, and then back it out",
+        "award 1 is logged and the meter is not adjusted yet: turn the key at t1 to RUN, then back out the award",
     )
 
 

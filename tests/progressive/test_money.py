@@ -20,9 +20,9 @@ def test_a_rate_is_whole_parts_per_million(text, parts):
     [
         (
             "12.34567%",
-            "'12.34567%' is finer than a part per million, .*: write at most four decimals, such as \"12.3457%\"",
+            "'12.34567%' has more than four decimals, .*: write at most four, such as \"12.3457%\"",
         ),
-        ("0.00001%", "'0.00001%' is finer than .*, such as \"0.0000%\""),
+        ("0.00001%", "'0.00001%' has more than four decimals, .*, such as \"0.0000%\""),
         ("101%", "'101%' is more than a whole wager: write at most 100%"),
         ("a fifth", "'a fifth' is not a percentage: write it as \"26%\""),
     ],

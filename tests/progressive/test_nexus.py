@@ -116,8 +116,8 @@ def with_cards(**changes: Any) -> Floor:
 
 
 UNSEEN = (
-    "the hand can have won two_three_four_suited for seat 1 and 3: press the hand button of each seat whose Player or Banker "
-    "wager won, and have the award confirmed; if none did, "
+    "seat 1 and 3 can have won two_three_four_suited: press the hand button of each seat whose Player or Banker "
+    "wager won, and have the award confirmed. If no such wager won, "
 )
 
 

@@ -290,8 +290,8 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
     assert refusal(floor, lambda: floor.order(adjusted(cause, 50))) == (
         "not_a_cause",
         (
-            "a meter goes down only for an award, a documented malfunction, an over-limit display, recovery of seed or "
-            "retirement, and up by an increase; an award and a retirement have their own orders"
+            f"a manual adjustment cannot have the cause {cause}: write increase, malfunction, over_limit or recovery_of_seed. An "
+            "award and a retirement have their own orders"
         ),
     )
 
@@ -302,23 +302,23 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
         (
             adjusted(Cause.INCREASE, 0),
             "no_amount",
-            "the amount must be above 0; the cause sets the direction",
+            "the amount must be above 0: the cause says whether it is added or taken off",
         ),
         (
             adjusted(Cause.INCREASE, -5),
             "no_amount",
-            "the amount must be above 0; the cause sets the direction",
+            "the amount must be above 0: the cause says whether it is added or taken off",
         ),
         (adjusted(Cause.INCREASE, 5, reason="  "), "no_reason", "enter a reason: it goes on the record"),
         (
             adjusted(Cause.MALFUNCTION, SEED + 21),
             "more_than_meter",
-            "the meter holds 10,000.20 that is not reserved for an award: take off at most that",
+            "only 10,000.20 of the meter is not reserved for an award: take off at most this amount",
         ),
         (
             adjusted(Cause.RECOVERY_OF_SEED, SEED + 1),
             "more_than_seed",
-            "only 10,000.00 of seed money is in the meter: recover at most that",
+            "only 10,000.00 of seed money is in the meter: recover at most this amount",
         ),
     ],
 )
@@ -341,7 +341,7 @@ def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
 
     assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
         "more_than_meter",
-        "the meter holds 7,500.15 that is not reserved for an award: take off at most that",
+        "only 7,500.15 of the meter is not reserved for an award: take off at most this amount",
     )
 
 
@@ -421,7 +421,7 @@ def test_nothing_changes_while_an_award_is_open(order):
                 changes,
                 "other",
                 "another_progressive",
-                "dragon is for progressive of progressive-2, and its pay table is part of it: retire it and open another",
+                "the wager, the pay table and the game of dragon cannot change: retire dragon, and open another progressive",
             )
             for changes in (
                 {"progressive": "tiger"},

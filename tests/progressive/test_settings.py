@@ -56,15 +56,15 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         (
             {"supervisor_from": 1, "fixed_awards": "meter"},
             (
-                "supervisor_from is for awards that the tray pays, but here the meter pays them all, which a supervisor confirms: "
-                'leave it out, or write fixed_awards = "tray"'
+                "supervisor_from is for awards that the tray pays, but here the meter pays all awards: leave "
+                'supervisor_from out, or write fixed_awards = "tray"'
             ),
         ),
         (
             {"supervisor_from": 101, "executive_from": 100, "procedure": "nexus"},
             "supervisor_from 1.01 is above executive_from 1.00: an award between them would need an Executive card but no supervisor",
         ),
-        ({"contribution": "20.00001%"}, "contribution: '20.00001%' is finer than a part per million"),
+        ({"contribution": "20.00001%"}, "contribution: '20.00001%' has more than four decimals"),
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
         (
             {"contribution": "70%", "reserve": "30.0001%"},
@@ -74,7 +74,10 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
             {"display_limit": 999_999},
             "the display limit 9,999.99 is below the seed 10,000.00: the meter could not start",
         ),
-        ({"executive_from": 0}, "executive_from is for cards, but Aquarius uses a key: leave it out"),
+        (
+            {"executive_from": 0},
+            "executive_from is for cards, but Aquarius uses a key: leave executive_from out",
+        ),
         (
             {"wager_stays": True},
             "the wager stays on the sensor, but two_three_four_unsuited pays '1000 for 1': use \"to\" for a wager that stays",

@@ -460,7 +460,7 @@ async def test_a_card_more_often_than_the_shoe_holds_it_is_told_and_play_goes_on
                 await here.play(1)
                 await of_round(surveillance, 1)
 
-    reason = "9S cannot be removed: all 8 of it are already removed"
+    reason = "9S cannot be removed: all 8 copies are already removed"
     assert (message["unavailable"], message["positions"]) == (reason, [])
     told = [line for line in logged if line["event"] == "no edges"]
     assert [(line["log_level"], line["shoe"], line["round"], line["reason"]) for line in told] == [
@@ -561,7 +561,8 @@ async def test_a_worker_that_dies_is_told_of_and_begun_again(tmp_path, mosquitto
             assert 0 <= told["again_in_seconds"] <= 0.5
             unavailable = [each for each in surveillance.of(EDGE) if each["unavailable"]]
             assert (
-                unavailable[0]["unavailable"] == "the process that computes them died and is being restarted"
+                unavailable[0]["unavailable"]
+                == "the process that computes the edges died and is being restarted"
             )
 
 

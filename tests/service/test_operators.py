@@ -478,8 +478,8 @@ BAD: list[tuple[bytes, str]] = [
         b'{"order": "void_coup", "reason": "\\ud800"}',
         "the request contains half of a character: send the whole character",
     ),
-    (b'{"order": "sign_on", "who": "eve"}', "sign_on has no 'who': it takes nothing"),
-    (b'{"order": "sign_on", "kind": "sign_off"}', "sign_on has no 'kind': it takes nothing"),
+    (b'{"order": "sign_on", "who": "eve"}', "sign_on has no 'who': it takes no fields"),
+    (b'{"order": "sign_on", "kind": "sign_off"}', "sign_on has no 'kind': it takes no fields"),
     (b'{"order": "void_coup"}', "void_coup needs reason"),
     (
         b'{"order": "void_coup", "reazon": "x"}',
@@ -503,8 +503,8 @@ BAD: list[tuple[bytes, str]] = [
         b'{"order": "sign_on", "by": {"name": "Mei"}}',
         "send name and password as JSON: password: is missing",
     ),
-    (b'{"order": "status", "by": ' + BY + b"}", "status has no 'by': it takes nothing"),
-    (b'{"order": "status", "deep": true}', "status has no 'deep': it takes nothing"),
+    (b'{"order": "status", "by": ' + BY + b"}", "status has no 'by': it takes no fields"),
+    (b'{"order": "status", "deep": true}', "status has no 'deep': it takes no fields"),
     (b'{"order": "void_coup", "reason": "x", "approved_by": "eve"}', "void_coup has no 'approved_by'"),
     (
         CHANGE_GAME + b'"game": "../table.toml"}',

@@ -48,7 +48,7 @@ async def test_another_keypad_books_no_award_until_a_supervisor_has_accepted_it(
             refused = await other.press("F7")
 
             assert (refused.result, here.step, here.key) == ("refused", "settling", "run")
-            assert "this is another keypad than before" in refused.text
+            assert "this keypad is not accepted" in refused.text
             assert not here.keys.lamps().ready
             assert "other_keypad" in here.standing()
             assert here.keys.message(datetime.now(UTC)).state == "not_accepted"

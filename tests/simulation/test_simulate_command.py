@@ -123,7 +123,7 @@ def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(pun
     wagers = json.loads(out)["wagers"]
     odds = GameOdds(load_game("progressive-3")).odds(Composition.of_decks(8))
     told = {
-        line.partition(": its sigmas are not reliable: ")[::2]
+        line.partition(": the sigmas are not reliable, ")[::2]
         for line in text.splitlines()
         if "not reliable" in line
     }
@@ -141,7 +141,7 @@ def test_a_wager_whose_rare_awards_have_not_come_is_not_left_to_look_refuted(pun
         assert abs(off) < 2
         assert edge["exact_standard_error"] == pytest.approx(error)
         assert words.endswith(
-            f"its standard error is {100 * error:.6f}%, and its deviation {off:+.2f} sigmas"
+            f"the standard error is {100 * error:.6f}%, and the deviation {off:+.2f} sigmas"
         )
 
 

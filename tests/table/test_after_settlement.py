@@ -138,7 +138,7 @@ def test_what_cannot_have_been_is_refused_and_changes_nothing(after, code):
 
 
 def test_a_card_that_had_all_come_is_refused():
-    with pytest.raises(RefusedError, match="every 9H that the shoe held has already come"):
+    with pytest.raises(RefusedError, match="all copies of 9H have already left the shoe"):
         Croupier.at_betting("draw 9H 2S KS 3S", "draw KD 7S 8D 2C", "correct round KD 9H over 7S 2C", decks=1)
 
 

@@ -67,7 +67,7 @@ def test_an_alarm_that_came_again_is_not_acknowledged_by_its_old_number():
     (seen,) = croupier.state.alarms
     croupier.do("noise")
 
-    with pytest.raises(RefusedError, match=f"alarm {seen.number} does not stand"):
+    with pytest.raises(RefusedError, match=f"there is no alarm {seen.number} now"):
         croupier.handle(AcknowledgeAlarm("bob", seen.number))
     assert standing(croupier) == [("link_noise", 2)]
 
@@ -134,7 +134,9 @@ def test_a_flood_of_requests_is_one_alarm_however_long_it_lasts():
 
     (alarm,) = croupier.state.alarms
     assert (alarm.code, alarm.times) == ("flood", 2)
-    assert alarm.text == ("seat 3 asked too often: 90 requests within 10 s were refused; see what asks there")
+    assert alarm.text == (
+        "seat 3 sent too many requests: 90 of them were refused within 10 s. Find out what sends them"
+    )
 
 
 def test_faults_without_end_leave_a_bounded_state_and_play_stopped():

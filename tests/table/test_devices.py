@@ -51,7 +51,9 @@ def test_a_device_of_one_kind_is_none_of_another():
 def test_only_a_device_that_waits_can_be_accepted():
     croupier = Croupier().do("sign on", "heard keypad D-1", "heard keypad D-2")
 
-    with pytest.raises(RefusedError, match="no device D-3 waits to be accepted; there waits D-2") as refused:
+    with pytest.raises(
+        RefusedError, match="no device D-3 waits to be accepted; devices that wait: D-2"
+    ) as refused:
         croupier.do("accept device D-3")
     assert refused.value.code == "no_device_offered"
 

@@ -105,7 +105,12 @@ def test_the_dealer_burns_by_hand_and_then_opens_betting(burn, keyed, burned):
             "no_card_awaited",
             "no card is awaited now: close betting first",
         ),
-        ({"decks": 1}, ["open", "key 5S 5S"], "surplus_copy", "5S has already come 1 times"),
+        (
+            {"decks": 1},
+            ["open", "key 5S 5S"],
+            "surplus_copy",
+            "all copies of 5S \\(1\\) have already left the shoe",
+        ),
     ],
 )
 def test_a_card_that_nobody_awaits_is_refused(house, commands, code, message):
@@ -177,7 +182,9 @@ def test_a_card_keyed_for_another_place_than_the_next_is_none(house, commands, a
         croupier.do(again)
 
     assert refused.value.code == "wrong_position"
-    assert str(refused.value).startswith(f"this is keyed as {named} and the next is {following}: check ")
+    assert str(refused.value).startswith(
+        f"this card is keyed as {named}, but the next is {following}: check "
+    )
     assert croupier.state is before
 
 

@@ -37,23 +37,28 @@ def refusal(croupier: Croupier, command: str) -> RefusedError:
     return refused.value
 
 
-QUARTERS = "the next hand waits: the award of seat 2 and 5, 25% of the meter, is not complete: "
-RESUMES = "; or a supervisor resumes play without it"
+QUARTERS = "the next hand waits, because the award of seat 2 and 5, 25% of the meter, is not complete: "
+RESUMES = "; or have a supervisor resume play without the award"
 
 
 @pytest.mark.parametrize(
     ("meter", "so_far", "text", "completed"),
     [
-        (AQUARIUS, [], f"{QUARTERS}hand buttons, then the key to JPH, J-POT and the key to RUN", None),
+        (
+            AQUARIUS,
+            [],
+            f"{QUARTERS}press the hand buttons, then turn the key to JPH, press J-POT and turn the key to RUN",
+            None,
+        ),
         (AQUARIUS, ["hand 2 5", "turn jph", "j-pot"], f"{QUARTERS}turn the key to RUN", ["turn run"]),
-        (NEXUS, [], f"{QUARTERS}hand buttons, then CONFIRM and a card or a signature", None),
+        (NEXUS, [], f"{QUARTERS}press the hand buttons, then press CONFIRM, and swipe a card or sign", None),
         (NEXUS, ["hand 2 5", "confirm"], f"{QUARTERS}swipe a card, or sign", ["swipe supervisor"]),
         (
             UNSEEN,
             [],
             (
-                "the next hand waits: seat 2 and 5 can have won 25% of the meter: hand buttons, then the key to JPH, J-POT and "
-                "the key to RUN; or NOBODY WON"
+                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: press the hand buttons, then turn the "
+                "key to JPH, press J-POT and turn the key to RUN; or confirm NOBODY WON"
             ),
             ["turn jph", "nobody", "turn run"],
         ),
@@ -61,15 +66,15 @@ RESUMES = "; or a supervisor resumes play without it"
             {**UNSEEN, **NEXUS},
             [],
             (
-                "the next hand waits: seat 2 and 5 can have won 25% of the meter: hand buttons, then CONFIRM and a card or a "
-                "signature; or NOBODY WON"
+                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: press the hand buttons, then press "
+                "CONFIRM, and swipe a card or sign; or confirm NOBODY WON"
             ),
             ["nobody", "sign executive"],
         ),
         (
             {**UNSEEN, **NEXUS},
             ["hand 5", "confirm"],
-            "the next hand waits: the award of seat 2 and 5, 25% of the meter, is not complete: swipe a card, or sign",
+            "the next hand waits, because the award of seat 2 and 5, 25% of the meter, is not complete: swipe a card, or sign",
             ["swipe executive"],
         ),
     ],

@@ -620,7 +620,7 @@ def test_a_wager_on_the_meter_needs_one_on_player_or_banker_alone_beside_it(game
     assert (hand.wagers, hand.sensors, 4 in hand.spent) == ((2,), (), True)
     assert [each.wagers for each in progressive(croupier).books.rounds] == [(SeatWager(2, hand.stake),)]
     assert alarm_of(croupier, "progressive_wager_left_out") == (
-        f"progressive wagers are not in the game of round 1, return them: {reason}"
+        f"return the progressive wagers that are not in the game of round 1: {reason}"
     )
 
 

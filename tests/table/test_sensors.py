@@ -44,7 +44,7 @@ def test_no_game_is_started_that_the_sensors_did_not_confirm():
     refused = refusal(at_betting("sensors there", "spot 2 5"), "start game")
 
     assert refused.code == "start_unconfirmed"
-    assert "no wager counts and the game is not started" in str(refused)
+    assert "the game is not started and no wager counts" in str(refused)
 
 
 def test_no_game_is_started_while_the_sensors_do_not_answer():
@@ -88,7 +88,7 @@ def test_what_becomes_of_the_sensors_is_never_refused(phase, command):
     [
         ("missing", "no wager sensor answers at position 3 (seat 2)"),
         ("doubled", "two wager sensors answer at position 3 (seat 2)"),
-        ("stuck", "a wager that has had its game is still detected at position 3 (seat 2)"),
+        ("stuck", "a wager of an earlier game is still detected at position 3 (seat 2)"),
         ("unassigned", "a wager sensor answers at position 3 (seat 2), which has no seat set"),
     ],
 )

@@ -30,8 +30,8 @@ def test_the_hand_is_finished_by_keying_while_the_shoe_is_away():
 
 def test_no_other_card_is_keyed_at_a_table_with_a_shoe():
     text = (
-        "no card is awaited: the shoe reads the cards. Key a card only if the shoe could not read it or, while "
-        "the shoe is offline, to end the hand being dealt"
+        "no card is awaited, because the shoe reads the cards. Key a card only if the shoe could not read it, or "
+        "to end a hand while the shoe is offline"
     )
     for so_far in (["draw KS"], ["lose shoe"], [*AWAY, "hello"], [*AWAY, "key 5S 3S 4D 9D"]):
         croupier = Croupier.at_betting(*so_far)
@@ -111,7 +111,7 @@ def test_another_card_than_was_keyed_stops_play_until_a_supervisor_has_seen_it()
     assert (croupier.hand, croupier.stops) == ("KS 2S 5S 3S", ["keyed_otherwise"])
     assert shoe_orders(croupier.state).locked
     assert croupier.state.stops[0].text.startswith(
-        "card 4 of round 1 was keyed while the shoe was offline, but the shoe has read another: keyed 3S, read 4S."
+        "card 4 of round 1 was keyed while the shoe was offline, but the shoe has read another card: keyed 3S, read 4S."
     )
     assert croupier.held == [("4S", "doubtful")]
     croupier.do("correct 4 4S", "resume")

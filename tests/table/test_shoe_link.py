@@ -162,8 +162,8 @@ def test_of_two_shoes_that_are_refused_the_last_is_named_and_the_same_only_once(
     [
         ([], "accept A", "no_shoe_offered", "no shoe waits to be accepted"),
         (["hello B"], "accept C", "other_shoe", "the shoe that waits is B, not C"),
-        (["hello B"], "resume", "not_stopped", "no stop can be resumed now"),
-        ([], "resume", "not_stopped", "no stop can be resumed now"),
+        (["hello B"], "resume", "not_stopped", "there is no stop that resuming play would end"),
+        ([], "resume", "not_stopped", "there is no stop that resuming play would end"),
     ],
 )
 def test_only_the_shoe_that_waits_can_be_accepted(commands, accept, code, message):
@@ -214,7 +214,7 @@ def test_a_bookmark_in_a_memory_that_is_gone_means_nothing(hello):
 def test_lost_records_stop_play_and_a_supervisor_says_where_to_go_on():
     croupier = Croupier.at_betting("draw KS", "records lost 2")
     assert croupier.alarms == [("records_lost", True)]
-    assert "its records 2 to 3, which never arrived" in croupier.state.stops[0].text
+    assert "records 2 to 3 of the shoe never arrived" in croupier.state.stops[0].text
 
     croupier.do("void", "resume", f"draw {PLAYER_NATURAL}")
 
@@ -288,7 +288,7 @@ def test_trouble_outside_play_stops_nothing(commands, command, code):
 
 def test_the_shoes_own_words_are_in_its_alarm():
     assert Croupier.at_betting("fault").state.stops[0].text == (
-        "the shoe reports error 17: reader window dirty in play: a supervisor must see to it and resume play"
+        "the shoe reports error 17: reader window dirty in play: a supervisor must check the shoe and resume play"
     )
 
 

@@ -132,7 +132,10 @@ def test_two_shoes_on_one_store_are_refused(start, link):
     out, errors = second.communicate(timeout=60)
 
     assert (second.returncode, out) == (1, "")
-    assert errors == f"punto shoe: another virtual shoe uses the store {link}.store: give this one another\n"
+    assert (
+        errors
+        == f"punto shoe: another virtual shoe uses the store {link}.store: give this shoe another store\n"
+    )
     assert link.is_symlink()
 
 
@@ -140,7 +143,7 @@ def test_two_shoes_on_one_store_are_refused(start, link):
     ("options", "says"),
     [
         (["--fault", "noise=2"], "fault noise=2: write a chance from 0 to 1, such as noise=0.01"),
-        (["--scenario", "nothing"], "no scenario nothing: write a file's path, or one of bad-line,"),
+        (["--scenario", "nothing"], "there is no scenario nothing: write a file's path, or one of bad-line,"),
         (["--window", "0"], "window is 0: write 1 to 64"),
         (["--scenario", "overdraw", "--cut", "20"], "cut is 20, but shoe 1 has 16 cards: write 0"),
         (["--link", "/etc/hostname"], "/etc/hostname exists and is not a symlink"),

@@ -90,11 +90,11 @@ def test_each_kind_of_step():
         ('steps = [{ at = 1, do = "explode" }]', "steps[1].do is 'explode': write one of unread,"),
         (
             'steps = [{ at = 1, do = "unread" }, { do = "unread" }]',
-            "steps[2].do is 'unread': write at with it once",
+            "steps[2].do is 'unread': write at exactly once",
         ),
-        ('steps = [{ after = 1, do = "unread" }]', "write at with it once (the number of a card from 1)"),
-        ('steps = [{ do = "lid" }]', "write at or after with it once"),
-        ('steps = [{ at = 1, after = 1, do = "lid" }]', "write at or after with it once"),
+        ('steps = [{ after = 1, do = "unread" }]', "write at exactly once (the number of a card from 1)"),
+        ('steps = [{ do = "lid" }]', "write at or after exactly once"),
+        ('steps = [{ at = 1, after = 1, do = "lid" }]', "write at or after exactly once"),
         ('steps = [{ at = 0, do = "lid" }]', "steps[1].at is 0: write a whole number from 1"),
         ('steps = [{ after = -1, do = "lid" }]', "steps[1].after is -1: write seconds, such as 2 or 0.5"),
         ('steps = [{ after = nan, do = "lid" }]', "steps[1].after is nan: write seconds"),
@@ -121,7 +121,7 @@ def test_each_kind_of_step():
         ),
         (
             'cards = ["AS AS KH"]\nsteps = [{ at = 3, do = "ninth_copy" }]',
-            "steps[1].do is 'ninth_copy': no card comes 8 times",
+            "steps[1].do is 'ninth_copy', but no card comes 8 times",
         ),
     ],
 )
@@ -143,7 +143,7 @@ def test_a_scenario_is_found_by_name_or_by_path(tmp_path):
 
 def test_a_scenario_that_is_not_there_is_answered_with_those_that_are(tmp_path):
     with pytest.raises(
-        ScenarioError, match=r"no scenario overdrow: write a file's path, or one of .*overdraw"
+        ScenarioError, match=r"there is no scenario overdrow: write a file's path, or one of .*overdraw"
     ):
         read_scenario("overdrow")
 

@@ -89,7 +89,9 @@ def test_a_lost_memory_begins_another_log_at_one_and_leaves_the_cards(path):
 
 def test_two_shoes_never_share_a_store(path):
     store = Store(path)
-    with pytest.raises(StoreError, match=r"another virtual shoe uses the store .*: give this one another"):
+    with pytest.raises(
+        StoreError, match=r"another virtual shoe uses the store .*: give this shoe another store"
+    ):
         Store(path)
     store.close()
     Store(path).close()

@@ -105,7 +105,7 @@ def test_a_rule_that_earlier_rules_leave_nothing_is_told_with_those(before, afte
     assert Fault(
         place,
         (
-            f"rule_{place + 1} can never decide: earlier rules decide every coup that meets it, {by}: "
+            f"rule_{place + 1} can never decide, because earlier rules ({by}) decide every coup that meets it: "
             "move it above them, or leave it out"
         ),
     ) in faults(wager(*before, after))
@@ -116,7 +116,7 @@ def test_a_last_rule_that_is_left_nothing_is_not_to_be_moved():
         Fault(
             2,
             (
-                "lose can never decide: earlier rules decide every coup that meets it, rule_1, rule_2: "
+                "lose can never decide, because earlier rules (rule_1, rule_2) decide every coup that meets it: "
                 "narrow them, or leave it out"
             ),
         )
@@ -162,7 +162,7 @@ def test_the_coup_shown_is_one_that_no_rule_decides():
 
     (fault,) = faults(rules)
 
-    shown = fault.message.removeprefix("no rule decides a coup such as Player ").partition(":")[0]
+    shown = fault.message.removeprefix("no rule decides a coup such as Player ").partition(". End")[0]
     player, _, banker = shown.partition(", Banker ")
     found = next(
         each

@@ -64,12 +64,12 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         ),
         (
             lambda: replace(BONUS, side=None, requires_base="same_side"),
-            'bonus requires a base wager on the same side: say side = "player" or "banker"',
+            'bonus requires a base wager on the same side: write side = "player" or "banker"',
         ),
         (lambda: replace(PLAYER, requires_base="any"), "player is a base wager and cannot require another"),
         (
             lambda: replace(BONUS, requires_base_win=True),
-            'requires_base_win needs a base wager: say requires_base = "any" or "same_side" of bonus',
+            'requires_base_win needs a base wager: write requires_base = "any" or "same_side" of bonus',
         ),
         (
             lambda: replace(BONUS, rules=(AWARD,)),
@@ -77,7 +77,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         ),
         (
             lambda: replace(BONUS, progressive=METER),
-            "progressive is given and no rule of bonus pays from the meter: leave one out",
+            "progressive is given, but no rule of bonus pays from the meter: leave progressive out, or write such a rule",
         ),
         (lambda: replace(METER, seed=-1), "seed must be 0 minor units or more, not -1"),
         (lambda: replace(METER, contribution="101%"), "contribution must be from 0% to 100%, not '101%'"),

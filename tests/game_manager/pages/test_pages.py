@@ -95,7 +95,7 @@ async def test_an_executive_opens_the_meter_adjusts_it_and_changes_its_settings_
         await expect(page.locator("#shown")).to_have_text("USD 11,234.50")
 
         form = page.locator("#settings-form")
-        await form.get_by_role("button", name="Look it over").click()
+        await form.get_by_role("button", name="Review").click()
         await expect(form.get_by_role("alert")).to_have_text("Nothing is changed.")
         await form.get_by_label("Seed").fill("500")
         await form.get_by_label("Reserve").fill("1%")
@@ -148,7 +148,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await page.keyboard.press("F7")
         await of_day(page, "day", "2026-11-22")  # 06:00 in UTC, where this service is: both are told so
         report = page.locator("#day-report")
-        await expect(report).to_contain_text("Start and changes come to the end")
+        await expect(report).to_contain_text("Start and changes add up to the end")
         end = report.locator("tbody tr").last
         await expect(end).to_contain_text("End")
         await page.get_by_role("button", name="Day before").click()
@@ -164,7 +164,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await expect(page.locator("#reconcile-report")).to_contain_text("The ledger agrees with the record.")
         await page.get_by_label("Coins counted").fill("7")
         await page.locator("#coins-form").get_by_role("button").click()
-        await expect(dialog).to_contain_text("7.00 was counted for the gaming day 2026-11-21")
+        await expect(dialog).to_contain_text("7.00 was counted for dragon on the gaming day 2026-11-21")
         await confirm(page, "Enter the coins counted")
         await expect(page.locator("#reconcile-report")).to_contain_text("Counted by omar")
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
@@ -182,12 +182,12 @@ async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, t
             await of.select_option(progressive)
             await page.get_by_label("Coins counted").fill(amount)
             await page.locator("#coins-form").get_by_role("button").click()
-            await expect(dialog).to_contain_text(f"for the gaming day 2026-11-20, of {progressive}.")
+            await expect(dialog).to_contain_text(f"for {progressive} on the gaming day 2026-11-20.")
             await confirm(page, "Enter the coins counted")
         coins = report.locator(".coins")
         await expect(coins).to_have_count(2)
         await expect(coins.first).to_contain_text(
-            "Nothing: the count equals the amount that the record says was taken."
+            "There is nothing to do: the count equals the amount taken on the record."
         )
         await expect(coins.last).to_contain_text("0.50 is still missing")
 
@@ -232,7 +232,7 @@ async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_noth
 
         await page.get_by_role("button", name="Retire").click()
         await page.get_by_role("button", name="The game is taken off the floor").click()
-        await expect(page.locator("dialog")).to_contain_text("never opened again")
+        await expect(page.locator("dialog")).to_contain_text("can never be opened again")
         await approve(page, ANOTHER_EXECUTIVE)
         await confirm(page, "Retire the progressive")
         await expect(page.locator("#phase")).to_have_text("Retired for good.")

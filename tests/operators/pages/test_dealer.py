@@ -212,7 +212,7 @@ async def test_a_card_that_is_refused_says_why_and_can_be_keyed_again(browser, t
 
         await page.keyboard.type("ks")
         await page.keyboard.press("Enter")
-        await expect(page.locator("#said")).to_contain_text("KS has already come 8 times")
+        await expect(page.locator("#said")).to_contain_text("All copies of KS (8) have already left the shoe")
         await page.keyboard.type("q")
         await page.keyboard.press("Backspace")
         await page.keyboard.type("9h")

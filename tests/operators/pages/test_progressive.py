@@ -203,7 +203,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await headline(page, "The key is in JPH: the supervisor presses J-POT")
         assert await page.evaluate(GOLD) == ["J-POT"]
         await here.table.order(Jpot("omar"))
-        await headline(page, "The award is logged: turn the key to RUN, which takes it off the meter")
+        await headline(page, "The award is logged: turn the key to RUN, which takes the award off the meter")
         assert await page.evaluate(GOLD) == ["Key to RUN"]
         await here.table.order(TurnKey(Key.RUN, "omar"))
 
@@ -279,7 +279,7 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         await expect(dialog.get_by_label("Password").filter(visible=True)).to_have_count(0)
         await hold_up(desk)
         await page.keyboard.press("5")  # taken back at the table, while the supervisor reads
-        await expect(dialog).to_contain_text("The table has gone on since")
+        await expect(dialog).to_contain_text("The table has changed in the meantime")
         await expect(dialog.locator("button.go")).to_be_disabled()
         await desk.keyboard.press("Escape")
         await page.keyboard.press("5")
@@ -341,9 +341,9 @@ async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
         await seat(page, 7, "Late: not in")
         await here.table.order(WagerPlaced(4))
         await here.table.order(WagerVoided(4))
-        await seat(page, 4, "Lay anew")
+        await seat(page, 4, "Place again")
         await page.keyboard.press("3")
-        await said(page, "the sensor before this seat sees its wager")
+        await said(page, "this seat's sensor detects the wager")
         await expect(page.locator(".award-orders button:not([hidden])")).to_have_text(
             ["CONFIRM", "Sign the award", "NOBODY WON"]
         )

@@ -136,7 +136,9 @@ async def test_an_order_that_is_being_carried_out_is_neither_waiting_nor_gone(br
         try:
             await second.get_by_role("button", name="Approve").click()
             dialog = first.get_by_role("dialog")
-            await expect(dialog.get_by_role("status")).to_have_text("Approved: it is being carried out.")
+            await expect(dialog.get_by_role("status")).to_have_text(
+                "Approved: the order is being carried out."
+            )
             await expect(second.locator("#waiting")).to_be_hidden()
             await asyncio.sleep(3)
             await expect(dialog).to_be_visible()

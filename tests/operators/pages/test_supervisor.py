@@ -96,8 +96,8 @@ async def test_a_shoe_change_says_what_it_ends_and_then_what_to_burn(browser, tm
         await here.wager((1, "player", 2500))
 
         dialog = await order(page, "Change the shoe")
-        await expect(dialog).to_contain_text("Ends shoe 1 after 1 hands")
-        await expect(dialog).to_contain_text("Wagers that stand go back: of 1 seat.")
+        await expect(dialog).to_contain_text("Shoe 1 ends after 1 hands")
+        await expect(dialog).to_contain_text("Wagers on the table are returned: those of 1 seat.")
         await confirm(dialog, "Change the shoe")
         assert (here.table.state.shoe, here.table.state.wagers) == (2, ())
 
@@ -221,7 +221,7 @@ async def test_an_order_for_a_hand_is_off_when_the_table_has_gone_on(page, here)
     await here.draw("9H 3S")
     await here.draw("KS")
 
-    await expect(dialog).to_contain_text("The table has gone on since.")
+    await expect(dialog).to_contain_text("The table has changed in the meantime.")
     await expect(go).to_be_disabled()
 
 
@@ -266,7 +266,7 @@ async def test_play_is_resumed_by_somebody_who_says_what_they_saw(page, here):
     await expect(page.locator(".stop")).to_contain_text("lid")
     dialog = await order(page, "Resume play")
     await dialog.get_by_role("button", name="Lid closed, cards undisturbed").click()
-    await expect(dialog).to_contain_text("It can be done now.")
+    await expect(dialog).to_contain_text("This order is possible now.")
 
     await confirm(dialog, "Resume play")
 
@@ -285,7 +285,7 @@ async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
     await confirm(page.get_by_role("dialog"), "Acknowledge")
 
     await expect(alarm).to_have_count(0)
-    await expect(page.locator("#trouble-list")).to_have_text("Nothing stops play, and no alarm stands.")
+    await expect(page.locator("#trouble-list")).to_have_text("Nothing stops play, and there is no alarm.")
     assert here.table.state.alarms == ()
 
 
@@ -460,8 +460,10 @@ async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await page.keyboard.press("F8")
 
     report = page.locator("#shift-report")
-    await expect(report).to_contain_text("Of the alarms, stops and calls only the last are listed.")
-    await expect(report).not_to_contain_text("Of the void hands")
+    await expect(report).to_contain_text(
+        "Only the last entries of this list are shown: alarms, stops and calls."
+    )
+    await expect(report).not_to_contain_text("this list are shown: void hands")
 
 
 async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
@@ -522,7 +524,7 @@ async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
 
     shown = page.locator("#hand-shown")
     await expect(shown).to_contain_text(
-        re.compile(r"Its last 1000 events; [1-9]\d* earlier ones are on the record")
+        re.compile(r"These are the last 1000 events of the hand. The record has [1-9]\d* earlier ones")
     )
     await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
 
