@@ -33,6 +33,7 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
@@ -116,11 +117,12 @@ class Engine:
         version: str,
         *,
         restricted: bool = False,
+        outlawed: Callable[[Game], str] = lambda _: "",
     ) -> "Engine":
         """Recover the table from the record, and write this start to it.
 
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
-        not give them to the public.
+        not give them to the public. `outlawed` is what the law does not allow of a game.
 
         Raises:
             RecordError: the record cannot be trusted or written.
@@ -128,7 +130,7 @@ class Engine:
         """
         found = recover(journal.connection)
         table = found.table or Table.new(settings)
-        started = ServiceStarted(version, settings)
+        started = ServiceStarted(version, settings, outlawed(table.state.settings.game))
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
         journal.start(found.snapshot)

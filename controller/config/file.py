@@ -12,7 +12,7 @@ from pydantic import Field
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
-from punto.configs.problems import ConfigError, Problem
+from punto.configs.problems import ConfigError, Problem, cut
 from punto.configs.toml_file import TomlFile, read, typed
 from punto.controller.config.devices import (
     CardReaderConfig,
@@ -98,6 +98,10 @@ class ServiceConfig(ConfigFile):
             else self.progressive.settings(self.table.id, self.game),
             **self.table.model_dump(exclude={"id", "game"}),
         )
+
+    def outlawed(self, game: Game) -> str:
+        """What the law of today does not allow of a game with its limits; empty if it allows all of it."""
+        return cut("; ".join(each.message for each in limit_problems(game, {}, self.law)), 300)
 
     def redacted(self) -> dict[str, Any]:
         """The configuration as JSON, for anyone to read: it names the files of passwords and has no passwords."""
