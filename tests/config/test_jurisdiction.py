@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -100,7 +101,34 @@ def test_a_rule_holds_from_its_first_day_until_the_day_when_it_ends(table, tmp_p
 
     assert bool(amounts) is holds
     if since > 0:
-        assert load_config(path).law
+        assert load_config(path).law.rules
+
+
+@pytest.mark.parametrize(("zone", "holds"), [("Pacific/Kiritimati", True), ("Etc/GMT+12", False)])
+def test_a_rules_day_is_that_of_the_houses_zone(table, tmp_path, zone, holds):
+    """The two zones are 26 hours apart, so at every moment the days differ."""
+    (tmp_path / "here.toml").write_text(
+        LAW.format(since=datetime.now(ZoneInfo("Pacific/Kiritimati")).date(), until=day(9)), encoding="utf-8"
+    )
+    path = table(law="here.toml", limits=f'{LIMITS}[progressive]\nid = "dragon"\nzone = "{zone}"\n')
+    path.write_text(path.read_text(encoding="utf-8").replace("mini-baccarat", "progressive-2"))
+
+    if holds:
+        assert any("Here 1 allows 20000" in line for line in said(path))
+    else:
+        assert load_config(path).law.in_force == []
+
+
+def test_a_table_without_a_jurisdiction_is_told_that_no_law_is_checked(table):
+    path = table("[limits.player]\nmaximum = 100000000\n")
+    path.write_text(path.read_text(encoding="utf-8").replace('[jurisdiction]\nlaw = "washington"\n', ""))
+    ran = punto("check-config", str(path))
+
+    assert ran.returncode == 0
+    assert (
+        'law       not checked: name a jurisdiction, such as law = "washington" in [jurisdiction]'
+        in ran.stdout
+    )
 
 
 def test_a_game_with_more_wagers_than_the_law_lets_a_player_have_is_refused(table, tmp_path):
