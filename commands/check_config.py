@@ -97,7 +97,9 @@ def _config(config: ServiceConfig) -> Iterator[str]:
     table, shoe, mqtt = config.table, config.shoe, config.mqtt
     yield f"table     {table.id}, {table.name!r}, {table.seats} seats, amounts in minor units of {table.currency}"
     yield f"cards     {'keyed by the dealer' if shoe is None else f'read by the shoe at {shoe.port}'}"
-    for rule in (each for each in config.law if each.in_force):
+    if config.jurisdiction is None:
+        yield 'law       not checked: name a jurisdiction, such as law = "washington" in [jurisdiction]'
+    for rule in config.law.in_force:
         yield f"law       {rule.limit.replace('_', ' ')} {rule.value} ({rule.source})"
     yield f"record    {config.record.path}"
     topics = (

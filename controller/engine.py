@@ -28,12 +28,14 @@ from punto.baccarat.table.effects import (
     RoundEnded,
     ShoeLinkChanged,
 )
-from punto.baccarat.table.events import Event, RecordDiffers, ServiceStarted, ShoeEvent
+from punto.baccarat.table.events import Event, RecordDiffers, ServiceStarted, SetWager, ShoeEvent
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
+from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.incidents import Incident, incidents_of
 from punto.controller.journal.journal import Journal
@@ -94,6 +96,8 @@ class Engine:
         self.shoe_since = datetime.now(UTC)
         self.award_since = journal.last_award_ts
         self.raised: Mapping[int, Raised] = {}
+        self.answers = Answers()
+        self.on_answer: Callable[[Answer], None] = lambda _: None
         self.direct_shoe: Callable[[], None] = lambda: None
         self.watchers: list[Callable[[TableState, int], None]] = []
         self._journal = journal
@@ -113,11 +117,12 @@ class Engine:
         version: str,
         *,
         restricted: bool = False,
+        outlawed: Callable[[Game], str] = lambda _: "",
     ) -> "Engine":
         """Recover the table from the record, and write this start to it.
 
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
-        not give them to the public.
+        not give them to the public. `outlawed` is what the law does not allow of a game.
 
         Raises:
             RecordError: the record cannot be trusted or written.
@@ -125,12 +130,12 @@ class Engine:
         """
         found = recover(journal.connection)
         table = found.table or Table.new(settings)
-        started = ServiceStarted(version, settings)
+        started = ServiceStarted(version, settings, outlawed(table.state.settings.game))
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
         journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, restricted=restricted)
-        engine.raised = raised
+        engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")
         if found.differences:
             await engine.submit([RecordDiffers(cut("; ".join(found.differences), 300))], "service")
@@ -217,8 +222,10 @@ class Engine:
             effects = self.table.handle(event)
         except RefusedError as refusal:
             self._record_incidents(seq, incidents_of(event, refusal))
+            self._answer(seq, moment, event, refusal)
             return Handled(seq, refusal)
         self._record_incidents(seq, incidents_of(event, effects))
+        self._answer(seq, moment, event, None)
         now = Raised(moment, getattr(event, "who", None))
         self.raised = {each.number: self.raised.get(each.number, now) for each in self.state.alarms}
         for effect in effects:
@@ -228,6 +235,13 @@ class Engine:
         if any(isinstance(effect, MeterMoved) for effect in effects):
             self._journal.add_book_rows(seq, moment, self.state, effects)
         return Handled(seq)
+
+    def _answer(self, seq: int, moment: str, event: Event, refusal: RefusedError | None) -> None:
+        """Answer a seat's wager. Its client may be gone meanwhile, so the answer does not depend on a caller."""
+        if isinstance(event, SetWager):
+            answer = Answer(seq=seq, ts=moment, round=self.state.round, asked=event, refusal=refusal)
+            self.answers.add(answer)
+            self.on_answer(answer)
 
     def _record_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
         if incidents:

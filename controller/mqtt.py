@@ -16,11 +16,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.wagers.definition import Game
-from punto.baccarat.wagers.settlement import PlacedWager
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.engine import Engine
+from punto.controller.journal.answers import Answer
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
 from punto.controller.messages.building import (
@@ -85,7 +85,6 @@ class Broker:
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
-        self._answered = False
         self.chances: Callable[[Game], Chances | None] = lambda _: None
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
@@ -110,6 +109,8 @@ class Broker:
                 engine.state, engine.seq, self.chances(engine.state.settings.game), now
             ),
         }
+
+        engine.on_answer = self._answer
 
         if engine.restricted:
             self.retain(
@@ -176,6 +177,7 @@ class Broker:
         ):
             hint = "let this user read wagers and requests (mosquitto.acl)"
             _log.warning("broker refused the subscription to wagers or requests", hint=hint)
+        await self._engine.written()  # a wager of the last connection may still be on its way to the record
         outbox = self._outbox
 
         def send_events() -> None:
@@ -189,7 +191,8 @@ class Broker:
                 outbox.connect(send_events)
                 outbox.snapshot_due(*self._builders)
                 outbox.rounds_are_due()
-                await self._answer_again()
+                for answer in self._engine.answers.not_taken(self._engine.state.round):
+                    self._answer(answer)
                 tasks.create_task(self._send_snapshots(events), name="mqtt snapshots")
                 tasks.create_task(self._send_rounds(Sender(connection)), name="mqtt rounds")
                 tasks.create_task(self._receive(connection), name="mqtt requests")
@@ -263,54 +266,52 @@ class Broker:
         )
         if (refused := self._not_read(client, payload)) is not None:
             if refused:
-                self._answer_wager(self._engine.seq, None, number, *refused, is_input=False)
+                self._refuse_wager(None, number, *refused)
             return
         try:
             asked = WagerRequest.model_validate_json(payload)
         except ValidationError as error:
-            # It is not an input, so it gets the number of the last one: `seq` must not go back.
-            self._answer_wager(
-                self._engine.seq, _id_of(payload), number, "bad_payload", first_fault(error), is_input=False
-            )
+            self._refuse_wager(_id_of(payload), number, "bad_payload", first_fault(error))
             return
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
-        (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")
-        refusal = handled.refusal
-        code, reason = (None, None) if refusal is None else (refusal.code, str(refusal))
-        self._answer_wager(handled.seq, asked.id, number, code, reason)
+        if (known := self._engine.answers.to(wager, self._engine.state.round)) is not None:
+            self._answer(known)
+        else:
+            await self._engine.submit([wager], f"mqtt seat {number}")  # the engine calls `_answer`
 
-    async def _answer_again(self) -> None:
-        """Answer the wagers that stand on the record, once after a start: the service may have ended before it did."""
-        if self._answered:
+    def _answer(self, answer: Answer) -> None:
+        """Send the answer to a wager on the record: the same message each time. Without a broker it waits."""
+        if not self._outbox.connected:
             return
-        self._answered = True
-        for seq, asked in await self._journal.wagers_of_this_round():
-            if PlacedWager(asked.seat, asked.wager, asked.amount) in self._engine.state.wagers:
-                self._answer_wager(seq, asked.id, asked.seat, None, None)
+        refusal, seat = answer.refusal, answer.asked.seat
+        message = WagerAnswer(
+            id=f"{self._topic.table}/wager/{answer.seq}",
+            seq=answer.seq,
+            ts=answer.ts,
+            simulation=self._simulation,
+            request=answer.asked.id,
+            seat=seat,
+            accepted=refusal is None,
+            code=None if refusal is None else refusal.code,
+            reason=None if refusal is None else str(refusal),
+        )
+        self._outbox.put(self._topic(topics.wager_result(seat)), message.wire(), answer.was_taken)
 
-    def _answer_wager(
-        self,
-        seq: int,
-        request: str | None,
-        seat: int,
-        code: str | None,
-        reason: str | None,
-        *,
-        is_input: bool = True,
-    ) -> None:
+    def _refuse_wager(self, request: str | None, seat: int, code: str, reason: str) -> None:
+        """Refuse a request that is not an input. It gets the number of the last one: `seq` must not go back."""
         now = timestamp(datetime.now(UTC))
-        answer = WagerAnswer(
-            id=f"{self._topic.table}/wager/{seq if is_input else now}",
-            seq=seq,
+        message = WagerAnswer(
+            id=f"{self._topic.table}/wager/{now}",
+            seq=self._engine.seq,
             ts=now,
             simulation=self._simulation,
             request=request,
             seat=seat,
-            accepted=code is None,
+            accepted=False,
             code=code,
             reason=reason,
         )
-        self._outbox.put(self._topic(topics.wager_result(seat)), answer.wire())
+        self._outbox.put(self._topic(topics.wager_result(seat)), message.wire())
 
     def _not_read(self, client: str, payload: bytes) -> tuple[str, ...] | None:
         """Code and reason why a request is not read; empty if the client was told before, None if it may be read."""

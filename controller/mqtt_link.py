@@ -17,6 +17,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, NoReturn, TypeVar
 
 import aiomqtt
@@ -219,9 +220,11 @@ class Sender:
         """Whether the window has room; False if the connection is lost."""
         return self._in_flight < WINDOW and not self._lost
 
-    def send(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
-        """Publish now. `room` and `all_taken` report a lost connection."""
-        if self._connection.publish(topic, payload, self._acknowledged, retain=retain):
+    def send(
+        self, topic: str, payload: bytes, taken: Callable[[], None] = lambda: None, *, retain: bool = False
+    ) -> None:
+        """Publish now, and call `taken` when the broker has it. `room` and `all_taken` report a lost connection."""
+        if self._connection.publish(topic, payload, partial(self._acknowledged, taken), retain=retain):
             self._in_flight += 1
         else:
             self._lost = True
@@ -250,7 +253,8 @@ class Sender:
         if self._lost:
             raise ConnectionLostError("the connection is lost")
 
-    def _acknowledged(self) -> None:
+    def _acknowledged(self, taken: Callable[[], None]) -> None:
+        taken()
         self._in_flight -= 1
         self._changed.set()
         self._on_acknowledged()

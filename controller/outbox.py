@@ -18,7 +18,7 @@ class Outbox:
     """The engine fills it; the broker's connection empties it."""
 
     def __init__(self) -> None:
-        self.events: deque[tuple[str, bytes]] = deque()
+        self.events: deque[tuple[str, bytes, Callable[[], None]]] = deque()
         self.due: set[str] = set()
         self.dropped = 0
         self.snapshots_wake = asyncio.Event()
@@ -40,17 +40,17 @@ class Outbox:
         self.dropped += len(self.events)
         self.events.clear()
 
-    def put(self, topic: str, payload: bytes) -> None:
-        """Queue an event."""
+    def put(self, topic: str, payload: bytes, taken: Callable[[], None] = lambda: None) -> None:
+        """Queue an event. `taken` is called when the broker has it, and never if the event is dropped."""
         if len(self.events) >= MOST_WAITING:
             self.events.popleft()
             self.dropped += 1
-        self.events.append((topic, payload))
+        self.events.append((topic, payload, taken))
         if self._send is not None:
             self._send()
 
-    def take(self) -> tuple[str, bytes]:
-        """Remove and return the oldest event.
+    def take(self) -> tuple[str, bytes, Callable[[], None]]:
+        """Remove and return the oldest event: topic, payload, and what to call when the broker has it.
 
         Raises:
             IndexError: there are no events.

@@ -90,7 +90,13 @@ async def serve(
         topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
         restricted = config.mqtt is not None and config.mqtt.restricted
         engine = await Engine.start(
-            journal, outbox, topic, config.settings(), own_version(), restricted=restricted
+            journal,
+            outbox,
+            topic,
+            config.settings(),
+            own_version(),
+            restricted=restricted,
+            outlawed=config.outlawed,
         )
         service = _Service(config, engine, journal, outbox, devices)
         service.connect(topic, doors_of)

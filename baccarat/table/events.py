@@ -201,10 +201,14 @@ Access = SessionBegun | SessionEnded | AccessRefused
 
 @dataclass(frozen=True, slots=True)
 class ServiceStarted:
-    """The service started, with this version and these settings; the state of the link is not known yet."""
+    """The service started, with this version and these settings; the state of the link is not known yet.
+
+    `outlawed` is what the law of the day does not allow of the game in play; empty if it allows all of it.
+    """
 
     version: str
     settings: Settings
+    outlawed: str = ""
     kind: Literal["service_started"] = "service_started"
 
 

@@ -373,17 +373,26 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
             "simulation_differs",
             f"this record is of {record}, but the configuration is of {configuration}: give each its own record",
         )
-    if event.settings not in (state.settings, state.configured):
+    chosen = event.settings == state.configured and event.settings != state.settings
+    outlawed = event.outlawed if chosen else ""
+    if outlawed or event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
+            what = "start with the previous configuration, close the table, and then start with this one"
+            if outlawed:
+                what = f"{outlawed}; start without [jurisdiction], close the table, and then start with it"
             raise RefusedError(
-                "settings_in_play",
-                "game, limits and policies change between shoes only: start with the previous configuration, "
-                "close the table, and then start with this one",
+                "settings_in_play", f"game, limits and policies change between shoes only: {what}"
             )
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:
             turn.say(GameChanged(event.settings.game.name, event.settings.game.title))
+    if outlawed:
+        turn.alarm(
+            "outside_the_law",
+            f"{outlawed}; the configuration's game and limits have replaced those that a supervisor had chosen: check the "
+            "limits, and choose others within the law if the house wants them",
+        )
     if state.configured is None or event.settings.progressive != state.configured.progressive:
         progressive.start(turn, event.settings)
     turn.change(configured=event.settings, configuration_keypad=None, sensors=None)

@@ -12,7 +12,7 @@ from pydantic import Field
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
-from punto.configs.problems import ConfigError, Problem
+from punto.configs.problems import ConfigError, Problem, cut
 from punto.configs.toml_file import TomlFile, read, typed
 from punto.controller.config.devices import (
     CardReaderConfig,
@@ -23,7 +23,7 @@ from punto.controller.config.devices import (
     SerialOrInputConfig,
     ShoeConfig,
 )
-from punto.controller.config.jurisdiction import JurisdictionConfig, Law, read_law
+from punto.controller.config.jurisdiction import NO_LAW, JurisdictionConfig, Law, read_law
 from punto.controller.config.limits import (
     LimitsConfig,
     RulesConfig,
@@ -82,7 +82,7 @@ class ServiceConfig(ConfigFile):
 
     folder: Path
     game: Game
-    law: Law = ()
+    law: Law = NO_LAW
 
     def settings(self) -> Settings:
         """The table's settings."""
@@ -99,9 +99,14 @@ class ServiceConfig(ConfigFile):
             **self.table.model_dump(exclude={"id", "game"}),
         )
 
+    def outlawed(self, game: Game) -> str:
+        """What the law of today does not allow of a game with its limits; empty if it allows all of it."""
+        return cut("; ".join(each.message for each in limit_problems(game, {}, self.law)), 300)
+
     def redacted(self) -> dict[str, Any]:
         """The configuration as JSON, for anyone to read: it names the files of passwords and has no passwords."""
-        return self.model_dump(mode="json", exclude={"folder", "limits", "rules"})
+        document = self.model_dump(mode="json", exclude={"folder", "limits", "rules", "law"})
+        return {**document, "law": [rule.model_dump(mode="json") for rule in self.law.rules]}
 
     def digest(self) -> str:
         """SHA-256 of the configuration with its defaults and its game. Equivalent files have the same digest."""
@@ -122,10 +127,11 @@ def load_config(path: Path) -> ServiceConfig:
         raise ConfigError([Problem(message, file.name)])
     written = typed(file, ConfigFile, context=path.parent.absolute())
     game = _named(file, ("table", "game"), lambda: load_game(written.table.game, path.parent))
-    law: Law = ()
+    law = NO_LAW
     if (named := written.jurisdiction) is not None:
         currency = written.table.currency
-        law = _named(file, ("jurisdiction", "law"), lambda: read_law(named.law, path.parent, currency))
+        zone = "UTC" if written.progressive is None else written.progressive.zone
+        law = _named(file, ("jurisdiction", "law"), lambda: read_law(named.law, path.parent, currency, zone))
     of_rules = list(rule_problems(game, written.rules))
     if not of_rules:
         game = with_rules(game, written.rules)

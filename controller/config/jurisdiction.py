@@ -1,9 +1,10 @@
 """The law of a jurisdiction: dated limits from a file, to which a table is held."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +13,7 @@ from punto.configs.game_files import named_file
 from punto.configs.problems import ConfigError, Problem
 from punto.configs.toml_file import Unit, typed
 from punto.controller.config.section import Section
+from punto.controller.gaming_days import read_zone
 
 _Text = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
@@ -43,11 +45,9 @@ class DatedRule(Section):
             raise ValueError(f"until {self.until} must be a later day than since {self.since}")
         return self
 
-    @property
-    def in_force(self) -> bool:
-        """Whether the rule holds today (UTC)."""
-        today = datetime.now(UTC).date()
-        return self.since <= today and (self.until is None or today < self.until)
+    def holds_on(self, day: date) -> bool:
+        """Whether the rule holds on a day."""
+        return self.since <= day and (self.until is None or day < self.until)
 
     def breaches(self, game: Game) -> Iterator[Problem]:
         """What a game with the house's limits allows beyond this rule."""
@@ -76,11 +76,25 @@ class JurisdictionFile(Section):
     rules: Annotated[tuple[DatedRule, ...], Field(min_length=1)]
 
 
-Law = tuple[DatedRule, ...]
+@dataclass(frozen=True, slots=True)
+class Law:
+    """The dated rules of a jurisdiction; their days begin at midnight by the clock of the house's `zone`."""
+
+    rules: tuple[DatedRule, ...] = ()
+    zone: str = "UTC"
+
+    @property
+    def in_force(self) -> list[DatedRule]:
+        """The rules that hold today."""
+        today = datetime.now(read_zone(self.zone)).date()
+        return [rule for rule in self.rules if rule.holds_on(today)]
 
 
-def read_law(name: str, folder: Path, currency: str) -> Law:
-    """The rules of the jurisdiction of this name or path.
+NO_LAW: Final = Law()
+
+
+def read_law(name: str, folder: Path, currency: str, zone: str) -> Law:
+    """The rules of the jurisdiction of this name or path, in the house's zone.
 
     Raises:
         ConfigError: there is no such file, it cannot be used, or its amounts are in another currency.
@@ -90,4 +104,4 @@ def read_law(name: str, folder: Path, currency: str) -> Law:
         raise ConfigError(
             [Problem(f"the limits of {file.title} are in {file.currency}, and the table plays in {currency}")]
         )
-    return file.rules
+    return Law(file.rules, zone)

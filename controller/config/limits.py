@@ -110,7 +110,7 @@ def limit_problems(game: Game, limits: dict[str, LimitsConfig], law: Law) -> Ite
     outside = list(_outside_the_file(game, limits))
     yield from outside
     if not outside:
-        for rule in (each for each in law if each.in_force):
+        for rule in law.in_force:
             yield from rule.breaches(with_limits(game, limits))
 
 

@@ -7,11 +7,10 @@ from typing import Annotated, Final, NamedTuple, Self
 
 from pydantic import Field, TypeAdapter
 
-from punto.baccarat.table.events import Event, SetWager
+from punto.baccarat.table.events import Event
 from punto.baccarat.table.state import RoundRecord, TableState
 
 EVENTS: Final[TypeAdapter[Event]] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
-WAGERS: Final = TypeAdapter(SetWager)
 STATES: Final = TypeAdapter(TableState)
 ROUNDS: Final = TypeAdapter(RoundRecord)
 

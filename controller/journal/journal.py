@@ -18,11 +18,10 @@ from queue import Empty, SimpleQueue
 from typing import Any, Final, Self, TypeVar
 
 from punto.baccarat.table.effects import Effect
-from punto.baccarat.table.events import SetWager
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.controller.journal import schema, store
 from punto.controller.journal.books import rows_of
-from punto.controller.journal.entries import WAGERS, Entry, Head
+from punto.controller.journal.entries import Entry, Head
 from punto.controller.journal.incidents import Incident
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
@@ -185,11 +184,6 @@ class Journal:
     async def rounds_after(self, number: int, limit: int) -> list[tuple[str, str, RoundRecord]]:
         """At most `limit` committed rounds after this number: time, game's name, record."""
         return await self._put(lambda connection: store.rounds_after(connection, number, limit))
-
-    async def wagers_of_this_round(self) -> list[tuple[int, SetWager]]:
-        """The seats' requests since the last round, with their numbers."""
-        found = await self._put(store.wagers_of_this_round)
-        return [(seq, WAGERS.validate_json(payload)) for seq, payload in found]
 
     async def written(self) -> None:
         """Wait until all earlier jobs are committed. Call it before you read the record through another connection.

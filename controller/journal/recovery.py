@@ -10,10 +10,11 @@ import structlog
 from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.table.effects import Effect, RoundEnded
-from punto.baccarat.table.events import Event, ServiceStarted
+from punto.baccarat.table.events import Event, ServiceStarted, SetWager
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.controller.journal import balances, schema, store
+from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.books import LOGGED, Row, rows_of
 from punto.controller.journal.differing import difference, row_of
 from punto.controller.journal.entries import EVENTS, FIRST_HEAD, FIRST_LINK, ROUNDS, Entry, Head
@@ -30,13 +31,14 @@ _log = structlog.get_logger("punto.controller.journal")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An input handled again: its entry, its event, the table after it, its effects and incidents."""
+    """An input handled again: its entry, its event, the table after it, its effects, incidents and refusal."""
 
     entry: Entry
     event: Event
     table: Table
     effects: list[Effect]
     incidents: list[Incident]
+    refusal: RefusedError | None = None
 
     @property
     def book_rows(self) -> list[Row]:
@@ -48,11 +50,13 @@ class Step:
 class Recovered:
     """The result of a recovery: the table, None of an empty record; the last valid snapshot's input, 0 without one.
 
-    `differences` describes snapshots and rows that were ignored because they differ from what the inputs give.
+    `answers` are those to the seats' last wagers. `differences` describes snapshots and rows that were ignored
+    because they differ from what the inputs give.
     """
 
     table: Table | None = None
     snapshot: int = 0
+    answers: Answers = field(default_factory=Answers, compare=False)
     differences: list[str] = field(default_factory=list)
 
     def ignore(self, difference: str) -> None:
@@ -132,13 +136,18 @@ def _derive(
     """
     on = base[0] if base else Snapshot()
     awaited = {snapshot.seq: snapshot for snapshot in later}
-    seq, found.snapshot, found.table = on.seq, on.seq, on.table()
+    seq, found.snapshot, found.table, found.answers = on.seq, on.seq, on.table(), Answers()
     for step in _steps(store.checked_entries(connection, seq, on.link), found.table):
         seq, found.table = step.entry.seq, step.table
         game = step.table.state.settings.game.name
         for effect in step.effects:
             if isinstance(effect, RoundEnded):
                 store.add_round(connection, seq, step.entry.ts, game, effect.record)
+        if isinstance(asked := step.event, SetWager):
+            round_ = step.table.state.round
+            found.answers.add(
+                Answer(seq=seq, ts=step.entry.ts, round=round_, asked=asked, refusal=step.refusal)
+            )
         store.add_incidents(connection, seq, step.incidents)
         store.add_book_rows(connection, step.book_rows)
         if (snapshot := awaited.get(seq)) is not None:
@@ -169,7 +178,7 @@ def _steps(entries: Iterator[Entry], table: Table | None) -> Iterator[Step]:
         try:
             effects = table.handle(event)
         except RefusedError as refusal:  # it was refused the first time too
-            yield Step(entry, event, table, [], incidents_of(event, refusal))
+            yield Step(entry, event, table, [], incidents_of(event, refusal), refusal)
         else:
             yield Step(entry, event, table, effects, incidents_of(event, effects))
 

@@ -252,14 +252,6 @@ def last_round_input(connection: sqlite3.Connection) -> int:
     return _value(connection, "SELECT input FROM rounds ORDER BY round DESC LIMIT 1") or 0
 
 
-def wagers_of_this_round(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """The seats' requests since the last round: their numbers and JSON."""
-    return connection.execute(
-        "SELECT seq, payload FROM inputs WHERE seq > ? AND json_extract(payload, '$.kind') = 'set_wager' ORDER BY seq",
-        (last_round_input(connection),),
-    ).fetchall()
-
-
 def derived_until(connection: sqlite3.Connection) -> int:
     """The last input whose incidents and book rows must be on the record: they are written in the order of the inputs."""
     if not is_complete(connection):

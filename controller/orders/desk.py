@@ -31,7 +31,7 @@ from punto.configs.problems import ConfigError, meant
 from punto.controller.accounts.refusals import RefusalError, let_in
 from punto.controller.accounts.roles import Role, card_level, orders_of
 from punto.controller.accounts.security_keys import Signed
-from punto.controller.config.jurisdiction import Law
+from punto.controller.config.jurisdiction import NO_LAW, Law
 from punto.controller.config.limits import RulesConfig, house_game
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
@@ -152,7 +152,7 @@ class Desk:
         folder: Path,
         fitted: Fitted = NOTHING_FITTED,
         accounts: "Gate | None" = None,
-        law: Law = (),
+        law: Law = NO_LAW,
         rules: dict[str, RulesConfig] | None = None,
     ) -> None:
         self.engine = engine

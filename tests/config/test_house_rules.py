@@ -9,6 +9,7 @@ from punto.commands.cli import main
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
+from punto.controller.config.jurisdiction import Law
 from punto.controller.config.limits import RulesConfig, house_game
 from tests.wagers.coups import coup
 
@@ -146,9 +147,9 @@ def test_another_game_has_those_of_the_rules_that_its_sheet_leaves_to_the_house(
         "progressive": RulesConfig(natural_nine=True),
     }
 
-    played = house_game(load_game("dragon-bonus-2"), {}, rules, ())
+    played = house_game(load_game("dragon-bonus-2"), {}, rules, Law())
 
     assert played.wager("dragon_bonus_player").requires_base == "none"
-    assert house_game(load_game("progressive-2"), {}, rules, ()).wager("progressive") == load_game(
+    assert house_game(load_game("progressive-2"), {}, rules, Law()).wager("progressive") == load_game(
         "progressive-2"
     ).wager("progressive")

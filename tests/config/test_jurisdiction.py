@@ -1,6 +1,8 @@
 """A table is held to the dated limits of its jurisdiction, when its configuration is read and when its game changes."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -8,6 +10,9 @@ from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
 from tests.command import punto
 from tests.operators.consoles import consoles
+from tests.service.table_in_this_process import rows
+from tests.service.table_on_a_machine import Table as Service
+from tests.service.table_on_a_machine import inputs, wait_until
 
 TABLE = """\
 version = 1
@@ -96,7 +101,34 @@ def test_a_rule_holds_from_its_first_day_until_the_day_when_it_ends(table, tmp_p
 
     assert bool(amounts) is holds
     if since > 0:
-        assert load_config(path).law
+        assert load_config(path).law.rules
+
+
+@pytest.mark.parametrize(("zone", "holds"), [("Pacific/Kiritimati", True), ("Etc/GMT+12", False)])
+def test_a_rules_day_is_that_of_the_houses_zone(table, tmp_path, zone, holds):
+    """The two zones are 26 hours apart, so at every moment the days differ."""
+    (tmp_path / "here.toml").write_text(
+        LAW.format(since=datetime.now(ZoneInfo("Pacific/Kiritimati")).date(), until=day(9)), encoding="utf-8"
+    )
+    path = table(law="here.toml", limits=f'{LIMITS}[progressive]\nid = "dragon"\nzone = "{zone}"\n')
+    path.write_text(path.read_text(encoding="utf-8").replace("mini-baccarat", "progressive-2"))
+
+    if holds:
+        assert any("Here 1 allows 20000" in line for line in said(path))
+    else:
+        assert load_config(path).law.in_force == []
+
+
+def test_a_table_without_a_jurisdiction_is_told_that_no_law_is_checked(table):
+    path = table("[limits.player]\nmaximum = 100000000\n")
+    path.write_text(path.read_text(encoding="utf-8").replace('[jurisdiction]\nlaw = "washington"\n', ""))
+    ran = punto("check-config", str(path))
+
+    assert ran.returncode == 0
+    assert (
+        'law       not checked: name a jurisdiction, such as law = "washington" in [jurisdiction]'
+        in ran.stdout
+    )
 
 
 def test_a_game_with_more_wagers_than_the_law_lets_a_player_have_is_refused(table, tmp_path):
@@ -116,6 +148,78 @@ async def test_a_change_of_game_is_held_to_the_law_of_the_day(table, tmp_path):
 
         assert refused.json["code"] == "bad_request"
         assert "tie has no maximum, and WAC 230-15-140 allows 30000" in refused.text
+
+
+HELD = """\
+[jurisdiction]
+law = "here.toml"
+[rules.dragon_bonus_player]
+requires_base = "none"
+"""
+HOUSE = {name: {"maximum": 20000} for name in ("player", "banker", "tie")}
+
+
+@pytest.fixture
+def service(tmp_path):
+    """A running table whose law allows 300.00 today. Each base wager has a maximum of 200.00."""
+    allow(tmp_path, 30000)
+    limits = "".join(f"[limits.{name}]\nmaximum = 20000\n" for name in HOUSE)
+    with Service(tmp_path, None, sections=HELD + limits) as running:
+        running.order("sign_on")
+        yield running
+
+
+def allow(folder, most: int) -> None:
+    law = LAW.replace("20000", str(most)).replace("value = 2\n", "value = 6\n")
+    (folder / "here.toml").write_text(law.format(since=day(-1), until=day(9)), encoding="utf-8")
+
+
+def change_limits(service, most: int) -> dict[str, Any]:
+    limits = {name: {"maximum": most} for name in HOUSE}
+    answer: dict[str, Any] = service.ask(order="change_game", game="dragon-bonus-1", limits=limits)
+    return answer
+
+
+def maxima(service) -> set[int]:
+    return {each["maximum"] for each in service.status()["limits"] if each["wager"] in HOUSE}
+
+
+def test_a_running_service_holds_a_change_of_game_to_its_law_and_its_houses_rules(service):
+    refused = change_limits(service, 30001)
+    assert "Here 1 allows 30000" in refused["reason"]
+
+    assert change_limits(service, 30000)["accepted"]
+    (changed,) = inputs(service.record, "change_game")
+    wagers = {each["name"]: each for each in changed["game"]["wagers"]}
+    assert wagers["dragon_bonus_player"]["requires_base"] == "none"
+    assert wagers["dragon_bonus_banker"]["requires_base"] == "same_side"
+
+
+def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_them(service, tmp_path):
+    assert change_limits(service, 30000)["accepted"]
+    service.stop()
+    service.start()
+    assert maxima(service) == {30000}
+
+    service.stop()
+    allow(tmp_path, 20000)
+    service.start()
+
+    assert maxima(service) == {20000}
+    alarms = rows(service.record, "SELECT text FROM incidents WHERE code = 'outside_the_law'")
+    assert ["player has a maximum of 30000, and Here 1 allows 20000" in text for (text,) in alarms] == [True]
+    assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
+
+
+def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service, tmp_path):
+    assert change_limits(service, 30000)["accepted"]
+    service.order("change_shoe")
+    service.stop()
+    allow(tmp_path, 20000)
+    service.begin_to_start()
+    wait_until(lambda: not service.running, "it refuses to start")
+
+    assert "start without [jurisdiction], close the table, and then start with it" in "".join(service.said())
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from punto.baccarat.table.events import Flooded, SetWager
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.commands.cli import main
 from punto.controller import supervisor
+from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt import LONGEST_REQUEST
@@ -917,25 +918,108 @@ def test_the_program_reads_its_password_from_a_file(tmp_path):
         assert not any("punto's" in line for line in service.said())
 
 
+# --- a wager has one answer, and its terminal gets it
+
+
 async def test_a_wager_on_the_record_is_answered_after_a_start(tmp_path, mosquitto):
     """The service may end between the record of a wager and its answer."""
     record = tmp_path / "table.db"
     async with table(record) as here:
         await here.begin_shoe()
         await here.play(1)
-        for number, amount in enumerate(
-            (STAKE, 499, 2 * STAKE)
-        ):  # the second is below the minimum, the third stands
+        for number, amount in enumerate((STAKE, 499, 2 * STAKE)):  # the second is below the minimum
             asked = SetWager(f"w-{number}", 3, "player", amount, here.state.round)
             await here.engine.submit([asked], "mqtt seat 3")
         seq = here.engine.seq
     async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
-        await eventually(lambda: _answers(listening), "it is answered")
+        await eventually(lambda: len(_answers(listening)) >= 3, "they are answered")
 
-        (answer,) = _answers(listening)
-        assert (answer["request"], answer["accepted"], answer["seat"], answer["seq"]) == ("w-2", True, 3, seq)
-        assert answer["id"] == f"table-1/wager/{seq}"
+        assert [(each["request"], each["accepted"], each["code"]) for each in _answers(listening)] == [
+            ("w-0", True, None),
+            ("w-1", False, "below_minimum"),
+            ("w-2", True, None),
+        ]
+        assert [each["seq"] for each in _answers(listening)] == [seq - 2, seq - 1, seq]
+        assert _answers(listening)[2]["id"] == f"table-1/wager/{seq}"
+
+
+@pytest.mark.parametrize("cards", [0, 1, 6], ids=["in betting", "after the first card", "after the hand"])
+async def test_a_wager_that_is_asked_again_gets_its_first_answer(tmp_path, mosquitto, cards):
+    """Beside a terminal that did not hear the answer, before and after a start, at any moment of the hand."""
+    record = tmp_path / "table.db"
+    async with (
+        table(record) as here,
+        ear(mosquitto.port) as listening,
+        connected(here, mosquitto.port),
+    ):
+        await here.begin_shoe()
+        await here.play(1)
+        await online(listening)
+        asked = [wager(id="stands", amount=STAKE), wager(id="refused", amount=499)]
+        for each in asked:
+            await listening.publish("wagers/3/set", each)
+        await eventually(lambda: len(_answers(listening)) == 2, "both are answered")
+        first = _answers(listening)
+        await here.play(1) if cards == 6 else await here.draw(cards)
+        seq = here.engine.seq
+        for each in asked:
+            await listening.publish("wagers/3/set", each)
+        await eventually(lambda: len(_answers(listening)) == 4, "both are answered again")
+
+        assert [each["code"] for each in first] == [None, "below_minimum"]
+        assert _answers(listening)[2:] == first
+        assert here.engine.seq == seq
+    async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await eventually(lambda: len(_answers(listening)) == 2, "the broker may not have them")
+        seq = here.engine.seq
+        for each in asked:
+            await listening.publish("wagers/3/set", each)
+        await eventually(lambda: len(_answers(listening)) == 4, "both are answered again")
+
+        assert _answers(listening) == [*first, *first]
+        assert here.engine.seq == seq
+
+
+async def test_an_answer_that_the_broker_did_not_take_is_sent_on_the_next_connection(here, mosquitto):
+    """The connection may be lost between a wager and its answer. What the broker has taken is not sent again."""
+    cable = Cable(mosquitto.port)
+    async with ear(mosquitto.port) as listening, connected(here, cable.port):
+        async with cable.laid():
+            await online(listening)
+            await listening.publish("wagers/3/set", wager(id="taken"))
+            await eventually(lambda: _answers(listening), "the answer")
+            await eventually(lambda: not here.engine.answers.not_taken(2), "the broker has it")
+            cable.hang()
+            await here.order(SetWager("on a dead line", 3, "player", 2 * STAKE, 2))
+        await eventually(lambda: not here.outbox.connected, "it is away")
+        await here.order(SetWager("without a broker", 4, "player", STAKE, 2))
+        await here.play(1)
+        async with cable.laid():
+            await eventually(lambda: len(_answers(listening)) >= 3, "the answers of the last round")
+            await listening.last("round", lambda last: last["seq"] == 2)
+            await asyncio.sleep(0.05)
+
+            asked = [each["request"] for each in _answers(listening)]
+            assert asked == ["taken", "on a dead line", "without a broker"]
+
+
+async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
+    async with connected(here, mosquitto.port):
+        await eventually(lambda: here.outbox.connected, "it is connected")
+        asked = SetWager("old", 3, "player", STAKE, 2)
+        await here.order(asked)
+        await here.play(1)
+        assert here.engine.answers.to(asked, here.state.round) is not None
+        await here.play(1)
+        assert here.engine.answers.to(asked, here.state.round) is None
+        for number in range(MOST_KEPT + 2):
+            await here.order(SetWager(str(number), 3, "player", STAKE, 4))
+
+        assert len(here.engine.answers.not_taken(4)) <= MOST_KEPT
+        assert here.engine.answers.to(SetWager("0", 3, "player", STAKE, 4), 4) is None
+        assert here.engine.answers.to(SetWager("2", 3, "player", STAKE, 4), 4) is not None
 
 
 async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, mosquitto):

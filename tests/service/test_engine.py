@@ -255,7 +255,9 @@ async def midi(record: Path, *, restricted: bool) -> tuple[list[tuple[str, dict[
         await here.order(ResumePlay("mei", "seen to"))
         await here.order(Reveal("mei"))
         assert here.outbox.dropped == 0
-        sent = [(topic.removeprefix(TOPIC("")), json.loads(payload)) for topic, payload in here.outbox.events]
+        sent = [
+            (topic.removeprefix(TOPIC("")), json.loads(payload)) for topic, payload, _ in here.outbox.events
+        ]
     return sent, [str(card) for card in cards], before
 
 

@@ -27,7 +27,7 @@ async def test_a_broker_that_takes_nothing_costs_the_oldest_and_no_more_memory()
 
     assert len(outbox.events) == MOST_WAITING
     assert outbox.dropped == 100
-    assert outbox.take() == ("event", b"100")
+    assert outbox.take()[:2] == ("event", b"100")
 
 
 async def test_with_a_broker_that_goes_what_waited_is_dropped():

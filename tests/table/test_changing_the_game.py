@@ -92,6 +92,35 @@ def test_a_start_with_another_configuration_is_refused_in_mid_shoe():
         croupier.handle(ServiceStarted("0.1.0", settings(game_name="canberra")))
 
 
+def outlawed(croupier: Croupier, reason: str = "player has a maximum of 30000") -> ServiceStarted:
+    return ServiceStarted("0.1.0", croupier.state.configured or settings(), reason)
+
+
+def test_a_start_puts_the_configured_game_in_place_of_a_chosen_one_that_the_law_forbids():
+    croupier = at_closed().do("start", f"game {DRAGON}")
+
+    croupier.handle(outlawed(croupier))
+
+    assert croupier.state.settings == croupier.state.configured == settings()
+    assert "game_changed" in croupier.kinds
+    (alarm,) = croupier.state.alarms
+    assert alarm.code == "outside_the_law"
+    assert alarm.text.startswith("player has a maximum of 30000; ")
+
+
+def test_in_mid_shoe_a_start_with_a_chosen_game_that_the_law_forbids_is_refused_with_what_to_do():
+    croupier = at_closed().do("start", f"game {DRAGON}", "change shoe", "draw KS")
+
+    with pytest.raises(
+        RefusedError, match=r"a maximum of 30000; start without \[jurisdiction\], close the table"
+    ):
+        croupier.handle(outlawed(croupier))
+    croupier.do("start")
+
+    assert croupier.state.settings.game == game(DRAGON)
+    assert croupier.state.alarms == ()
+
+
 def test_the_last_round_of_the_game_before_cannot_be_corrected_by_the_new_ones_pays():
     with pytest.raises(RefusedError, match="there is no round"):
         at_closed().do(f"game {DRAGON}", "void round")
