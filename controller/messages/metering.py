@@ -6,7 +6,7 @@ from math import sqrt
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import Meters, counted, every, of_game
+from punto.baccarat.table.meters import Meters, every, of_game, of_hand
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.controller.messages import models
@@ -61,7 +61,7 @@ def meters_message(state: TableState, seq: int, chances: Chances | None, now: da
         ts=timestamp(now),
         simulation=settings.simulation,
         game=settings.game.name,
-        readings=metered(of_game(state.meters, settings.game.name), settings.game, chances),
+        readings=metered(of_game(state.meters, settings.game), settings.game, chances),
     )
 
 
@@ -70,9 +70,10 @@ def meters_of(game: Game, records: Iterable[RoundRecord]) -> Meters:
 
     A correction of a round that is not among them does not count.
     """
-    meters = Meters(game=game.name)
+    meters = Meters(game=game.name, rules=game.rules_digest)
     for record in _as_settled(records):
-        meters = counted(meters, game, Coup(as_dealt(record.player, record.banker)), record.settlements)
+        coup = Coup(as_dealt(record.player, record.banker))
+        meters = meters.plus(of_hand(game, coup, record.settlements))
     return meters
 
 

@@ -42,7 +42,7 @@ async def corrected(tmp_path):
 
 def test_the_views_have_what_the_table_has(corrected):
     record, state = corrected
-    meters = of_game(state.meters, state.settings.game.name)
+    meters = of_game(state.meters, state.settings.game)
     hits = {(each.wager, each.rule): each.hits for each in meters.hits if each.hits}
 
     ((game, hands, player, banker, tie, natural),) = rows(
@@ -73,7 +73,7 @@ def test_what_is_counted_from_the_rounds_is_what_the_table_counted(corrected):
         ROUNDS.validate_json(each) for (each,) in rows(record, "SELECT record FROM rounds ORDER BY round")
     ]
 
-    counted, own = meters_of(game, records), of_game(state.meters, game.name)
+    counted, own = meters_of(game, records), of_game(state.meters, game)
 
     assert metered(counted, game, None) == metered(own, game, None)
 
@@ -81,7 +81,7 @@ def test_what_is_counted_from_the_rounds_is_what_the_table_counted(corrected):
 def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(corrected):
     _, state = corrected
     game = state.settings.game
-    meters = of_game(state.meters, game.name)
+    meters = of_game(state.meters, game)
 
     counts = {(each.wager, each.rule): each for each in metered(meters, game, {(None, "tie"): 0.1}).counts}
 
@@ -95,7 +95,7 @@ def test_what_cannot_vary_has_no_standard_errors(corrected):
     _, state = corrected
     game = state.settings.game
 
-    certain = metered(of_game(state.meters, game.name), game, {(None, "tie"): 1.0}).counts[2]
+    certain = metered(of_game(state.meters, game), game, {(None, "tie"): 1.0}).counts[2]
 
     assert (certain.expected, certain.errors) == (29, None)
 
