@@ -7,13 +7,15 @@ from sqlite3 import connect
 import pytest
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.meters import of_game
+from punto.baccarat.table.meters import Drop, Meters, of_game
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
+from punto.configs.expectations import HOLD, Expectation, shipped
+from punto.configs.game_files import load_game
 from punto.controller.journal import schema
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.messages.metering import metered, meters_of
 from tests.journal.records import make_earlier, recovered
-from tests.service.table_in_this_process import rows, table
+from tests.service.table_in_this_process import STAKE, rows, table
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_what_is_counted_from_the_rounds_is_what_the_table_counted(corrected):
 
     counted, own = meters_of(game, records), of_game(state.meters, game)
 
-    assert metered(counted, game, None) == metered(own, game, None)
+    assert metered(counted, game, {}) == metered(own, game, {})
 
 
 def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(corrected):
@@ -83,7 +85,10 @@ def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(
     game = state.settings.game
     meters = of_game(state.meters, game)
 
-    counts = {(each.wager, each.rule): each for each in metered(meters, game, {(None, "tie"): 0.1}).counts}
+    counts = {
+        (each.wager, each.rule): each
+        for each in metered(meters, game, {(None, "tie"): Expectation(0.1, 0.09)}).counts
+    }
 
     tie = counts[None, "tie"]
     assert tie.expected == pytest.approx(2.9)
@@ -91,11 +96,38 @@ def test_each_count_stands_beside_its_exact_expectation_and_the_standard_errors(
     assert (counts[None, "player"].expected, counts[None, "player"].errors) == (None, None)
 
 
+def test_hold_stands_beside_its_edge_times_the_drop_and_the_standard_errors(corrected):
+    record, state = corrected
+    game = state.settings.game
+    meters = of_game(state.meters, game)
+    of_hands = "SELECT sum(stake) FROM settlements JOIN hands USING (round) GROUP BY round"
+    stakes = [staked for (staked,) in rows(record, of_hands)]
+    assert set(stakes) == {STAKE, 2 * STAKE}
+    edge, variance = shipped(game)["player", HOLD]
+
+    (player,) = metered(meters, game, shipped(game)).wagers
+
+    assert edge == pytest.approx(0.012351, abs=1e-6)  # the edge of Player in eight decks
+    assert player.expected == pytest.approx(sum(stakes) * edge, abs=0.01)
+    spread = (sum(stake**2 for stake in stakes) * variance) ** 0.5
+    assert player.errors == pytest.approx((player.hold - sum(stakes) * edge) / spread, abs=0.01)
+
+
+def test_what_a_meter_pays_has_no_expected_hold():
+    game = load_game("progressive-2")
+    drop = (Drop("progressive", 1, 100, 0, 100**2),)
+    meters = Meters(game=game.name, rules=game.rules_digest, hands=1, drop=drop)
+
+    (progressive,) = metered(meters, game, shipped(game)).wagers
+
+    assert (progressive.hold, progressive.expected, progressive.errors) == (100, None, None)
+
+
 def test_what_cannot_vary_has_no_standard_errors(corrected):
     _, state = corrected
     game = state.settings.game
 
-    certain = metered(of_game(state.meters, game), game, {(None, "tie"): 1.0}).counts[2]
+    certain = metered(of_game(state.meters, game), game, {(None, "tie"): Expectation(1.0, 0.0)}).counts[2]
 
     assert (certain.expected, certain.errors) == (29, None)
 
