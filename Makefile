@@ -77,6 +77,7 @@ examples: $(READY) system
 
 games: $(READY)
 	$(BIN)/punto games --out docs/reference
+	$(BIN)/python -m tests.odds.shipped_expectations
 
 fonts: $(READY)
 	$(BIN)/python -m tests.displays.page.fonts

@@ -15,10 +15,11 @@ from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
 from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectations
 from punto.controller.journal import schema
 from punto.controller.journal.entries import ROUNDS
 from punto.controller.messages.building import public_round, timestamp
-from punto.controller.messages.metering import Chances, metered, meters_of
+from punto.controller.messages.metering import metered, meters_of
 from punto.controller.messages.models import MeterReadings, Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
@@ -292,8 +293,8 @@ class Reports:
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
-    def shift(self, hours: int, now: datetime, game: Game, chances: Chances | None) -> Shift:
-        """The report of the last `hours` hours; its meters are those of this game's hands, beside these chances."""
+    def shift(self, hours: int, now: datetime, game: Game, expectations: Expectations) -> Shift:
+        """The report of the last `hours` hours; its meters are those of this game's hands, beside these expectations."""
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
             round_ = _first_since(connection, "rounds", "round", since)
@@ -332,7 +333,7 @@ class Reports:
             rounds=dict(counts),
             hands_an_hour=_pace(hands, first, now),
             meters=metered(
-                meters_of(game, (ROUNDS.validate_json(each) for (each,) in played)), game, chances
+                meters_of(game, (ROUNDS.validate_json(each) for (each,) in played)), game, expectations
             ),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)

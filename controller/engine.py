@@ -255,8 +255,7 @@ class Engine:
             if isinstance(effect.entry, AwardLocked) and effect.entry.award.payer == "meter":
                 self.award_since = moment
         elif isinstance(effect, RoundEnded):
-            name = self.state.settings.game.name
-            done = self._journal.add_round(seq, moment, name, effect.record)
+            done = self._journal.add_round(seq, moment, self.state.settings.game, effect.record)
             done.add_done_callback(lambda _: self._outbox.rounds_are_due())
         elif isinstance(effect, CardHeld) and not self.restricted:
             pass

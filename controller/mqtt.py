@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from punto.baccarat.table.events import SetWager
 from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectations, shipped
 from punto.configs.faults import first_fault
 from punto.configs.problems import ConfigError
 from punto.controller.broker_login import BrokerConfig
@@ -31,7 +32,7 @@ from punto.controller.messages.building import (
     state_message,
     timestamp,
 )
-from punto.controller.messages.metering import Chances, meters_message
+from punto.controller.messages.metering import meters_message
 from punto.controller.messages.models import (
     Availability,
     Message,
@@ -85,7 +86,7 @@ class Broker:
         self._health = LinkHealth(
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
-        self.chances: Callable[[Game], Chances | None] = lambda _: None
+        self.expectations: Callable[[Game], Expectations] = shipped
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -106,7 +107,7 @@ class Broker:
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
             topics.METERS: lambda now: meters_message(
-                engine.state, engine.seq, self.chances(engine.state.settings.game), now
+                engine.state, engine.seq, self.expectations(engine.state.settings.game), now
             ),
         }
 

@@ -16,7 +16,6 @@ from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
 from punto.configs.problems import ConfigError, Problem
 from punto.controller import health
 from punto.controller.accounts.refusals import AccountsError
-from punto.controller.chances import ExactChances
 from punto.controller.components import own_components, own_version
 from punto.controller.config.file import ServiceConfig
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
@@ -26,6 +25,7 @@ from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.edge.live import LiveEdge
 from punto.controller.engine import Engine
+from punto.controller.expectations import ExactExpectations
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
@@ -160,9 +160,9 @@ class _Service:
         console = (
             None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
         )
-        chances = ExactChances(engine.state, lambda: self.outbox.snapshot_due(topics.METERS))
-        engine.watchers.append(chances.see)
-        desk.chances = chances.of
+        exact = ExactExpectations(engine.state, lambda *_: self.outbox.snapshot_due(topics.METERS))
+        engine.watchers.append(exact.see)
+        desk.expectations = exact.of
         replay = BackgroundReplay(
             config.record.path, self.journal, lambda place: engine.submit([RecordDiffers(place)], "service")
         )
@@ -172,7 +172,7 @@ class _Service:
             tasks.create_task(self.journal.watch(), name="journal")
             tasks.create_task(_beat(engine, self.journal, self.outbox), name="heartbeat")
             tasks.create_task(replay.run(), name="replay")
-            tasks.create_task(chances.run(), name="chances")
+            tasks.create_task(exact.run(), name="expectations")
             if door is not None:
                 tasks.create_task(socket_door.serve(door, desk), name="operators")
             if console is not None:
@@ -183,7 +183,7 @@ class _Service:
                 watch = _watch(self.devices.configuration_keypad, engine)
                 tasks.create_task(watch, name="configuration keypad")
             if self.broker is not None:
-                self.broker.chances = chances.of
+                self.broker.expectations = exact.of
                 self._publish(tasks, self.broker)
             # Ready means that the record is recovered and orders are taken. The service does not wait for the broker: if
             # the broker were away for hours, systemd would restart the service again and again.

@@ -12,7 +12,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
-from punto.baccarat.table.meters import counted, of_game, with_meters
+from punto.baccarat.table.meters import of_hand, with_hand
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
 from punto.baccarat.table.state import Phase, RoundRecord
@@ -145,11 +145,10 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
 
 def _count_again(turn: Turn, last: RoundRecord, right: RoundRecord) -> None:
     game = turn.state.settings.game
-    meters = of_game(turn.state.meters, game.name)
-    meters = counted(meters, game, Coup(_cards(last)), last.settlements, sign=-1)
+    meters = with_hand(turn.state.meters, of_hand(game, Coup(_cards(last)), last.settlements), sign=-1)
     if right.status == "played":
-        meters = counted(meters, game, Coup(_cards(right)), right.settlements)
-    turn.change(meters=with_meters(turn.state.meters, meters))
+        meters = with_hand(meters, of_hand(game, Coup(_cards(right)), right.settlements))
+    turn.change(meters=meters)
 
 
 def _differs(before: Settlement, after: Settlement) -> bool:

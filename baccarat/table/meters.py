@@ -1,20 +1,18 @@
 """A table's meters over its life: hands, results, how often each rule decided, and what was staked and returned.
 
 They are part of the table's state, so a replay derives them from the inputs. Void and dummy hands do not count. A
-correction takes the hand as it was settled out of them, and puts the corrected one in.
+correction takes the hand as it was settled out of them, and puts the corrected one in. The meters of a game are those of
+its rules: if a house changes an option of the game, other meters begin, and the earlier ones are kept.
 """
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive.value import Value
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import Settlement
 
-MOST_GAMES = 20
-"""Of so many games, the last ones played, a table keeps the meters."""
 NATURAL = "natural"
 
 
@@ -34,49 +32,70 @@ class Hits:
 class Drop:
     """The recorded wagers of one kind: their number, what was staked and returned, in minor units.
 
-    Awards that a progressive's meter pays are in its books, not here.
+    `squares` is the sum over the hands of the square of what was staked in the hand: one coup decides all wagers of one
+    kind, so what varies is the hand and not the wager. Awards of a table with a progressive are in its books, not here.
     """
 
     wager: str
-    wagers: int
-    staked: int
-    returned: int
+    wagers: int = 0
+    staked: int = 0
+    returned: int = 0
+    squares: int = 0
+
+    def plus(self, other: "Drop", sign: int = 1) -> "Drop":
+        """Both together; with `sign` -1, this one without the other."""
+        return Drop(
+            self.wager,
+            self.wagers + sign * other.wagers,
+            self.staked + sign * other.staked,
+            self.returned + sign * other.returned,
+            self.squares + sign * other.squares,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Meters(Value):
-    """The meters of a game at the table."""
+    """The meters of a game at the table, by its name and its `Game.rules_digest`."""
 
     game: str
+    rules: str
     hands: int = 0
     hits: tuple[Hits, ...] = ()
     drop: tuple[Drop, ...] = ()
 
-
-def counted(
-    meters: Meters, game: Game, coup: Coup, settlements: Iterable[Settlement], sign: int = 1
-) -> Meters:
-    """The meters with a hand; with `sign` -1, without it."""
-    hits = Counter({(each.wager, each.rule): each.hits for each in meters.hits})
-    for key in _of(game, coup):
-        hits[key] += sign
-    drop = {each.wager: each for each in meters.drop}
-    for each in settlements:
-        before = drop.get(each.wager, Drop(each.wager, 0, 0, 0))
-        drop[each.wager] = Drop(
-            each.wager,
-            before.wagers + sign,
-            before.staked + sign * each.stake,
-            before.returned + sign * each.returned,
+    def plus(self, other: "Meters", sign: int = 1) -> "Meters":
+        """Both together; with `sign` -1, these without the other ones."""
+        hits = {(each.wager, each.rule): each.hits for each in self.hits}
+        for each in other.hits:
+            hits[each.wager, each.rule] = hits.get((each.wager, each.rule), 0) + sign * each.hits
+        drop = {each.wager: each for each in self.drop}
+        for more in other.drop:
+            drop[more.wager] = drop.get(more.wager, Drop(more.wager)).plus(more, sign)
+        return self.but(
+            hands=self.hands + sign * other.hands,
+            hits=tuple(Hits(*key, count) for key, count in hits.items() if count),
+            drop=tuple(each for each in drop.values() if each.wagers),
         )
-    return meters.but(
-        hands=meters.hands + sign,
-        hits=tuple(Hits(*key, count) for key, count in hits.items()),
-        drop=tuple(drop.values()),
+
+
+def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters:
+    """The meters of one hand."""
+    drop: dict[str, Drop] = {}
+    for each in settlements:
+        drop[each.wager] = drop.get(each.wager, Drop(each.wager)).plus(
+            Drop(each.wager, 1, each.stake, each.returned)
+        )
+    return Meters(
+        game=game.name,
+        rules=game.rules_digest,
+        hands=1,
+        hits=tuple(Hits(wager, rule, 1) for wager, rule in deciding(game, coup)),
+        drop=tuple(replace(each, squares=each.staked**2) for each in drop.values()),
     )
 
 
-def _of(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:
+def deciding(game: Game, coup: Coup) -> Iterable[tuple[str | None, str]]:
+    """What a hand counts as: its result, a natural, and the rule of each wager that decided."""
     yield None, coup.winner.value
     if coup.natural:
         yield None, NATURAL
@@ -96,12 +115,16 @@ def every(game: Game) -> list[tuple[str | None, str]]:
     ]
 
 
-def of_game(all_meters: tuple[Meters, ...], name: str) -> Meters:
-    """The meters of the game with this name."""
-    return next((each for each in all_meters if each.game == name), Meters(game=name))
+def of_game(all_meters: tuple[Meters, ...], game: Game) -> Meters:
+    """The meters of a game by the rules that it has."""
+    key = (game.name, game.rules_digest)
+    none = Meters(game=game.name, rules=game.rules_digest)
+    return next((each for each in all_meters if (each.game, each.rules) == key), none)
 
 
-def with_meters(all_meters: tuple[Meters, ...], changed: Meters) -> tuple[Meters, ...]:
-    """All meters with these in place of the same game's."""
-    others = tuple(each for each in all_meters if each.game != changed.game)
-    return (*others, changed)[-MOST_GAMES:]
+def with_hand(all_meters: tuple[Meters, ...], hand: Meters, sign: int = 1) -> tuple[Meters, ...]:
+    """All meters with a hand in those of its game; with `sign` -1, without it."""
+    key = (hand.game, hand.rules)
+    own = next((each for each in all_meters if (each.game, each.rules) == key), None)
+    others = tuple(each for each in all_meters if each is not own)
+    return (*others, (own or Meters(game=hand.game, rules=hand.rules)).plus(hand, sign))

@@ -4,8 +4,10 @@ A wager is an ordered list of rules; the first rule whose condition the finished
 Settlement, analysis and printing use the same definitions.
 """
 
+import hashlib
+import json
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Final, Literal
@@ -245,6 +247,14 @@ class Wager:
         decides = (rule for rule in self.rules if rule.when.winner is None or winner in rule.when.winner)
         return next((rule.pay for rule in decides), Pay.parse(LOSE))
 
+    @property
+    def plain_rules(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """The name, pay and conditions of each rule, as JSON has them. A new kind of condition does not change others."""
+        return [
+            (each.name, each.pays, {k: v for k, v in asdict(each.when).items() if v is not None})
+            for each in self.rules
+        ]
+
     def deciding_rule(self, coup: Coup) -> Rule | None:
         """The first rule that a finished coup meets; None if it meets no rule, and the wager loses."""
         return next((rule for rule in self.rules if rule.when.holds(coup)), None)
@@ -319,6 +329,28 @@ class Game:
     def _wagers_by_name(self) -> dict[str, Wager]:
         return {wager.name: wager for wager in self.wagers}
 
+    @cached_property
+    def rules_digest(self) -> str:
+        """Names what decides and pays a hand: decks, rounding, and each wager's rules with the base wager that it needs.
+
+        Games that differ only in texts, limits, meters or how they are dealt have the same.
+        """
+        return digest_of(
+            self.decks,
+            asdict(self.rounding),
+            [
+                (
+                    each.name,
+                    each.base,
+                    each.side,
+                    each.requires_base,
+                    each.requires_base_win,
+                    each.plain_rules,
+                )
+                for each in self.wagers
+            ],
+        )
+
     @property
     def hides_cards(self) -> bool:
         """Whether the cards lie face down at the table at first."""
@@ -354,6 +386,11 @@ class Game:
             and (wager.requires_base == "any" or base.side is wager.side)
             and (base.side is not None or not wager.requires_base_win)
         )
+
+
+def digest_of(*values: Any) -> str:
+    """A short name of values that JSON has: 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 
 
 def _unique(what: str, key: str, named: Iterable[Rule | Wager]) -> None:

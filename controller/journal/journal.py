@@ -19,10 +19,13 @@ from typing import Any, Final, Self, TypeVar
 
 from punto.baccarat.table.effects import Effect
 from punto.baccarat.table.state import RoundRecord, TableState
+from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectations
 from punto.controller.journal import schema, store
 from punto.controller.journal.books import rows_of
 from punto.controller.journal.entries import Entry, Head
 from punto.controller.journal.incidents import Incident
+from punto.controller.journal.meters import add_expectations
 from punto.controller.journal.schema import RecordError
 from punto.controller.journal.snapshots import Snapshot
 from punto.controller.messages.models import Replay
@@ -154,14 +157,18 @@ class Journal:
         self._jobs.put(job)
         return job.done
 
-    def add_round(self, seq: int, ts: str, game: str, record: RoundRecord) -> asyncio.Future[None]:
-        """Write a round that the input `seq` ended. The future is done when it is committed."""
+    def add_round(self, seq: int, ts: str, game: Game, record: RoundRecord) -> asyncio.Future[None]:
+        """Write a round of a game that the input `seq` ended. The future is done when it is committed."""
 
         def work(connection: sqlite3.Connection) -> None:
             store.add_round(connection, seq, ts, game, record)
             self.last_round = max(self.last_round, record.round)
 
         return self._put(work)
+
+    def add_expectations(self, game: Game, found: Expectations) -> None:
+        """Write the expectations of a game that were counted."""
+        self._put(lambda connection: add_expectations(connection, game, found))
 
     def add_incidents(self, seq: int, incidents: Sequence[Incident]) -> None:
         """Write the incidents of the input `seq`."""

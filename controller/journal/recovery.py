@@ -11,9 +11,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.table.effects import Effect, RoundEnded
 from punto.baccarat.table.events import Event, ServiceStarted, SetWager
+from punto.baccarat.table.state import RoundRecord
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.controller.journal import balances, schema, store
+from punto.baccarat.wagers.definition import Game
+from punto.controller.journal import balances, meters, schema, store
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.books import LOGGED, Row, rows_of
 from punto.controller.journal.differing import difference, row_of
@@ -78,10 +80,11 @@ def recover(connection: sqlite3.Connection) -> Recovered:
     try:
         connection.execute("BEGIN IMMEDIATE")
         _refuse(schema.schema_difference(connection))
-        if not schema.is_current(connection):
+        complete = schema.is_current(connection)
+        if not complete:
             schema.complete(connection)
         sound = _sound_snapshots(connection, found)
-        base = [snapshot for snapshot in sound[:1] if snapshot.seq > FEW_INPUTS]
+        base = [snapshot for snapshot in sound[:1] if complete and snapshot.seq > FEW_INPUTS]
         seq = _derive(connection, found, base, sound[len(base) :])
         differs = _differs(connection, found)
         if differs is not None and base:
@@ -139,7 +142,7 @@ def _derive(
     seq, found.snapshot, found.table, found.answers = on.seq, on.seq, on.table(), Answers()
     for step in _steps(store.checked_entries(connection, seq, on.link), found.table):
         seq, found.table = step.entry.seq, step.table
-        game = step.table.state.settings.game.name
+        game = step.table.state.settings.game
         for effect in step.effects:
             if isinstance(effect, RoundEnded):
                 store.add_round(connection, seq, step.entry.ts, game, effect.record)
@@ -277,6 +280,7 @@ class _Comparison:
         self._found = found
         self._version = version
         self._snapshots = {row[0]: Snapshot(*row) for row in store.snapshots(connection)}
+        self._rules: tuple[str, str] | None = None  # the name and the rules of the last round's game
         self._wrote: str | None = None  # the version that wrote the current input
 
     def all(self, see: Callable[[Step], None] | None) -> None:
@@ -307,10 +311,8 @@ class _Comparison:
             raise RecordError(f"the record has a settlement of round {stray}, but not the round")
 
     def _round(self, step: Step, ended: RoundEnded) -> None:
-        number = ended.record.round
-        expected = store.round_row(
-            step.entry.seq, step.entry.ts, step.table.state.settings.game.name, ended.record
-        )
+        number, game = ended.record.round, step.table.state.settings.game
+        expected = store.round_row(step.entry.seq, step.entry.ts, game.name, ended.record)
         found = self._connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
         if found is None:
             raise RecordError(
@@ -328,6 +330,28 @@ class _Comparison:
             "settlements",
             {_settlement(row): row for row in paid},
             {_settlement(row): row for row in store.settlement_rows(ended.record)},
+        )
+        if schema.has_meters(self._connection):
+            self._meters(game, ended.record)
+
+    def _meters(self, game: Game, record: RoundRecord) -> None:
+        begins = self._rules != (game.name, game.rules_digest)
+        self._rules = game.name, game.rules_digest
+        began = self._connection.execute("SELECT * FROM games WHERE round = ?", (record.round,))
+        self._same(
+            f"the game of round {record.round} differs",
+            "games",
+            {row[1]: (*row[:-1], self._read(meters.GAMES, row[-1])) for row in began},
+            {game.name: meters.game_row(game, record)} if begins else {},
+        )
+        if begins and meters.expectations_differ(self._connection, game):
+            raise RecordError(f"the expectations of {game.name} are not those of its rules")
+        decided = self._connection.execute("SELECT * FROM decided WHERE round = ?", (record.round,))
+        self._same(
+            f"the rules that decided round {record.round} differ",
+            "decided",
+            {row[1]: row for row in decided},
+            {str(row[1]): row for row in meters.decided_rows(game, record)},
         )
 
     def _incidents(self, step: Step) -> None:

@@ -1,6 +1,6 @@
 """The SQLite file: its tables, the triggers that protect them, and how it is opened.
 
-Inputs, rounds, settlements, incidents and a progressive's books can be added but not changed, and added only for an
+Inputs, rounds, settlements, incidents, meters and a progressive's books can be added but not changed, and added only for an
 existing input or round. Triggers enforce this also in a SQLite shell. All these rows follow from the inputs; they
 have tables so that people can query them. Snapshots cannot be changed, and the last ones cannot be deleted. A cursor
 only moves forward, up to the last round. `schema_difference` checks that all this is in place.
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Final
 
 from punto.configs.problems import cut
-from punto.controller.journal import books
+from punto.controller.journal import books, meters
 
 APPLICATION_ID: Final = 0x50554E54  # "PUNT"
 FORMAT: Final = 4
 _EARLIER: Final = frozenset({1, 2, 3})
-"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot; 3 has no views."""
+"""Formats that recovery completes. 1 has only rounds and settlements; in 2, no input names a snapshot; 3 has no meters."""
+_HAS_METERS: Final = 4
 _NAMES_SNAPSHOTS: Final = 3
 _ROUNDS_ALONE: Final = 1
 
@@ -79,45 +80,6 @@ CREATE TABLE incidents (
     PRIMARY KEY (input, place)
 ) STRICT, WITHOUT ROWID;
 """
-_VIEWS: Final = """
-CREATE VIEW IF NOT EXISTS corrected AS
-    SELECT json_extract(record, '$.corrects') AS round, max(round) AS entry FROM rounds
-    WHERE status = 'correction' GROUP BY 1;
-CREATE VIEW IF NOT EXISTS hands AS
-    SELECT played.round, played.ts, played.game, played.shoe, played.coup,
-        coalesce(last.player, played.player) AS player,
-        coalesce(last.banker, played.banker) AS banker,
-        coalesce(last.winner, played.winner) AS winner,
-        json_extract(coalesce(last.record, played.record), '$.natural') AS natural
-    FROM rounds AS played
-    LEFT JOIN corrected ON corrected.round = played.round
-    LEFT JOIN rounds AS last ON last.round = corrected.entry
-    WHERE played.status = 'played' AND (last.round IS NULL OR last.winner IS NOT NULL);
-CREATE VIEW IF NOT EXISTS meters_hands AS
-    SELECT game, count(*) AS hands, sum(winner = 'player') AS player, sum(winner = 'banker') AS banker,
-        sum(winner = 'tie') AS tie, sum(natural) AS natural, min(ts) AS since, max(ts) AS until
-    FROM hands GROUP BY game;
-CREATE VIEW IF NOT EXISTS meters_wagers AS
-    SELECT hands.game, own.wager, count(*) AS wagers, sum(own.stake) AS dropped,
-        sum(own.returned + coalesce(more.returned, 0)) AS returned,
-        sum(own.stake - own.returned - coalesce(more.returned, 0)) AS held
-    FROM hands
-    JOIN settlements AS own ON own.round = hands.round
-    LEFT JOIN (
-        SELECT json_extract(rounds.record, '$.corrects') AS round, seat, wager, sum(returned) AS returned
-        FROM settlements JOIN rounds USING (round) WHERE rounds.status = 'correction' GROUP BY 1, 2, 3
-    ) AS more ON more.round = own.round AND more.seat = own.seat AND more.wager = own.wager
-    GROUP BY hands.game, own.wager;
-CREATE VIEW IF NOT EXISTS meters_rules AS
-    SELECT hands.game, own.wager, coalesce(last.rule, own.rule) AS rule,
-        count(DISTINCT hands.round) AS hits, count(*) AS wagers
-    FROM hands
-    JOIN settlements AS own ON own.round = hands.round
-    LEFT JOIN corrected ON corrected.round = hands.round
-    LEFT JOIN settlements AS last
-        ON last.round = corrected.entry AND last.seat = own.seat AND last.wager = own.wager
-    GROUP BY hands.game, own.wager, 3;
-"""
 _LATER_TABLES: Final = _INCIDENTS + books.TABLES
 FOLLOWING: Final = ("incidents", *books.NEVER_EDITED)
 """The tables whose key is an input's number and the row's place among the rows of that input."""
@@ -127,6 +89,7 @@ _KEYS: Final = {
     "settlements": ("round", "seat", "wager"),
     "snapshots": ("seq",),
     **dict.fromkeys(FOLLOWING, ("input", "place")),
+    **meters.KEYS,
 }
 """The key of each table whose rows are never edited."""
 _PARENTS: Final = {
@@ -134,6 +97,7 @@ _PARENTS: Final = {
     "settlements": ("round", "rounds", "round"),
     "snapshots": ("seq", "inputs", "seq"),
     **dict.fromkeys(FOLLOWING, ("input", "inputs", "seq")),
+    **dict.fromkeys(meters.OF_ROUNDS, ("round", "rounds", "round")),
 }
 """The foreign key of each table: its column, the other table, and the other table's column."""
 SNAPSHOTS_KEPT: Final = 2
@@ -219,7 +183,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _begin(connection: sqlite3.Connection) -> None:
-    statements = _TABLES + _LATER_TABLES + _VIEWS + "".join(_triggers())
+    statements = _TABLES + _LATER_TABLES + meters.TABLES + meters.VIEWS + "".join(_triggers())
     connection.executescript(
         f"BEGIN; {statements} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     )
@@ -289,13 +253,18 @@ def _same(key: Sequence[str]) -> str:
 
 
 def is_complete(connection: sqlite3.Connection) -> bool:
-    """Whether the record has all tables; a record of format 1 does not."""
+    """Whether the record has incidents and books; a record of format 1 does not."""
     return _format(connection) != _ROUNDS_ALONE
 
 
 def is_current(connection: sqlite3.Connection) -> bool:
     """Whether the record has the present format; the next start completes a record of an earlier format."""
     return _format(connection) == FORMAT
+
+
+def has_meters(connection: sqlite3.Connection) -> bool:
+    """Whether the record has the tables and views of meters."""
+    return _format(connection) >= _HAS_METERS
 
 
 def names_snapshots(connection: sqlite3.Connection) -> bool:
@@ -308,10 +277,10 @@ def complete(connection: sqlite3.Connection) -> None:
 
     The caller fills the tables in the same transaction.
     """
-    later = [] if is_complete(connection) else [each for each in _LATER_TABLES.split(";") if each.strip()]
+    missing = ("" if is_complete(connection) else _LATER_TABLES) + meters.TABLES + meters.VIEWS
     forgotten = ["DELETE FROM snapshots"] if not names_snapshots(connection) else []
-    views = [each for each in _VIEWS.split(";") if each.strip()]
-    statements = (*forgotten, *later, *views, *_triggers(), f"PRAGMA user_version = {FORMAT}")
+    added = [each for each in missing.split(";") if each.strip()]
+    statements = (*forgotten, *added, *_triggers(), f"PRAGMA user_version = {FORMAT}")
     for statement in statements:
         connection.execute(statement)
 

@@ -6,10 +6,12 @@ from functools import cache
 from typing import Any
 
 from punto.baccarat.table.state import RoundRecord
+from punto.baccarat.wagers.definition import Game
 from punto.controller.journal import books
 from punto.controller.journal.entries import FIRST_HEAD, ROUNDS, Entry, Head
 from punto.controller.journal.incidents import Incident
-from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, is_complete
+from punto.controller.journal.meters import KEYS, OF_ROUNDS, add_meters
+from punto.controller.journal.schema import FOLLOWING, SNAPSHOTS_KEPT, RecordError, has_meters, is_complete
 
 # --- writing, inside a transaction
 
@@ -27,10 +29,16 @@ def add_entries(connection: sqlite3.Connection, entries: Sequence[Entry], head: 
     return head
 
 
-def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord) -> None:
-    """Add a round that the input `seq` ended, unless the record has it, as it may in recovery."""
-    if _value(connection, "SELECT 1 FROM rounds WHERE round = ?", (record.round,)):
-        return
+def add_round(connection: sqlite3.Connection, seq: int, ts: str, game: Game, record: RoundRecord) -> None:
+    """Add a round of a game that the input `seq` ended, unless the record has it, as it may in recovery."""
+    if not _value(connection, "SELECT 1 FROM rounds WHERE round = ?", (record.round,)):
+        _add_round_alone(connection, seq, ts, game.name, record)
+    add_meters(connection, game, record)
+
+
+def _add_round_alone(
+    connection: sqlite3.Connection, seq: int, ts: str, game: str, record: RoundRecord
+) -> None:
     connection.execute(
         "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", round_row(seq, ts, game, record)
     )
@@ -81,9 +89,16 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
         *(("inputs", "seq", inputs), ("snapshots", "seq", inputs)),
         *(("rounds", "round", rounds), ("settlements", "round", rounds), ("cursors", "at", rounds)),
     ]
+    later = None
     if is_complete(connection):
         places += [(table, "input", inputs) for table in FOLLOWING]
-    elif (later := _has_table(connection, *FOLLOWING)) is not None:
+    else:
+        later = _has_table(connection, *FOLLOWING)
+    if has_meters(connection):
+        places += [(table, "round", rounds) for table in OF_ROUNDS]
+    else:
+        later = later or _has_table(connection, *KEYS)
+    if later is not None:
         return f"the record has the table {later}, which is not in its format: restore a backup"
     for table, column, last in places:
         for end in ("min", "max"):

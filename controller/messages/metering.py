@@ -1,58 +1,62 @@
 """The meters of a table as they are published and reported: each count beside its exact expectation."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from math import sqrt
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.after_settlement import as_dealt
-from punto.baccarat.table.meters import Meters, counted, every, of_game
+from punto.baccarat.table.meters import Drop, Meters, every, of_game, of_hand
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import HOLD, Expectation, Expectations
 from punto.controller.messages import models
 from punto.controller.messages.building import timestamp
 
-Chances = Mapping[tuple[str | None, str], float]
 
-
-def metered(meters: Meters, game: Game, chances: Chances | None) -> models.MeterReadings:
+def metered(meters: Meters, game: Game, expectations: Expectations) -> models.MeterReadings:
     """The readings of meters, with all that the game can count, in its order."""
     hits = {(each.wager, each.rule): each.hits for each in meters.hits}
+    counts = ((*key, hits.get(key, 0), expectations.get(key)) for key in every(game))
     return models.MeterReadings(
         hands=meters.hands,
-        counts=tuple(_count(*key, hits.get(key, 0), meters.hands, chances) for key in every(game)),
-        wagers=tuple(
-            models.WagerReading(
-                wager=each.wager,
-                wagers=each.wagers,
-                drop=each.staked,
-                returned=each.returned,
-                hold=each.staked - each.returned,
+        counts=tuple(
+            models.CountReading(
+                wager=wager, rule=rule, hits=found, **_beside(found, of, meters.hands, meters.hands)
             )
-            for each in meters.drop
+            for wager, rule, found, of in counts
         ),
+        wagers=tuple(_of_wager(each, expectations.get((each.wager, HOLD))) for each in meters.drop),
     )
 
 
-def _count(
-    wager: str | None, rule: str, hits: int, hands: int, chances: Chances | None
-) -> models.CountReading:
-    chance = None if chances is None else chances.get((wager, rule))
-    expected = errors = None
-    if chance is not None:
-        expected = hands * chance
-        spread = sqrt(expected * (1 - chance))
-        errors = (hits - expected) / spread if spread > 0 else None
-    return models.CountReading(
-        wager=wager,
-        rule=rule,
-        hits=hits,
-        expected=None if expected is None else round(expected, 2),
-        errors=None if errors is None else round(errors, 2),
+def _of_wager(drop: Drop, of: Expectation | None) -> models.WagerReading:
+    hold = drop.staked - drop.returned
+    return models.WagerReading(
+        wager=drop.wager,
+        wagers=drop.wagers,
+        drop=drop.staked,
+        returned=drop.returned,
+        hold=hold,
+        **_beside(hold, of, drop.staked, drop.squares),
     )
 
 
-def meters_message(state: TableState, seq: int, chances: Chances | None, now: datetime) -> models.TableMeters:
+def _beside(found: int, of: Expectation | None, times: int, squares: int) -> dict[str, float | None]:
+    """What is to be expected, and how many standard errors the found number is above it.
+
+    `times` is what the expectation is of, and `squares` the sum of its squares over the hands.
+    """
+    if of is None:
+        return {"expected": None, "errors": None}
+    expected, spread = times * of.mean, sqrt(squares * of.variance)
+    errors = round((found - expected) / spread, 2) if spread > 0 else None
+    return {"expected": round(expected, 2), "errors": errors}
+
+
+def meters_message(
+    state: TableState, seq: int, expectations: Expectations, now: datetime
+) -> models.TableMeters:
     """The meters of the table's life for the game that it plays."""
     settings = state.settings
     return models.TableMeters(
@@ -61,7 +65,7 @@ def meters_message(state: TableState, seq: int, chances: Chances | None, now: da
         ts=timestamp(now),
         simulation=settings.simulation,
         game=settings.game.name,
-        readings=metered(of_game(state.meters, settings.game.name), settings.game, chances),
+        readings=metered(of_game(state.meters, settings.game), settings.game, expectations),
     )
 
 
@@ -70,9 +74,10 @@ def meters_of(game: Game, records: Iterable[RoundRecord]) -> Meters:
 
     A correction of a round that is not among them does not count.
     """
-    meters = Meters(game=game.name)
+    meters = Meters(game=game.name, rules=game.rules_digest)
     for record in _as_settled(records):
-        meters = counted(meters, game, Coup(as_dealt(record.player, record.banker)), record.settlements)
+        coup = Coup(as_dealt(record.player, record.banker))
+        meters = meters.plus(of_hand(game, coup, record.settlements))
     return meters
 
 

@@ -360,7 +360,8 @@ class CountReading(Payload):
     rule: str = Field(description="the name of the rule; without a wager player, banker, tie or natural")
     hits: int
     expected: float | None = Field(
-        description="the exact number to be expected of so many hands from a full shoe; null without punto[lab]"
+        description="the exact number to be expected of so many hands from a full shoe; null for a house's own wager "
+        "without punto[odds]"
     )
     errors: float | None = Field(
         description="the number of standard errors between hits and expected, below zero if there were fewer"
@@ -368,13 +369,23 @@ class CountReading(Payload):
 
 
 class WagerReading(Payload):
-    """The recorded wagers of one kind. Awards that a progressive's meter pays are in its books."""
+    """The recorded wagers of one kind.
+
+    The awards of a table with a progressive are in its books, and not in `returned`, whatever pays them. So a wager
+    that pays from a meter has no expectation, and a wager that wins only with its base wager has none either.
+    """
 
     wager: str
     wagers: int
     drop: MinorUnits = Field(description="what was staked")
     returned: int = Field(description="what was returned, stakes included, in minor units")
     hold: int = Field(description="drop less returned")
+    expected: float | None = Field(
+        description="the exact house edge of drop, in minor units: from a full shoe, without rounding of commissions"
+    )
+    errors: float | None = Field(
+        description="the number of standard errors between hold and expected, below zero if the house kept less"
+    )
 
 
 class MeterReadings(Payload):

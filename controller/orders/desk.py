@@ -26,6 +26,7 @@ from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableStat
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectations, shipped
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
 from punto.controller.accounts.refusals import RefusalError, let_in
@@ -35,7 +36,6 @@ from punto.controller.config.jurisdiction import NO_LAW, Law
 from punto.controller.config.limits import RulesConfig, house_game
 from punto.controller.engine import Engine, Handled
 from punto.controller.messages.building import public_round, state_message
-from punto.controller.messages.metering import Chances
 from punto.controller.messages.models import Part, State
 from punto.controller.orders import requests
 from punto.controller.orders.countersigning import APPROVAL_SECONDS, Countersigning, Waiting
@@ -162,7 +162,7 @@ class Desk:
         self.fitted = fitted
         self.accounts = accounts
         self._at_page = accounts is not None and accounts.policy.approval == "page"
-        self.chances: Callable[[Game], Chances | None] = lambda _: None
+        self.expectations: Callable[[Game], Expectations] = shipped
         self.waiting = Countersigning()
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 

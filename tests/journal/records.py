@@ -6,7 +6,7 @@ from pathlib import Path
 
 from punto.baccarat.table.events import SessionEnded
 from punto.controller.engine import SNAPSHOT_EVERY
-from punto.controller.journal import books, schema
+from punto.controller.journal import books, meters, schema
 from punto.controller.journal.entries import STATES
 from punto.controller.journal.recovery import Recovered, recover
 from tests.service.table_in_this_process import Table, table
@@ -47,7 +47,7 @@ def make_earlier(record: Path, version: int = 2) -> None:
             shell.execute(f"DROP TRIGGER {name}")
         for (name,) in shell.execute("SELECT name FROM sqlite_schema WHERE type = 'view'").fetchall():
             shell.execute(f"DROP VIEW {name}")
-        later = ("incidents", *books.NEVER_EDITED) if version == 1 else ()
+        later = (*meters.KEYS, *(("incidents", *books.NEVER_EDITED) if version == 1 else ()))
         for name in later:
             shell.execute(f"DROP TABLE {name}")
         shell.execute(f"PRAGMA user_version = {version}")

@@ -78,6 +78,7 @@ def test_every_input_is_chained_to_the_one_before(played):
     [
         *(("inputs", "rowid"), ("rounds", "rowid"), ("settlements", "seat"), ("incidents", "place")),
         *(("snapshots", "seq"), ("cursors", "at")),
+        *(("games", "rules"), ("decided", "rule"), ("expectations", "mean")),
     ],
 )
 @pytest.mark.parametrize("change", ["UPDATE {} SET {} = {}", "DELETE FROM {}"])
@@ -107,6 +108,8 @@ def test_a_person_with_a_shell_cannot_set_a_cursor_back_or_beyond_the_rounds(fil
     [
         ("settlements", "(999, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')"),
         ("rounds", "(999, 999999, '', '', 1, 1, 'played', '', '', 0, 0, NULL, '')"),
+        ("games", "(999, 'mini-baccarat', '', '{}')"),
+        ("decided", "(999, 'tie', 'tie')"),
         ("incidents", "(999999, 0, 'alarm', 'eve', 'eve')"),
         ("postings", "(999999, 0, '', '', 1, '', 0, 0, 0, 0, 0, 0, 0, '', '', 0, 0, '', '', '')"),
         ("progressive_rounds", "(999999, 0, '', '', '', 1, 1, 1, '')"),
@@ -142,6 +145,9 @@ async def test_a_person_with_a_shell_cannot_add_a_row_of_no_round_or_input(troub
             "round, seat, wager, outcome, stake, returned + 1, net + 1, rule, remainder",
         ),
         ("incidents", "input", "input, place, kind, code, 'nothing happened'"),
+        ("games", "round", "round, name, 'others', definition"),
+        ("decided", "round", "round, wager, 'tie'"),
+        ("expectations", "rules", "rules, wager, rule, 0.5, variance"),
     ],
 )
 async def test_a_person_with_a_shell_cannot_replace_a_row(filled, name, key, columns):

@@ -70,8 +70,8 @@ def test_a_record_that_was_cut_off_behind_what_follows_is_found_by_a_head_that_w
     head = head_of(short)
     with edited(short) as shell:
         shell.execute("DELETE FROM inputs WHERE seq = ?", (head.seq,))
-        for name, column in (("settlements", "round"), ("rounds", "round")):
-            shell.execute(f"DELETE FROM {name} WHERE {column} = 2")  # noqa: S608 - literals
+        for name in ("settlements", "decided", "rounds"):
+            shell.execute(f"DELETE FROM {name} WHERE round = 2")  # noqa: S608 - literals
     assert replay(short).difference is None
 
     assert replay(short, noted=[head]).difference == (

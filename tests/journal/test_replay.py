@@ -110,6 +110,15 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
             "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
             "the settlements of round 2 ",
         ),
+        ("UPDATE decided SET rule = 'other' WHERE round = 2", "the rules that decided round 2 differ: "),
+        ("DELETE FROM decided WHERE round = 2 AND wager = 'tie'", "the rules that decided round 2 differ: "),
+        ("INSERT INTO decided VALUES (2, 'none', 'tie')", "the rules that decided round 2 differ: "),
+        ("UPDATE games SET rules = 'others'", "the game of round 1 differs: "),
+        ("INSERT INTO games SELECT 7, name, rules, definition FROM games", "the game of round 7 differs: "),
+        (
+            "UPDATE expectations SET mean = 0.5 WHERE rule = 'tie'",
+            "the expectations of dragon-bonus-1 are not those of its rules",
+        ),
         (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
             "round 200, which input ",
@@ -159,6 +168,16 @@ NO_INPUT_GAVE = [
         "INSERT INTO settlements VALUES (0, 7, 'tie', 'win', 100, 900, 800, 'tie', '0')",
         "settlements has a row of round 0, but the rounds on the record are 1 to 200: restore a backup",
         id="a settlement of round 0",
+    ),
+    pytest.param(
+        "INSERT INTO decided VALUES (999, 'tie', 'tie')",
+        "decided has a row of round 999, but the rounds on the record are 1 to 200: restore a backup",
+        id="a rule that decided",
+    ),
+    pytest.param(
+        "INSERT INTO games VALUES (999, 'eve', '', '{}')",
+        "games has a row of round 999, but the rounds on the record are 1 to 200: restore a backup",
+        id="a game",
     ),
     pytest.param(
         "INSERT INTO rounds SELECT 999, input, ts, game, shoe, coup, status, player, banker, player_total, "

@@ -14,6 +14,7 @@ from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from punto.configs.expectations import shipped
 from punto.configs.game_files import load_game
 from punto.controller.messages import models, restricted
 from punto.controller.messages.building import (
@@ -129,7 +130,7 @@ def messages(game: str, seed: int, inputs: int = 1000) -> Iterator[Payload]:
             yield _answer(event, seq, None)
         yield state_message(table.state, seq, NOW)
         yield scoreboard_message(table.state, NOW)
-        yield meters_message(table.state, seq, {(None, "tie"): 0.0952} if seq % 2 else None, NOW)
+        yield meters_message(table.state, seq, shipped(table.state.settings.game) if seq % 2 else {}, NOW)
         yield shoe_message(table.state, seq, NOW, NOW)
         for effect in effects:
             if not isinstance(effect, MeterMoved):

@@ -190,6 +190,6 @@ class _Year:
         state = self._table.state
         for effect in effects:
             if isinstance(effect, RoundEnded):
-                store.add_round(self._connection, self.seq, ts, state.settings.game.name, effect.record)
+                store.add_round(self._connection, self.seq, ts, state.settings.game, effect.record)
         store.add_incidents(self._connection, self.seq, incidents_of(event, effects))
         store.add_book_rows(self._connection, rows_of(self.seq, ts, state, effects))

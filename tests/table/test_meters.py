@@ -1,16 +1,20 @@
 """The meters of a table's life: each hand once, as it was settled last, by what its cards were worth."""
 
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from punto.baccarat.coup import Coup
-from punto.baccarat.table.meters import MOST_GAMES, Meters, every, of_game, with_meters
+from punto.baccarat.table.events import ServiceStarted
+from punto.baccarat.table.meters import Meters, every, of_game, with_hand
+from punto.baccarat.wagers.definition import Game, HouseRule
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, game
 
 
 def meters(croupier: Croupier) -> Meters:
-    return of_game(croupier.state.meters, croupier.state.settings.game.name)
+    return of_game(croupier.state.meters, croupier.state.settings.game)
 
 
 def hits(croupier: Croupier, wager: str | None = None) -> dict[str, int]:
@@ -46,6 +50,13 @@ def test_what_was_staked_and_returned_is_summed_up_by_wager():
     }
 
 
+def test_one_coup_decides_all_wagers_of_a_kind_so_their_stakes_are_squared_together():
+    croupier = Croupier.at_betting("wager 1 player 500", "wager 2 player 700", f"draw {PLAYER_NATURAL}")
+    croupier.do("wager 1 player 1000", f"draw {LONG}")
+
+    assert [each.squares for each in meters(croupier).drop] == [1200**2 + 1000**2]
+
+
 @pytest.mark.parametrize("not_a_hand", [["draw KS 2S", "void"], ["overdraw KS", "resume", "draw 2S 9H 3S"]])
 def test_a_void_and_a_dummy_hand_do_not_count(not_a_hand):
     croupier = Croupier.at_betting(*not_a_hand, overdraw="dummy")
@@ -59,9 +70,7 @@ def test_a_corrected_hand_counts_as_it_was_settled_last():
         "wager 1 player 500", f"draw {PLAYER_NATURAL}", "correct round KS 9D over 2S 3S"
     )
 
-    assert {each for each in meters(wrong).hits if each.hits} == {
-        each for each in meters(right).hits if each.hits
-    }
+    assert set(meters(wrong).hits) == set(meters(right).hits)
     assert meters(wrong).drop == meters(right).drop
     assert meters(wrong).hands == 1
 
@@ -70,7 +79,7 @@ def test_a_hand_that_is_taken_back_is_none():
     croupier = Croupier.at_betting("wager 1 player 500", f"draw {PLAYER_NATURAL}", "void round")
 
     assert (meters(croupier).hands, hits(croupier)) == (0, {})
-    assert [(each.wagers, each.staked, each.returned) for each in meters(croupier).drop] == [(0, 0, 0)]
+    assert meters(croupier).drop == ()
 
 
 def test_each_game_has_its_own():
@@ -83,12 +92,43 @@ def test_each_game_has_its_own():
     ]
 
 
-def test_the_meters_of_so_many_games_are_kept():
-    kept: tuple[Meters, ...] = ()
-    for number in range(MOST_GAMES + 3):
-        kept = with_meters(kept, Meters(game=f"game-{number}"))
+def with_house_rule(of: Game, wager: str, rule: HouseRule, value: Any) -> Game:
+    """The game as a house plays it that has chosen this value of a rule."""
+    return replace(of, wagers=tuple(w.with_rule(rule, value) if w.name == wager else w for w in of.wagers))
 
-    assert [each.game for each in kept] == [f"game-{number}" for number in range(3, MOST_GAMES + 3)]
+
+@pytest.mark.parametrize(
+    ("wager", "rule", "value"),
+    [("dragon_bonus_player", "requires_base", "any"), ("progressive", "natural_nine", True)],
+)
+def test_a_house_that_changes_a_rule_of_its_game_begins_other_meters_and_keeps_the_earlier_ones(
+    wager, rule, value
+):
+    croupier = Croupier.at_betting(f"draw {PLAYER_NATURAL}", "close table", game_name="progressive-1")
+    before = croupier.state.settings
+    after = replace(before, game=with_house_rule(before.game, wager, rule, value))
+    croupier.handle(ServiceStarted("0.2.0", after))
+    croupier.do("hello", "sign on", "change shoe", "open", f"draw {LONG}", f"draw {LONG}")
+
+    assert [each.hands for each in croupier.state.meters] == [1, 2]
+    assert of_game(croupier.state.meters, before.game).hands == 1
+    assert of_game(croupier.state.meters, after.game).hands == 2
+
+
+def test_other_limits_and_another_title_are_the_same_rules():
+    before = game("dragon-bonus-1")
+    wagers = tuple(replace(each, limits=replace(each.limits, minimum=7), house=()) for each in before.wagers)
+
+    assert replace(before, title="Other", wagers=wagers).rules_digest == before.rules_digest
+
+
+def test_a_game_that_comes_back_after_many_others_goes_on_where_it_was():
+    kept: tuple[Meters, ...] = ()
+    for number in (*range(30), 0):
+        kept = with_hand(kept, Meters(game=f"game-{number}", rules="", hands=1))
+
+    assert [each.hands for each in kept if each.game == "game-0"] == [2]
+    assert len(kept) == 30
 
 
 def test_all_that_can_be_counted_is_named_once_and_in_order():

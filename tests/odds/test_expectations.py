@@ -1,14 +1,25 @@
-"""The chances of what a table's meters count, against those of the published and the exact odds."""
+"""The expectations of what a table's meters count, against the exact odds; and the file of them that ships."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from punto.baccarat.table.meters import every
-from punto.configs.game_files import load_game
-from punto.odds.chances import chances
+from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import FILE, HOLD, shipped
+from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
+from punto.odds.expectations import expectations
+from tests.odds.shipped_expectations import text
+from tests.service.table_in_this_process import HERE
+
+
+def chances(game: Game) -> dict[tuple[str | None, str], Fraction]:
+    """How likely each thing is that the meters of a game count."""
+    found = expectations(game)
+    return {key: mean for key, (mean, _) in found.items() if key[1] != HOLD}
 
 
 @pytest.mark.parametrize("name", ["mini-baccarat", "dragon-bonus-1", "dai-bacc"])
@@ -16,7 +27,7 @@ def test_the_rules_of_each_wager_and_the_results_of_each_hand_sum_to_one(name):
     game = load_game(name)
     found = chances(game)
 
-    assert found.keys() == set(every(game))
+    assert expectations(game).keys() - set(every(game)) == {(each.name, HOLD) for each in game.wagers}
     for wager in game.wagers:
         assert sum(chance for (of, _), chance in found.items() if of == wager.name) == 1
     assert sum(found[None, winner] for winner in ("player", "banker", "tie")) == 1
@@ -30,7 +41,9 @@ def test_they_are_those_of_the_exact_odds():
     for name, figures in odds.items():
         for rule in figures.rules:
             assert found[name, rule.rule] == rule.probability
+        assert expectations(game)[name, HOLD] == (figures.edge, figures.variance)
     assert found[None, "tie"] == found["tie", "tie"]
+    assert expectations(game)[None, "tie"][1] == found[None, "tie"] * (1 - found[None, "tie"])
 
 
 def test_a_natural_is_as_likely_as_two_cards_of_eight_or_nine_points_on_either_side():
@@ -67,3 +80,26 @@ def test_a_games_own_wager_may_have_any_name():
     game = load_game("mini-baccarat")
 
     assert (None, "natural") in chances(game)
+
+
+def test_the_file_that_ships_has_the_exact_expectations_of_each_game_with_each_option():
+    assert (HERE / "configs" / FILE).read_text(encoding="utf-8") == text()
+
+
+@pytest.mark.parametrize("name", shipped_games())
+def test_all_that_the_meters_of_a_game_that_ships_can_count_is_in_the_file(name):
+    game = load_game(name)
+
+    assert shipped(game).keys() >= set(every(game))
+
+
+@pytest.mark.parametrize(("rule", "value"), [("natural_nine", True), ("requires_base_win", False)])
+def test_a_houses_option_of_a_game_that_ships_has_its_own_expectations(rule, value):
+    game = load_game("progressive-1")
+    own = tuple(each.with_rule(rule, value) if each.progressive else each for each in game.wagers)
+    found = shipped(replace(game, wagers=own))
+
+    assert found.keys() >= set(every(game))
+    nine = found["progressive", "nine_over_zero"].mean - shipped(game)["progressive", "nine_over_zero"].mean
+    assert (nine > 0) == (rule == "natural_nine")
+    assert ("progressive", HOLD) not in found

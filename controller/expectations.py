@@ -1,0 +1,106 @@
+"""The exact expectations of what a table's meters count.
+
+Those of games that ship come with the program. A house's own wagers are counted once for each game, in a process of its own,
+because the service itself does not load numpy. Without `punto[odds]` such wagers have no expectations.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Final
+
+import structlog
+from pydantic import TypeAdapter
+
+from punto.baccarat.table.meters import every
+from punto.baccarat.table.state import TableState
+from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectation, Expectations, shipped
+
+FIRST_AFTER_SECONDS: Final = 2.0
+"""A start comes first."""
+_NICE: Final = 19
+_GAME: Final[TypeAdapter[Game]] = TypeAdapter(Game)
+
+_log = structlog.get_logger("punto.controller")
+
+
+class ExactExpectations:
+    """The expectations of the game that the table plays; `found` is called with those that were counted."""
+
+    def __init__(self, state: TableState, found: Callable[[Game, Expectations], None]) -> None:
+        self._game = state.settings.game
+        self._found = found
+        self._another = asyncio.Event()
+        self._another.set()
+        self._counted: tuple[str, Expectations] = "", {}
+
+    def see(self, state: TableState, _: int) -> None:
+        """Note another game: a watcher of the engine."""
+        if state.settings.game is not self._game:
+            self._game = state.settings.game
+            self._another.set()
+
+    def of(self, game: Game) -> Expectations:
+        """What is known of the game."""
+        rules, counted = self._counted
+        return counted if rules == game.rules_digest else shipped(game)
+
+    async def run(self) -> None:
+        """Count each game that the table comes to play and that does not ship, until cancelled."""
+        await asyncio.sleep(FIRST_AFTER_SECONDS)
+        while True:
+            await self._another.wait()
+            self._another.clear()
+            game = self._game
+            if self.of(game).keys() >= set(every(game)):
+                continue
+            if (counted := await _count(game)) is not None:
+                self._counted = game.rules_digest, counted
+                self._found(game, counted)
+
+
+async def _count(game: Game) -> Expectations | None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", __name__),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "OPENBLAS_NUM_THREADS": "1",
+        },
+    )
+    try:
+        output, errors = await process.communicate(_GAME.dump_json(game))
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode != 0:
+        reason = errors.decode(errors="replace").strip().rpartition("\n")[2]
+        _log.info(
+            "this game's own wagers have no expectations beside their meters: install punto[odds]",
+            reason=reason,
+        )
+        return None
+    return {(wager, rule): Expectation(*figures) for wager, rule, figures in json.loads(output)}
+
+
+# --- in the process
+
+
+def main() -> None:
+    """Read a game as JSON and print its expectations."""
+    os.nice(_NICE)
+    from punto.odds.expectations import expectations, in_floats  # noqa: PLC0415 - the service imports this module too
+
+    found = in_floats(expectations(_GAME.validate_json(sys.stdin.buffer.read(), strict=True)))
+    sys.stdout.write(json.dumps([[*key, figures] for key, figures in found.items()]))
+
+
+if __name__ == "__main__":
+    main()
