@@ -20,6 +20,8 @@ Draw = CardDrawn | CardUnread | CardOverdrawn
 AT_PLAY: Final = frozenset({Phase.BETTING, Phase.DEALING, Phase.REVEAL, Phase.SETTLED})
 """The phases in which a shoe is in play and its events concern a coup."""
 
+OVERFULL: Final = "too_many_cards"
+"""The code of the stop that ends with the shoe's change."""
 _FIRST_REVEAL: Final = 4  # cards: two of each hand
 MOST_CARRIED: Final = 3
 """Maximum number of cards drawn too soon and carried: four could be a whole coup before betting closes."""
@@ -126,7 +128,7 @@ def leave_the_shoe(turn: Turn) -> None:
         if stop.overdrawn is not None:
             let_go(turn, stop.overdrawn, "overdrawn")
     turn.change(
-        stops=tuple(replace(stop, overdrawn=None) for stop in turn.state.stops),
+        stops=tuple(replace(stop, overdrawn=None) for stop in turn.state.stops if stop.code != OVERFULL),
         drawn=(),
         unknown=0,
         last_coup=None,

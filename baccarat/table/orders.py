@@ -8,7 +8,7 @@ from punto.baccarat.table import order_kinds as kinds
 from punto.baccarat.table.after_settlement import correct_keyed, correct_round, replace_last, void_round
 from punto.baccarat.table.devices import accept_device
 from punto.baccarat.table.effects import AlarmAcknowledged, CardCorrected, CardHeld, GameChanged, PlayResumed
-from punto.baccarat.table.shoe_events import OFFERED, accept, put_aside
+from punto.baccarat.table.shoe_events import NOT_RESUMED, accept, put_aside
 from punto.baccarat.table.state import Correction, KeyedAway, Phase, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
 from punto.baccarat.wagers.definition import Game
@@ -240,14 +240,14 @@ def _hold(turn: Turn, reason: str) -> None:
 
 
 def _resume(turn: Turn, reason: str) -> None:
-    stops = tuple(stop for stop in turn.state.stops if stop.code != OFFERED)
+    stops = tuple(stop for stop in turn.state.stops if stop.code not in NOT_RESUMED)
     if not stops and turn.state.award_waits:
         progressive.play_on(turn)
         turn.say(PlayResumed(reason))
         return
     if not stops:
         raise RefusedError("not_stopped", "there is no stop that resuming play would end")
-    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code == OFFERED))
+    turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code in NOT_RESUMED))
     turn.say(PlayResumed(reason))
     for stop in stops:
         if stop.overdrawn is not None:

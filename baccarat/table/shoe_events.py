@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from punto.baccarat.table import events
-from punto.baccarat.table.dealing import AT_PLAY, open_betting, take, take_backlog
+from punto.baccarat.table.dealing import AT_PLAY, OVERFULL, open_betting, take, take_backlog
 from punto.baccarat.table.effects import CardHeld, ShoeLinkChanged
 from punto.baccarat.table.state import Bookmark, Phase, ShoeLink, Stop, TableState
 from punto.baccarat.table.turn import RefusedError, Turn
@@ -13,6 +13,8 @@ OFFERED: Final = "shoe_not_accepted"
 """The code of the stop that ends with `AcceptShoe`."""
 _NO_SIMULATION: Final = "the shoe is virtual, and this table is not a simulation"
 _SIMULATE: Final = "connect a real shoe, or write simulation = true in [table] and start the service again"
+NOT_RESUMED: Final = frozenset({OFFERED, OVERFULL})
+"""The stops that a supervisor ends by another order than `ResumePlay`."""
 MOST_REMEMBERED: Final = 8
 """Of so many shoes that were used before, the last record taken is remembered. Houses change between two."""
 VIRTUAL: Final = "virtual-shoe"
@@ -193,12 +195,22 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
             _compare_with_keyed(turn, event)
         case events.CardDrawn() | events.CardUnread() | events.CardOverdrawn() | events.CutCardSeen():
             take(turn, event)
+            _stop_if_overfull(turn)
         case events.LidMoved(open=is_open):
             _on_lid(turn, is_open=is_open)
         case events.ReverseMovement():
             _on_trouble(turn, "reverse_movement", "a card was pushed back into the shoe")
         case _:
             _on_trouble(turn, "shoe_fault", f"the shoe reports error {event.code}: {event.text}")
+
+
+def _stop_if_overfull(turn: Turn) -> None:
+    if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.stops):
+        text = (
+            "more cards came from the shoe than two shoes hold, so no more are taken: look at what is at the end of its "
+            "cable, void a hand on the table, and order a shoe change"
+        )
+        turn.stop(Stop(code=OVERFULL, text=text))
 
 
 def _compare_with_keyed(

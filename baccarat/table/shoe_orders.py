@@ -25,7 +25,7 @@ class Lamps:
 class ShoeOrders:
     """The state that the driver must bring the shoe to and keep it in.
 
-    `accept` is the serial number of the shoe that may deal here (None: no shoe) and `log` its run of record
+    `accept` is the serial number of the shoe that may deal here (None: no shoe, or the shoe gave too many cards) and `log` its run of record
     numbers (None: the one it introduces itself with). `taken` is the last record that the table has taken; it
     advances with every record, and by decision when a supervisor accepts another shoe or memory.
     """
@@ -40,7 +40,7 @@ class ShoeOrders:
 def shoe_orders(state: TableState) -> ShoeOrders:
     """The orders to the shoe for this state of the table."""
     return ShoeOrders(
-        accept=state.link.serial,
+        accept=None if state.overfull else state.link.serial,
         log=state.link.log,
         taken=state.link.taken,
         locked=state.waiting or not _card_wanted(state),

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from punto.baccarat.cards import Card
+from punto.baccarat.cards import STANDARD_DECK, Card
 from punto.baccarat.coup import Coup, Side, Winner
 from punto.baccarat.progressive import aquarius, nexus
 from punto.baccarat.progressive.events import Won
@@ -296,6 +296,17 @@ class TableState(Value):
     def waiting(self) -> bool:
         """Whether a person must act before another card counts."""
         return bool(self.stops) or self.doubt is not None
+
+    @property
+    def overfull(self) -> bool:
+        """Whether more cards have left the shoe since its change than an honest shoe can give.
+
+        Two shoes' cards: those of the old shoe, and all of the new one if they were drawn before the change was ordered.
+        Only a device that makes cards up gives more, and each is an input on the record. No rate can bound them, because a
+        shoe sends the cards of an hour at once when its cable is back.
+        """
+        left = len(self.drawn) + len(self.carried) + len(self.backlog) + self.unknown
+        return left > 2 * len(STANDARD_DECK) * self.settings.game.decks
 
     @property
     def face_down(self) -> bool:

@@ -40,9 +40,10 @@ REPEAT_SECONDS = (
 )
 NOISE_FRAMES = 10  # the most broken frames without an alarm: plugging in a cable causes one or two
 NOISE_SECONDS = 10
-MOST_TOLD = 30  # the most hellos, faults, lid and backward movements of a sound shoe
+MOST_TOLD = 30  # the most reports of a sound shoe that no card makes up for
 TOLD_SECONDS = 10
-_TOLD = ShoeHello | ShoeFault | LidMoved | ReverseMovement
+_CARD = CardDrawn | CardUnread | CardOverdrawn
+_TOLD = ShoeHello | ShoeFault | LidMoved | ReverseMovement | CutCardSeen | RecordsLost
 _DARK = Lamps()
 
 
@@ -97,7 +98,12 @@ class IShoeLink(link.Link[frames.FromShoe]):
 
     @property
     def babbles(self) -> bool:
-        """Whether the shoe introduces itself, or reports faults, lid and moved cards, more often than a sound shoe can."""
+        """Whether the shoe reports other things than cards more often than a sound shoe can.
+
+        Cards have no rate: a shoe sends those of an hour at once when its cable is back, and a virtual one deals thousands a
+        second. The table bounds their number instead (`TableState.overfull`), so a card may make up for a report: a quick
+        shoe has a cut card after some hundred of them.
+        """
         return len(self._told) > MOST_TOLD
 
     # --- input
@@ -115,7 +121,11 @@ class IShoeLink(link.Link[frames.FromShoe]):
             else:
                 self._take_hello(frame, events)
         self._count_noise(self.counters.broken - broken_before, now, events)
-        self._told.extend(now for event in events if isinstance(event, _TOLD))
+        for event in events:
+            if isinstance(event, _TOLD):
+                self._told.append(now)
+            elif isinstance(event, _CARD) and self._told:
+                self._told.popleft()
         while self._told and now - self._told[0] > TOLD_SECONDS:
             self._told.popleft()
         return events

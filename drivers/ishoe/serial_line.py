@@ -11,7 +11,7 @@ from punto.drivers.serial_device import SerialDevice
 from punto.drivers.serial_port import PortLostError
 
 PAUSE_SECONDS: Final = 10.0
-_BABBLES: Final = "the shoe introduces itself or reports faults more often than a shoe can: check which device is at the end of its cable"
+_BABBLES: Final = "the shoe reports things other than cards more often than a shoe can: check which device is at the end of its cable"
 
 
 class SerialShoe(SerialDevice[ShoeUser]):

@@ -578,3 +578,23 @@ def test_cards_however_fast_are_no_babble(host):
 
     assert host.link.counters.records > MOST_TOLD
     assert not host.link.babbles
+
+
+def test_cut_cards_without_cards_between_them_babble(host):
+    host.hears(*(frames.CutCardRecord(number) for number in range(1, MOST_TOLD + 1)))
+
+    assert host.link.babbles
+
+
+def test_a_shoe_that_is_played_in_a_moment_may_reach_its_cut_card(host):
+    for number in range(1, 20 * MOST_TOLD, 10):
+        host.hears(*(card(number + each) for each in range(9)), frames.CutCardRecord(number + 9), after=0)
+
+    assert not host.link.babbles
+
+
+def test_a_shoe_that_loses_records_with_every_heartbeat_babbles(host):
+    for number in range(2, MOST_TOLD + 2):
+        host.hears(replace(BEAT, first_kept=number, next_record=number, next_to_send=number))
+
+    assert host.link.babbles

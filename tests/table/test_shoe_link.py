@@ -69,6 +69,41 @@ def test_noise_on_the_line_is_an_alarm_and_never_a_card():
     assert (croupier.alarms, croupier.hand) == ([("link_noise", False)], "KS")
 
 
+# --- a shoe that makes cards up
+
+
+@pytest.mark.parametrize(
+    ("before", "card"),
+    [
+        (("close table",), "draw KS"),  # each is let go
+        (("close table",), "unread"),
+        (("lid open",), "draw KS"),  # each waits for a supervisor
+        (("lid open",), "cut card"),
+        (("unread",), "unread"),
+    ],
+)
+def test_no_more_cards_are_taken_of_a_shoe_than_two_shoes_hold(before, card):
+    croupier = Croupier.at_betting(*before, decks=1).do(*[card] * 2 * 51)
+    assert "too_many_cards" not in croupier.stops
+    assert shoe_orders(croupier.state).accept == "A"
+
+    croupier.do(*[card] * 10)
+
+    assert croupier.stops.count("too_many_cards") == 1
+    assert shoe_orders(croupier.state).accept is None
+
+
+def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
+    croupier = Croupier.at_betting("lid open", *["draw KS"] * 2 * 53, decks=1).do("resume")
+    assert croupier.stops == ["too_many_cards"]
+    with pytest.raises(RefusedError, match="no stop can be resumed now"):
+        croupier.do("resume")
+
+    croupier.do("change shoe")
+
+    assert (croupier.stops, shoe_orders(croupier.state).accept) == ([], "A")
+
+
 # --- another shoe
 
 
