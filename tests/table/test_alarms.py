@@ -146,3 +146,11 @@ def test_of_shoes_without_end_the_last_are_remembered():
     assert [mark.serial for mark in croupier.state.link.earlier] == [
         str(serial) for serial in range(49 - MOST_REMEMBERED, 49)
     ]
+
+
+def test_calls_without_end_leave_a_bounded_state_with_the_first_and_the_latest():
+    croupier = Croupier.at_betting(*(f"call number {n}" for n in range(500)))
+
+    texts = [alarm.text for alarm in croupier.state.alarms]
+    assert texts == [*(f"number {n}" for n in range(MOST_ALIKE - 1)), "number 499"]
+    assert croupier.state.alarms[-1].times == 500 - MOST_ALIKE + 1
