@@ -88,5 +88,5 @@ class Turn:
 
 
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:
-    """Whether it is the same alarm again. Each call is identified by its text; for others the latest text is enough."""
-    return alarm.code == code and (alarm.text == text or code != "supervisor_called")
+    """Whether it is the same alarm again. Calls and floods are identified by their texts; for others the latest text is enough."""
+    return alarm.code == code and (alarm.text == text or code not in {"supervisor_called", "flood"})

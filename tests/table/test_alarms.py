@@ -124,14 +124,27 @@ def test_that_a_snapshot_was_taken_changes_nothing():
     assert croupier.state == before
 
 
-def test_a_flood_of_requests_is_one_alarm_however_long_it_lasts():
+def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():
     croupier = Croupier.at_betting()
-    croupier.handle(Flooded("seat 3", 1400, 10))
-    croupier.handle(Flooded("seat 3", 90, 10))
+    for who, requests in (("seat 3", 1400), ("seat 4", 20), ("seat 3", 90)):
+        croupier.handle(Flooded(who, requests, 10))
+
+    assert [(alarm.code, alarm.text.partition(":")[0], alarm.times) for alarm in croupier.state.alarms] == [
+        ("flood", "seat 4 asks too often", 1),
+        ("flood", "seat 3 asks too often", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("who", "in_public"), [("account Mei", "an account"), ("client table-1-seat-3", "a client of the broker")]
+)
+def test_a_floods_alarm_is_public_and_does_not_name_an_account(who, in_public):
+    croupier = Croupier.at_betting()
+    croupier.handle(Flooded(who, 1400, 10))
 
     (alarm,) = croupier.state.alarms
-    assert (alarm.code, alarm.times) == ("flood", 2)
-    assert alarm.text == ("seat 3 asked too often: 90 requests within 10 s were refused; see what asks there")
+    assert alarm.text.startswith(f"{in_public} asks too often: ")
+    assert who.partition(" ")[2] not in f"{alarm.text} {croupier.said}"
 
 
 def test_faults_without_end_leave_a_bounded_state_and_play_stopped():
