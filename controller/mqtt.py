@@ -276,6 +276,8 @@ class Broker:
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
         (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")
         refusal = handled.refusal
+        if refusal is not None:  # each is on the record, however often the seat repeats it
+            self._engine.pace.charge(client)
         code, reason = (None, None) if refusal is None else (refusal.code, str(refusal))
         self._answer_wager(handled.seq, asked.id, number, code, reason)
 
