@@ -447,7 +447,8 @@ def _incidents(given: Input, remarks: Sequence[tuple[str, str, str]]) -> Iterato
         (code, text) for what, code, text in remarks if what != "refused" and code != "supervisor_called"
     ]
     for code, text in alarms:
-        yield incident(code, text)
+        # The alarm itself is public, and does not name an account.
+        yield incident(code, text, event["who"] if code == "flood" else None)
     if kind in _DEVICES and not alarms:
         moved = _MOVED.get((kind, event.get("open", event.get("attached", False))))
         yield incident(kind, _DEVICES[kind].format_map({**event, "moved": moved}))

@@ -277,8 +277,10 @@ class Broker:
         wager = SetWager(id=asked.id, seat=number, wager=asked.wager, amount=asked.amount, round=asked.round)
         if (known := self._engine.answers.to(wager, self._engine.state.round)) is not None:
             self._answer(known)
-        else:
-            await self._engine.submit([wager], f"mqtt seat {number}")  # the engine calls `_answer`
+            return
+        (handled,) = await self._engine.submit([wager], f"mqtt seat {number}")  # the engine calls `_answer`
+        if handled.refusal is not None:  # each is on the record, however often the seat repeats it
+            self._engine.pace.charge(client)
 
     def _answer(self, answer: Answer) -> None:
         """Send the answer to a wager on the record: the same message each time. Without a broker it waits."""

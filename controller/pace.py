@@ -17,6 +17,8 @@ AT_ONCE: Final = 100
 """How often a client may ask at once, after a pause."""
 SUMMED_SECONDS: Final = 10
 """The refusals of so many seconds are one input for the record."""
+DEAR: Final = 10
+"""What is recorded or read for nothing counts as so many requests: a refused wager, a sign-on, a page of rounds."""
 MOST_CLIENTS: Final = 1000
 """Seats, accounts and devices are fewer. A client more shares a bucket with all that are too many."""
 
@@ -45,18 +47,26 @@ class Pace:
 
     def allows(self, client: str) -> bool:
         """Whether a client may ask now. If not, the refusal is counted."""
-        now = self._clock()
-        if client not in self._buckets and len(self._buckets) >= MOST_CLIENTS:
-            client = "the others"
-        bucket = self._buckets.setdefault(client, _Bucket(self._at_once, now))
-        bucket.tokens = min(self._at_once, bucket.tokens + (now - bucket.at) * self._per_second)
-        bucket.at = now
+        bucket, now = self._bucket(client), self._clock()
         if bucket.tokens >= 1:
             bucket.tokens -= 1
             return True
         bucket.refused += 1
         bucket.since = min(bucket.since, now)
         return False
+
+    def charge(self, client: str) -> None:
+        """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
+        self._bucket(client).tokens -= DEAR - 1
+
+    def _bucket(self, client: str) -> _Bucket:
+        now = self._clock()
+        if client not in self._buckets and len(self._buckets) >= MOST_CLIENTS:
+            client = "the others"
+        bucket = self._buckets.setdefault(client, _Bucket(self._at_once, now))
+        bucket.tokens = min(self._at_once, bucket.tokens + (now - bucket.at) * self._per_second)
+        bucket.at = now
+        return bucket
 
     def refused(self, client: str) -> int:
         """How many requests of a client were refused since its last sum."""

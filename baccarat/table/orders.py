@@ -1,6 +1,7 @@
 """Orders of people and wagers of seats. Those that are not allowed now are refused with a reason."""
 
 from dataclasses import replace
+from typing import Final
 
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table import dealing, events, progressive
@@ -298,6 +299,9 @@ def on_access(turn: Turn, event: events.Access) -> None:
         )
 
 
+_NAMELESS: Final = {"account": "an account", "client": "a client of the broker"}
+
+
 def on_record(turn: Turn, event: events.OfTheRecord) -> None:
     """Raise an alarm if the record differs from what its inputs give, or for a flood. A taken snapshot changes nothing."""
     if isinstance(event, events.RecordDiffers):
@@ -309,8 +313,14 @@ def on_record(turn: Turn, event: events.OfTheRecord) -> None:
     if isinstance(event, events.Flooded):
         turn.alarm(
             "flood",
-            f"{event.who} sent too many requests: {event.requests} of them were refused within {event.seconds} s. Find out what sends them",
+            f"{_in_public(event.who)} sends too many requests: the table refuses them. "
+            "The record has the client and the number of requests",
         )
+
+
+def _in_public(client: str) -> str:
+    """A client in an alarm. Alarms are public, so they do not have the names of accounts and of the broker's users."""
+    return _NAMELESS.get(client.partition(" ")[0], client)
 
 
 def on_configuration_keypad(turn: Turn, event: events.ConfigurationKeypad) -> None:

@@ -13,7 +13,7 @@ from punto.baccarat.table import effects
 from punto.baccarat.table.state import Alarm, Phase, Stop, TableState
 
 MOST_ALIKE: Final = 20
-"""So many stops of one code say all that a supervisor can use: a device that repeats itself makes no more of them."""
+"""So many stops or alarms of one code say all that a supervisor can use: a device or person that repeats itself makes no more of them."""
 
 __all__ = ["RefusedError", "Turn"]
 
@@ -65,9 +65,15 @@ class Turn:
             )
 
     def alarm(self, code: str, text: str) -> None:
-        """Raise an alarm that does not stop play and stands until it is acknowledged."""
+        """Raise an alarm that does not stop play and stands until it is acknowledged.
+
+        If many of one code stand already, it takes the place of the last of them: the first ones and the latest stay.
+        """
         self.say(effects.AlarmRaised(code, text, stops=False))
-        before = next((each for each in self.state.alarms if _the_same(each, code, text)), None)
+        alike = [each for each in self.state.alarms if each.code == code]
+        before = next((each for each in alike if _the_same(each, code, text)), None)
+        if before is None and len(alike) >= MOST_ALIKE:
+            before = alike[-1]
         others = tuple(each for each in self.state.alarms if each is not before)
         raised = Alarm(self.state.happenings, code, text, 1 if before is None else before.times + 1)
         self.change(alarms=(*others, raised))
@@ -82,5 +88,5 @@ class Turn:
 
 
 def _the_same(alarm: Alarm, code: str, text: str) -> bool:
-    """Whether it is the same alarm again. Each call is identified by its text; for others the latest text is enough."""
-    return alarm.code == code and (alarm.text == text or code != "supervisor_called")
+    """Whether it is the same alarm again. Calls and floods are identified by their texts; for others the latest text is enough."""
+    return alarm.code == code and (alarm.text == text or code not in {"supervisor_called", "flood"})

@@ -480,9 +480,9 @@ class WagerRequest(Request):
     """A seat's request to set the amount of a wager. The amount 0 takes the wager back. Publish it without the retain flag."""
 
     id: RequestId
-    round: int = Field(description="the round of the wager, as in `state`")
+    round: int = Field(ge=1, le=2**53, description="the round of the wager, as in `state`")
     wager: str = Field(max_length=64, pattern=PRINTABLE)
-    amount: MinorUnits = Field(le=10**12)  # the payment is then exact also where numbers are doubles
+    amount: MinorUnits = Field(ge=0, le=10**12)  # the payment is then exact also where numbers are doubles
 
 
 class WagerAnswer(Message):

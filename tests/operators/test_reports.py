@@ -18,6 +18,7 @@ from punto.baccarat.table.events import (
     CardUnread,
     ConfigurationKeypad,
     CutCardSeen,
+    Flooded,
     LidMoved,
     LinkNoise,
     RecordsLost,
@@ -532,3 +533,13 @@ async def test_a_list_of_a_shift_with_more_entries_than_are_told_says_so(tmp_pat
         assert (len(all_told["alarms"]), all_told["more"]) == (MOST_LISTED, [])
         assert (len(shift["alarms"]), shift["more"]) == (MOST_LISTED, ["alarms"])
         assert shift["alarms"][-1]["text"] == "called a supervisor: the last"
+
+
+async def test_a_flood_is_an_alarm_of_the_shift_whose_account_is_named_there_alone(tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Bob", "supervisor")
+        browser = await here.signed_on("Bob")
+        await here.table.engine.submit([Flooded("account Mei", 1400, 10)], "service")
+
+        assert [(kind, who) for kind, who, _ in await alarms_of(here, browser)] == [("flood", "account Mei")]
+        assert "Mei" not in (await browser.get("/api/table")).text

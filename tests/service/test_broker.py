@@ -27,7 +27,7 @@ from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt import LONGEST_REQUEST
-from punto.controller.pace import AT_ONCE, SUMMED_SECONDS, Pace
+from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -410,7 +410,9 @@ WAGERS: list[tuple[str, Any, str | None]] = [
     ("3", wager(), None),
     ("3", wager(wager="dragon_bonus_banker"), "needs_base"),
     ("3", wager(round=1), "wrong_round"),
-    ("3", wager(round=10**30), "wrong_round"),
+    ("3", wager(round=2**53), "wrong_round"),
+    ("3", wager(round=10**30), "bad_payload"),
+    ("3", wager(round=0), "bad_payload"),
     ("0", wager(), "no_such_seat"),
     ("8", wager(), "no_such_seat"),
     ("999", wager(), "no_such_seat"),
@@ -421,7 +423,7 @@ WAGERS: list[tuple[str, Any, str | None]] = [
     ("3", wager(amount=1_000_500), "above_maximum"),
     ("3", wager(amount=10**30), "bad_payload"),
     ("3", wager(amount=501), "off_step"),
-    ("3", wager(amount=-500), "bad_amount"),
+    ("3", wager(amount=-500), "bad_payload"),
     ("3", wager(amount=5000.0), "bad_payload"),
     ("3", wager(amount="5000"), "bad_payload"),
     ("3", wager(amount=True), "bad_payload"),
@@ -1041,16 +1043,16 @@ async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, m
         assert {each["request"] for each in answers if each["accepted"]} >= {"honest", "honest too"}
         flood = [each for each in answers if each["seat"] == 3]
         assert [each["code"] for each in flood] == [None] * AT_ONCE + ["too_fast"]
-        assert here.engine.seq - before == 2 * AT_ONCE + 2
+        assert here.engine.seq - before == AT_ONCE + AT_ONCE // DEAR + 2
 
         now[0] += SUMMED_SECONDS
         summed = [*here.engine.pace.summed_up()]
         assert summed == [
             Flooded("seat 3", 1500 - AT_ONCE, SUMMED_SECONDS),
-            Flooded("seats that the table does not have", 300 - AT_ONCE, SUMMED_SECONDS),
+            Flooded("seats that the table does not have", 300 - AT_ONCE // DEAR, SUMMED_SECONDS),
         ]
         await here.engine.submit(summed, "service")
-        assert [each.code for each in here.state.alarms] == ["flood"]
+        assert [each.code for each in here.state.alarms] == ["flood", "flood"]
         assert [*here.engine.pace.summed_up()] == []
         await listening.publish("wagers/3/set", wager(id="later"))
         await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")

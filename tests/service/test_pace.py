@@ -1,7 +1,7 @@
 """How fast a client may ask, and what becomes of what it asks beyond that."""
 
 from punto.baccarat.table.events import Flooded
-from punto.controller.pace import MOST_CLIENTS, SUMMED_SECONDS, Pace
+from punto.controller.pace import DEAR, MOST_CLIENTS, SUMMED_SECONDS, Pace
 from tests.operators.consoles import Clock
 
 
@@ -15,6 +15,20 @@ def test_a_client_may_ask_so_often_at_once_and_again_after_a_pause():
     assert [pace.allows("seat 1") for _ in range(3)] == [True, True, False]
     clock.now += 1000
     assert [pace.allows("seat 1") for _ in range(6)] == [True] * 5 + [False]
+
+
+def test_what_costs_more_counts_as_so_many_requests():
+    clock = Clock()
+    pace = Pace(per_second=DEAR, at_once=2 * DEAR, clock=clock)
+    asked = []
+    for _ in range(4):
+        asked.append(pace.allows("seat 1"))
+        if asked[-1]:
+            pace.charge("seat 1")
+
+    assert asked == [True, True, False, False]
+    clock.now += 1
+    assert pace.allows("seat 1")
 
 
 def test_refusals_are_summed_up_ten_seconds_after_the_first():

@@ -127,16 +127,27 @@ def test_that_a_snapshot_was_taken_changes_nothing():
     assert croupier.state == before
 
 
-def test_a_flood_of_requests_is_one_alarm_however_long_it_lasts():
+def test_a_flood_of_requests_is_one_alarm_for_each_client_however_long_it_lasts():
     croupier = Croupier.at_betting()
-    croupier.handle(Flooded("seat 3", 1400, 10))
-    croupier.handle(Flooded("seat 3", 90, 10))
+    for who, requests in (("seat 3", 1400), ("seat 4", 20), ("seat 3", 90)):
+        croupier.handle(Flooded(who, requests, 10))
+
+    assert [(alarm.code, alarm.text.partition(":")[0], alarm.times) for alarm in croupier.state.alarms] == [
+        ("flood", "seat 4 sends too many requests", 1),
+        ("flood", "seat 3 sends too many requests", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("who", "in_public"), [("account Mei", "an account"), ("client table-1-seat-3", "a client of the broker")]
+)
+def test_a_floods_alarm_is_public_and_does_not_name_an_account(who, in_public):
+    croupier = Croupier.at_betting()
+    croupier.handle(Flooded(who, 1400, 10))
 
     (alarm,) = croupier.state.alarms
-    assert (alarm.code, alarm.times) == ("flood", 2)
-    assert alarm.text == (
-        "seat 3 sent too many requests: 90 of them were refused within 10 s. Find out what sends them"
-    )
+    assert alarm.text.startswith(f"{in_public} sends too many requests: ")
+    assert who.partition(" ")[2] not in f"{alarm.text} {croupier.said}"
 
 
 def test_faults_without_end_leave_a_bounded_state_and_play_stopped():
@@ -163,3 +174,11 @@ def test_the_page_has_every_code_that_the_table_raises():
 
     assert len(raised) > 12
     assert [code for code in sorted(raised) if f"`{code}`" not in page] == []
+
+
+def test_calls_without_end_leave_a_bounded_state_with_the_first_and_the_latest():
+    croupier = Croupier.at_betting(*(f"call number {n}" for n in range(500)))
+
+    texts = [alarm.text for alarm in croupier.state.alarms]
+    assert texts == [*(f"number {n}" for n in range(MOST_ALIKE - 1)), "number 499"]
+    assert croupier.state.alarms[-1].times == 500 - MOST_ALIKE + 1

@@ -1,0 +1,57 @@
+"""What one client of the broker sends: how little of it is recorded, and that nobody else waits for it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from punto.controller.pace import Pace
+from tests.service.table_in_this_process import STAKE, broker_of, rows, table
+from tests.service.table_on_a_machine import free_port
+
+MOST_A_MINUTE = 1024 * 1024
+"""Bytes that clients' requests add to the record in a minute."""
+LONGEST = "🂡" * 64
+"""The longest id, four bytes a character."""
+
+
+def _record_bytes(record: Path) -> int:
+    pages, size = (rows(record, f"PRAGMA {what}")[0][0] for what in ("page_count", "page_size"))
+    return int(pages * size)
+
+
+ACCEPTED: dict[str, Any] = {"id": LONGEST}
+UNKNOWN: dict[str, Any] = {"id": LONGEST, "wager": LONGEST}
+
+
+@pytest.mark.parametrize(
+    ("asked", "seats"),
+    [
+        (ACCEPTED, 1),
+        (UNKNOWN, 1),
+        (UNKNOWN, 7),
+        ({"id": LONGEST, "round": 2**53}, 7),
+        ({"round": 10**3700}, 7),
+        ({"amount": -(10**3700)}, 7),
+    ],
+)
+async def test_whatever_seats_send_they_do_not_fill_the_record(tmp_path, asked, seats):
+    now = [0.0]
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.play(1)
+        here.engine.pace = Pace(clock=lambda: now[0])
+        broker = broker_of(here, free_port())
+        await here.engine.written()
+        before = _record_bytes(record)
+        for number in range(60 * 30):
+            now[0] += 1 / 30
+            sent = {"id": "w", "round": 2, "wager": "player", "amount": STAKE + 500 * (number % 2)}
+            wire = json.dumps(sent | asked).encode()
+            for seat in range(1, seats + 1):
+                await broker._wager(str(seat), wire)
+        await here.engine.written()
+
+        assert _record_bytes(record) - before <= MOST_A_MINUTE
