@@ -96,7 +96,7 @@ def test_no_more_cards_are_taken_of_a_shoe_than_two_shoes_hold(before, card):
 def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
     croupier = Croupier.at_betting("lid open", *["draw KS"] * 2 * 53, decks=1).do("resume")
     assert croupier.stops == ["too_many_cards"]
-    with pytest.raises(RefusedError, match="no stop can be resumed now"):
+    with pytest.raises(RefusedError, match="there is no stop that resuming play would end"):
         croupier.do("resume")
 
     croupier.do("change shoe")
