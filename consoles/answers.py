@@ -22,7 +22,7 @@ _WORDS: Final = {
     413: "too long",
     415: "not JSON",
     422: "unreadable; the reason says what to write",
-    429: "too many attempts; Retry-After says how long to wait",
+    429: "too many requests or attempts; Retry-After says how long to wait",
     503: "the accounts cannot be read",
 }
 _CODES: Final = {404: "not_found", 413: "too_long"}
@@ -31,17 +31,17 @@ OF_JSON: Final = (413, 415, 422)  # refusals of paths that accept JSON
 
 
 def answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a path, for the OpenAPI document; every path requires a session."""
+    """The refusals of a path, for the OpenAPI document; every path requires a session, which may ask too often."""
     return {
         status: {"content": api.REFUSAL, "description": _WORDS[status]}
-        for status in sorted((401, *refusals, 503))
+        for status in sorted({401, 429, *refusals, 503})
     }
 
 
 def order_answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
     """The answers of a path that gives an order, which the table may refuse too."""
     refused = {"model": OrderAnswer, "description": _WORDS[409]}
-    return {200: {"model": OrderAnswer}, **answers(403, 422, 429, *refusals), 409: refused}
+    return {200: {"model": OrderAnswer}, **answers(403, 422, *refusals), 409: refused}
 
 
 def answer_refusals(app: FastAPI) -> None:

@@ -19,6 +19,7 @@ from punto.controller.config.sections import ConsoleConfig, ProgressiveConfig
 from punto.controller.engine import Engine
 from punto.controller.gaming_days import Calendar
 from punto.controller.orders.desk import Desk
+from punto.controller.pace import pages_of
 from punto.controller.web_server import Server, address_of, listen
 from punto.game_manager.web import House
 
@@ -109,6 +110,7 @@ class Console:
 
 def _house(engine: Engine, record: Path, config: ProgressiveConfig | None) -> House:
     async def record_print(print_: PrintWinPage) -> int:
+        engine.pace.charge(pages_of(print_.who))  # each print is on the record
         (handled,) = await engine.submit([print_], f"operator {print_.who}")
         return handled.seq
 

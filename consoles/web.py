@@ -139,7 +139,7 @@ def application(parts: Parts) -> FastAPI:
 
 
 class _Callers:
-    """Dependencies of the routes that return the session of a request.
+    """Dependencies of the routes that return the session of a request, if its account has not asked too often.
 
     - `session`: the session; the request counts as activity.
     - `onlooker`: the session; the request does not count as activity, because an open page makes it by itself.
@@ -203,7 +203,7 @@ def _add_sessions(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         own |= {"reads": reads, "orders": tuple(sorted(orders_of(session.roles)))}
         return {**own, "idle_seconds": parts.gate.idle_seconds, "notice": parts.notice}
 
-    @app.post("/api/session", summary="Sign on", responses=answers(403, *OF_JSON, 429))
+    @app.post("/api/session", summary="Sign on", responses=answers(403, *OF_JSON))
     async def sign_on(request: Request, answer: Response) -> api.SignedOnAnswer:
         given = Credentials.read(await _json_body(request))
         before, browser = (request.cookies.get(name) for name in (parts.cookie, parts.browser_cookie))
@@ -268,7 +268,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             if this in session.streams:
                 session.streams.remove(this)
 
-    @app.get("/api/table", summary="The table's present state", responses=answers(403, 429))
+    @app.get("/api/table", summary="The table's present state", responses=answers(403))
     async def table(session: Reading) -> View:
         return view(session)
 
@@ -277,7 +277,7 @@ def _add_table(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         summary="The table whenever it changes, and every second: server-sent events `view`, until the session ends",
         response_class=EventSourceResponse,
         responses={
-            **answers(403, 429),
+            **answers(403),
             200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
         },
     )
@@ -324,7 +324,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/approvals/{number}",
         summary="Decline a waiting order, or withdraw your own",
         status_code=204,
-        responses=answers(403, 404, 422, 429),
+        responses=answers(403, 404, 422),
     )
     async def decline(session: OwnPage, number: _Number) -> None:
         await parts.desk.decline(number, session)
@@ -333,7 +333,7 @@ def _add_orders(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/preview",
         summary="Preview the result of an order; it changes nothing and needs no approval",
-        responses=answers(403, *OF_JSON, 429),
+        responses=answers(403, *OF_JSON),
     )
     async def preview(session: OwnPage, request: Request) -> Preview:
         kind, fields = read_request(await _json_body(request))
@@ -381,7 +381,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/session/key-options",
         summary="Add a security key: the options for the browser (WebAuthn)",
-        responses={200: {"model": dict[str, Any]}, **answers(403, 409, *OF_JSON, 429)},
+        responses={200: {"model": dict[str, Any]}, **answers(403, 409, *OF_JSON)},
     )
     async def key_to_add(session: OwnPage, request: Request) -> Response:
         given = Password.read(await _json_body(request))
@@ -393,7 +393,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         "/api/session/key",
         summary="Add a security key: the key's answer",
         status_code=204,
-        responses=answers(403, 409, *OF_JSON, 429),
+        responses=answers(403, 409, *OF_JSON),
     )
     async def add_key(session: OwnPage, request: Request) -> None:
         given = api.Credential.read(await _json_body(request))
@@ -402,7 +402,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     @app.post(
         "/api/approvals/{number}/key-options",
         summary="Approve an order with a second person's security key, at the page where it waits: the options",
-        responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON, 429)},
+        responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON)},
     )
     async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
         challenge = parts.desk.key_challenge(number, Name.read(await _json_body(request)).name, session)
@@ -426,7 +426,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
 
 def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
-    @app.get("/api/rounds", summary="Rounds, the newest first", responses=answers(403, 422, 429))
+    @app.get("/api/rounds", summary="Rounds, the newest first", responses=answers(403, 422))
     async def rounds(
         _: Annotated[Session, Depends(callers.reader("rounds"))],
         before: Annotated[int | None, Query(ge=1, le=_NUMBER)] = None,
@@ -434,7 +434,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
     ) -> Rounds:
         return await _read(parts, lambda reports: reports.rounds(before, limit))
 
-    @app.get("/api/rounds/{number}", summary="A round with its inputs", responses=answers(403, 404, 422, 429))
+    @app.get("/api/rounds/{number}", summary="A round with its inputs", responses=answers(403, 404, 422))
     async def round_(
         _: Annotated[Session, Depends(callers.reader("inputs"))], number: _Number
     ) -> RoundInputs:
@@ -444,7 +444,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
             raise RefusalError(404, "no_such_round", f"there is no round {number} on the record")
         return found
 
-    @app.get("/api/shift", summary="The last hours", responses=answers(403, 422, 429))
+    @app.get("/api/shift", summary="The last hours", responses=answers(403, 422))
     async def shift(
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
@@ -453,7 +453,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         expectations = parts.desk.expectations(game)
         return await _read(parts, lambda reports: reports.shift(hours, datetime.now(UTC), game, expectations))
 
-    @app.get("/api/games", summary="The games that the table can change to", responses=answers(403, 429))
+    @app.get("/api/games", summary="The games that the table can change to", responses=answers(403))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:
         return await asyncio.to_thread(_offered, parts.desk.folder)
 

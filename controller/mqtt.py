@@ -60,6 +60,8 @@ _TOO_LONG: Final = f"a request has at most {LONGEST_REQUEST} bytes: send what it
 _TOO_FAST: Final = (
     "too many requests in a short time: wait some seconds. Until then, requests are not answered"
 )
+_CLIENT: Final = re.compile(r"client( [\w.-]{1,64})?", re.ASCII)
+"""All who ask on the shared topic, or a user of the broker."""
 _SEAT: Final = re.compile(r"\d{1,3}", re.ASCII)
 
 _log = structlog.get_logger("punto.controller.mqtt")
@@ -173,9 +175,8 @@ class Broker:
 
     async def _serve(self, connection: Connection) -> None:
         self._set_health("")
-        if not await connection.subscribe(
-            [self._topic(topics.wager_set("+")), self._topic(topics.request("+"))]
-        ):
+        incoming = (topics.wager_set("+"), topics.request("+"), topics.request("+", "+"))
+        if not await connection.subscribe([self._topic(each) for each in incoming]):
             hint = "let this user read wagers and requests (mosquitto.acl)"
             _log.warning("broker refused the subscription to wagers or requests", hint=hint)
         await self._engine.written()  # a wager of the last connection may still be on its way to the record
@@ -242,7 +243,7 @@ class Broker:
     async def _receive(self, connection: Connection) -> None:
         async for message in connection.messages():
             match message.topic.removeprefix(self._topic("")).split("/"):
-                case ["wagers", _, "set"] | ["request", _] if message.retained:
+                case ["wagers", _, "set"] | ["request", _] | ["request", _, "by", _] if message.retained:
                     _log.warning(
                         "retained request ignored",
                         topic=message.topic,
@@ -251,7 +252,9 @@ class Broker:
                 case ["wagers", seat, "set"]:
                     await self._wager(seat, message.payload)
                 case ["request", verb]:
-                    await self._request(verb, message.payload)
+                    await self._request(verb, "client", message.payload)
+                case ["request", verb, "by", client]:
+                    await self._request(verb, f"client {client}", message.payload)
                 case _:  # amqtt also delivers topics without a subscription
                     pass
 
@@ -323,11 +326,12 @@ class Broker:
             return ("too_fast", _TOO_FAST) if pace.refused(client) == 1 else ()
         return ("bad_payload", _TOO_LONG) if len(payload) > LONGEST_REQUEST else None
 
-    async def _request(self, verb: str, payload: bytes) -> None:
-        if len(verb) > LONGEST_VERB:  # the topic of the answer could be too long
+    async def _request(self, verb: str, client: str, payload: bytes) -> None:
+        # The topic of the answer could be too long, and the client's name is on the record if it asks too often.
+        if len(verb) > LONGEST_VERB or not _CLIENT.fullmatch(client):
             _log.warning("request ignored", verb=verb[:LONGEST_VERB], hint="request snapshot or rounds")
             return
-        refused = self._not_read("requests", payload)
+        refused = self._not_read(client, payload)
         if refused == ():
             return
         try:
@@ -339,6 +343,7 @@ class Broker:
                 answer = self._response(request.id, None)
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
+                self._engine.pace.charge(client)  # an answer can have a hundred rounds
             else:
                 reason = f"there is no request {verb!r}: request snapshot or rounds"
                 answer = self._response(_id_of(payload), reason)

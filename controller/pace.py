@@ -23,6 +23,11 @@ MOST_CLIENTS: Final = 1000
 """Seats, accounts and devices are fewer. A client more shares a bucket with all that are too many."""
 
 
+def pages_of(account: str) -> str:
+    """The client that an account's pages are: what they load by themselves takes nothing from the account's orders."""
+    return f"account {account} at its pages"
+
+
 @dataclass(slots=True)
 class _Bucket:
     tokens: float

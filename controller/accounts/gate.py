@@ -32,6 +32,7 @@ from punto.controller.accounts.security_keys import CHALLENGE_BYTES, Signed, Wro
 from punto.controller.config.sections import AccountsConfig
 from punto.controller.engine import Engine
 from punto.controller.messages.building import timestamp
+from punto.controller.pace import pages_of
 
 SOURCE: Final = "console"
 """The source of sign-ons and sign-offs on the record."""
@@ -170,6 +171,7 @@ class Gate:
 
         Raises:
             NotLetInError: the name and password are not accepted.
+            RefusalError: the person signs on too often.
         """
         known_here = frozenset[int]() if browser is None else self.accounts.known_at(browser)
         found = self.accounts.find(name)
@@ -177,6 +179,9 @@ class Gate:
         if browser is not None and found is not None and found.number in known_here:
             origin = _Origin(f"browser {hash_of_token(browser)} at {origin.key}", known=True)
         account = await self._authenticate(name, self._by_password(password), where, "sign_on", origin)
+        at_sign_on = f"account {account.name} at sign-on"
+        self._refuse_flood(at_sign_on, "sign-ons")
+        self._engine.pace.charge(at_sign_on)  # each is several inputs
         async with self._signing_on:  # of two sign-ons at once, the later must see the session of the earlier
             token = browser if browser is not None and known_here else secrets.token_urlsafe(32)
             return await self._begin(account, where, before, token)
@@ -351,13 +356,21 @@ class Gate:
         """The session of a cookie's token, None if there is none or it has ended.
 
         `active` is false for requests that a page makes by itself.
+
+        Raises:
+            RefusalError: the person's pages have asked too often.
         """
         session = self._sessions.get(hash_of_token(token))
         if session is None or not await self.holds(session):
             return None
+        self._refuse_flood(pages_of(session.name), "requests of your pages")
         if active:
             session.seen = self._clock()
         return session
+
+    def _refuse_flood(self, client: str, what: str) -> None:
+        if not self._engine.pace.allows(client):
+            raise RefusalError(429, "too_fast", f"too many {what} in a short time: try again in 5 s", 5)
 
     async def holds(self, session: Session) -> bool:
         """Whether a session has not ended; a session that must end now is ended."""

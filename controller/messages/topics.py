@@ -58,9 +58,9 @@ def wager_result(seat: int | str) -> str:
     return f"wagers/{seat}/result"
 
 
-def request(verb: str) -> str:
-    """The topic of a request."""
-    return f"request/{verb}"
+def request(verb: str, client: str | None = None) -> str:
+    """The topic of a request, or of the requests of one of the broker's users: each of these has a pace of its own."""
+    return f"request/{verb}" if client is None else f"request/{verb}/by/{client}"
 
 
 def response(verb: str) -> str:
@@ -128,8 +128,10 @@ CHANNELS: Final = (
     _received(wager_set("{seat}"), models.WagerRequest, wager_result("{seat}")),
     Channel(wager_result("{seat}"), (models.WagerAnswer,), ("terminal",)),
     _received(request("snapshot"), models.SnapshotRequest, response("snapshot")),
+    _received(request("snapshot", "{client}"), models.SnapshotRequest, response("snapshot")),
     Channel(response("snapshot"), (models.Response,), ("terminal",)),
     _received(request("rounds"), models.RoundsRequest, response("rounds")),
+    _received(request("rounds", "{client}"), models.RoundsRequest, response("rounds")),
     Channel(response("rounds"), (models.RoundsResponse, models.Response), ("terminal",)),
 )
 

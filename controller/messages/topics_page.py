@@ -1,6 +1,7 @@
 """The table of topics in docs/reference/topics.md, and the broker's access list, configs/mosquitto.acl."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Final, get_args
 
@@ -48,20 +49,21 @@ def _written(name: str) -> str:
 
 def access_list() -> str:
     """Mosquitto's access list: each user of the broker, and the topics that it may read and write."""
-    return _ACCESS_LIST.format(**{user: _lines(user) for user in get_args(User)})
+    return _ACCESS_LIST.format(**{user: _lines(user, user) for user in get_args(User)})
 
 
-def _lines(user: User, place: str = "punto/+", seat: int | None = None) -> str:
-    """The topics of a user at one table or all tables; a seat has its own wagers alone."""
+def _lines(user: User, name: str, place: str = "punto/+", seat: int | None = None) -> str:
+    """The topics of a user with this name, at one table or all tables; a seat has its own wagers alone."""
     return "\n".join(
-        f"topic {'read' if each.direction == 'send' else 'write'} {place}/{_at(each, seat)}"
+        f"topic {'read' if each.direction == 'send' else 'write'} {place}/{_at(each, name, seat)}"
         for each in CHANNELS
         if user in each.users
     )
 
 
-def _at(channel: Channel, seat: int | None) -> str:
-    return channel.filter if seat is None else channel.name.replace("{seat}", str(seat))
+def _at(channel: Channel, name: str, seat: int | None) -> str:
+    own = channel.name.replace("{client}", name)
+    return replace(channel, name=own if seat is None else own.replace("{seat}", str(seat))).filter
 
 
 House = Sequence[tuple[Topics, int]]
@@ -89,6 +91,8 @@ def house_access_list(house: House) -> str:
 def _others(topics: Topics, seats: int) -> Iterator[tuple[str, str]]:
     """The users of a table beside its service, with their topics."""
     place = f"{topics.base}/{topics.table}"
-    yield f"{topics.table}-display", _lines("display", place)
+    display = f"{topics.table}-display"
+    yield display, _lines("display", display, place)
     for seat in range(1, seats + 1):
-        yield f"{topics.table}-seat-{seat}", _lines("terminal", place, seat)
+        name = f"{topics.table}-seat-{seat}"
+        yield name, _lines("terminal", name, place, seat)

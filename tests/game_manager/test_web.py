@@ -21,6 +21,7 @@ from punto.consoles import console
 from punto.controller.gaming_days import WEEKDAYS
 from punto.controller.journal import store
 from punto.controller.journal.recovery import replay
+from punto.controller.pace import AT_ONCE, DEAR, Pace
 from punto.game_manager import sheets, web
 from punto.game_manager.slip import PrinterError
 from tests.game_manager.house import a_weekend, at_the_house, house
@@ -412,3 +413,19 @@ async def test_what_is_no_award_is_not_printed(award, status, tmp_path):
         assert answer.status == status
         assert answer.json["reason"]
         assert here.events("print_win_page") == []
+
+
+async def test_prints_without_end_are_refused_before_the_record(tmp_path):
+    await played(tmp_path)
+    async with consoles(tmp_path, house()) as here:
+        here.account("ike", "auditor")
+        number = await first_award(here)
+        browser = await here.signed_on("ike")
+        here.table.engine.pace = Pace(per_second=0, clock=lambda: 0.0)
+        path = f"/api/progressive/awards/{number}/win-page"
+        answers = [await browser.ask("POST", path) for _ in range(15)]
+
+        printed = AT_ONCE // DEAR
+        assert [each.status for each in answers] == [200] * printed + [429] * (15 - printed)
+        assert answers[-1].json["code"] == "too_fast"
+        assert len(here.events("print_win_page")) == printed

@@ -541,12 +541,21 @@ async def test_what_is_no_request_is_ignored_and_the_next_one_is_answered(here, 
             for seat in ("", "x", "-1", "1.5", "٣", "9" * 5000, "3 "):
                 await listening.publish(f"wagers/{seat}/set", wager(id="no seat"))
             longest = "x" * (65535 - len(TOPIC("request/")))
-            for verb in (longest, "", "a b", "ü"):
+            for verb in (
+                longest,
+                "",
+                "a b",
+                "ü",
+                "snapshot/by/",
+                "snapshot/by/a b",
+                f"snapshot/by/{'x' * 65}",
+            ):
                 await listening.publish(f"request/{verb}", {"id": "no verb"})
             await listening.publish("wagers/3/set", wager(id="last"))
             await eventually(lambda: _answers(listening), "the answer")
 
             assert [answer["request"] for answer in _answers(listening)] == ["last"]
+            assert listening.of("response/snapshot") == []
 
 
 # --- requests
@@ -814,7 +823,11 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             await seat.publish("wagers/2/set", wager(id="of my neighbour"))
             await seat.publish("wagers/3/set", wager(id="mine"))
             await eventually(lambda: _answers(seat), "the answer")
+            await seat.publish("request/snapshot/by/table-1-seat-2", {"id": "in my neighbour's name"})
+            await seat.publish("request/snapshot/by/table-1-seat-3", {"id": "in mine"})
+            await eventually(lambda: seat.of("response/snapshot"), "the snapshot")
 
+            assert [each["request"] for each in seat.of("response/snapshot")] == ["in mine"]
             assert [each["request"] for each in _answers(seat)] == ["mine"]
             assert [each["id"] for each in surveillance.of("wagers/3/set")] == ["mine"]
             assert surveillance.of("wagers/2/set") == []

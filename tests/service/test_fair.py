@@ -1,19 +1,37 @@
 """What one client of the broker sends: how little of it is recorded, and that nobody else waits for it."""
 
+import asyncio
 import json
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from punto.controller.pace import Pace
-from tests.service.table_in_this_process import STAKE, broker_of, rows, table
-from tests.service.table_on_a_machine import free_port
+from tests.service.table_in_this_process import (
+    STAKE,
+    TOPIC,
+    broker_of,
+    connected,
+    ear,
+    eventually,
+    rows,
+    table,
+)
+from tests.service.table_on_a_machine import Broker, free_port
 
 MOST_A_MINUTE = 1024 * 1024
 """Bytes that clients' requests add to the record in a minute."""
 LONGEST = "🂡" * 64
 """The longest id, four bytes a character."""
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Broker]:
+    with Broker(tmp_path) as broker:
+        yield broker
 
 
 def _record_bytes(record: Path) -> int:
@@ -55,3 +73,26 @@ async def test_whatever_seats_send_they_do_not_fill_the_record(tmp_path, asked, 
         await here.engine.written()
 
         assert _record_bytes(record) - before <= MOST_A_MINUTE
+
+
+@pytest.mark.punctual
+@pytest.mark.parametrize("flood", ["snapshot", "rounds"])
+async def test_a_clients_flood_of_requests_does_not_keep_the_answer_from_another(tmp_path, mosquitto, flood):
+    async with table(tmp_path / "table.db") as here, connected(here, mosquitto.port):
+        await here.begin_shoe()
+        await here.play(100, seats=[1, 2, 3, 4, 5, 6, 7])
+        async with (
+            ear(mosquitto.port, TOPIC("response/#")) as flooder,
+            ear(mosquitto.port, TOPIC("response/#")) as honest,
+        ):
+            ask = {"snapshot": {"id": "flood"}, "rounds": {"id": "flood", "after": 0}}[flood]
+            await asyncio.gather(*(flooder.publish(f"request/{flood}/by/seat-1", ask) for _ in range(500)))
+            begun = time.monotonic()
+            await honest.publish("request/snapshot/by/seat-2", {"id": "honest"})
+            await eventually(
+                lambda: "honest" in {each["request"] for each in honest.of("response/snapshot")},
+                "it is answered",
+            )
+
+            assert time.monotonic() - begun < 1
+            assert "too many requests" in flooder.said()

@@ -9,7 +9,8 @@ from time import time
 import pytest
 from playwright.async_api import expect
 
-from tests.operators.pages.parts import NOTE_CHANGES, PASSWORD, console_of
+from punto.controller.pace import AT_ONCE, Pace, pages_of
+from tests.operators.pages.parts import NOTE_CHANGES, PASSWORD, at_work, console_of
 from tests.service.table_on_a_machine import HERE, Shoe, Table, free_port, wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -69,3 +70,17 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
                     await asyncio.to_thread(table.start)
                     # Sessions are not kept over a start: whoever was signed on signs on again.
                     await page.wait_for_url(f"{address}/#ended")
+
+
+async def test_pages_in_normal_use_never_ask_too_often(page, here):
+    """As often as eight tabs that are loaded at once, with no time to refill the bucket."""
+    pace = here.table.engine.pace = Pace(per_second=0, clock=lambda: 0.0)
+    await at_work(page, here, "omar")
+    for path in ("supervisor", "dealer", "game-manager", "supervisor") * 2:
+        await page.goto(f"{here.address}/{path}")
+        await page.wait_for_load_state("networkidle" if path == "game-manager" else "load")
+        if path != "game-manager":
+            await page.wait_for_selector("body.live")
+
+    assert 0 < pace._buckets[pages_of("omar")].tokens < AT_ONCE
+    assert pace.refused(pages_of("omar")) == 0
