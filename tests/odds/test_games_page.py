@@ -1,6 +1,7 @@
 """docs/reference/games.md: as the game files are now, whole, with links that lead somewhere and figures that are counted."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,21 @@ def test_the_figures_are_those_of_the_exact_odds(text, sections, name):
             assert f"{float(100 * each.edge):.4f}%" in row
             assert f"{float(100 * each.hit):.4f}%" in row
             assert not each.push or f"{float(100 * each.push):.4f}%" in row
+
+
+def test_one_wager_on_a_pair_of_either_hand_at_canberras_pays_would_favour_the_players():
+    """So sheet 002's Canberra Pairs are two wagers, one for each hand."""
+    either = load_game("side-wagers").wager("either_pair")
+    paid = replace(
+        either, rules=tuple(replace(each, pays=each.pays.replace("5", "11")) for each in either.rules)
+    )
+    canberra = load_game("canberra")
+    eight = Composition.of_decks(8)
+    odds = GameOdds(replace(canberra, wagers=(*canberra.wagers, paid))).odds(eight)
+
+    assert odds["either_pair"].edge < -0.5
+    assert 0 < odds["player_pair"].edge == odds["banker_pair"].edge
+    assert {each.pays for each in canberra.wager("player_pair").rules if each.when.asked} == {"11 to 1"}
 
 
 def test_the_average_award_of_a_meter_is_that_of_the_odds(text):
