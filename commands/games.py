@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from punto.commands.arguments import A_GAME, game_or_table
 from punto.commands.games_page import FILE, games, page, sections
-from punto.configs.game_files import load_game
 
 HELP: Final = (
     "List the games that ship with punto, with name, title and source. With GAME, describe these games in Markdown, with their pays "
@@ -17,9 +17,7 @@ HELP: Final = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument(
-        "games", nargs="*", metavar="GAME", help="a game file, or the name of a game that ships with punto"
-    )
+    parser.add_argument("games", nargs="*", metavar="GAME", help=A_GAME)
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the folder for games.md; it is made if it does not exist"
     )
@@ -37,7 +35,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _describe(args: argparse.Namespace) -> int:
-    text = sections([load_game(each) for each in args.games]).lstrip() if args.games else page()
+    text = sections([game_or_table(each) for each in args.games]).lstrip() if args.games else page()
     if args.out is None:
         sys.stdout.write(text)
         return 0

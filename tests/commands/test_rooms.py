@@ -30,6 +30,29 @@ def test_a_room_is_imported_by_its_full_name():
     assert astray == []
 
 
+def test_only_simulators_and_odds_shuffle_cards():
+    """At a live table people shuffle, by house procedure or with an approved shuffler (sheet 000, Dragon Bonus, 4th bullet)."""
+    live = [*(set(ROOMS) - {"commands", "odds", "simulators"}), "commands/run.py"]
+    shuffling = [
+        (str(path.relative_to(ROOT)), name)
+        for path in SOURCES
+        if any(path.relative_to(ROOT).is_relative_to(each) for each in live)
+        for name in named(path)
+        if name in {"permutation", "permuted", "randrange", "sample", "shuffle", "shuffled"}
+    ]
+
+    assert shuffling == []
+
+
+def named(path: Path) -> Iterator[str]:
+    """The names that a module uses, also those of attributes."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+
+
 def imported(path: Path) -> Iterator[str]:
     """The first names of what a module imports."""
     for node in ast.walk(ast.parse(path.read_bytes())):

@@ -240,14 +240,27 @@ def test_a_port_that_is_taken_and_accounts_that_are_none_are_said(sections, tmp_
     assert service.said()[-1].startswith(f"accounts.path: the accounts {service.accounts} cannot be opened")
 
 
+def listening(process: subprocess.Popen[bytes]) -> list[str]:
+    """The addresses at which a process listens, TCP and UDP, as the kernel writes them: `0100007F:1F90`."""
+    home = Path(f"/proc/{process.pid}")
+    own = {each.readlink().name for each in (home / "fd").iterdir() if each.is_symlink()}
+    rows = [
+        line.split()
+        for name in ("tcp", "tcp6", "udp", "udp6")
+        for line in (home / "net" / name).read_text(encoding="ascii").splitlines()[1:]
+    ]
+    return [row[1] for row in rows if f"socket:[{row[9]}]" in own and row[3] in {"0A", "07"}]
+
+
 def test_it_listens_on_this_machine_alone_unless_told(tmp_path):
     with Service(tmp_path) as service:
-        listening = Path(f"/proc/{service.process.pid}/net/tcp").read_text(encoding="ascii").splitlines()
-        port = f":{service.http:04X}"
-        addresses = [
-            line.split()[1]
-            for line in listening
-            if line.split()[1].endswith(port) and line.split()[3] == "0A"
-        ]
+        assert listening(service.process) == [f"0100007F:{service.http:04X}"]
 
-        assert addresses == [f"0100007F{port}"]
+
+def test_a_table_without_consoles_listens_at_no_network_port(tmp_path):
+    """Approval letter, 3 (sheet 001): the network port is disabled in normal operation."""
+    service = Service(tmp_path)
+    written = service.config.read_text(encoding="utf-8")
+    service.config.write_text(written.partition("[console]")[0], encoding="utf-8")
+    with service:
+        assert listening(service.process) == []

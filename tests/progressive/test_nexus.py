@@ -291,6 +291,12 @@ def test_a_game_that_ended_with_nobody_as_its_winner_is_opened_again_for_its_awa
     assert [(award.round, award.seats) for award in floor.awards] == [(1, (3,))]
 
 
+def test_pressing_a_hand_button_again_takes_it_back():
+    floor = with_cards().do(*WON, "press 1", "press 3", "press 1")
+
+    assert floor.tables["t1"].state.hand.selected == (3,)
+
+
 def test_a_hand_button_takes_back_that_nobody_won():
     floor = with_cards().do(*DENIED, "press 3", "confirm", "swipe supervisor", "end")
 

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import getpass
+import hashlib
 import json
 import os
 import re
@@ -210,6 +211,24 @@ def test_a_killed_service_is_offline_by_its_last_will(tmp_path, mosquitto):
     ids = [message.payload["id"] for message in listener.heard("availability")]
 
     assert len(set(ids)) == len(ids)  # whoever knows messages by their ids sees each coming and going
+
+
+def test_info_has_the_digest_of_each_component_and_the_record_has_that_of_them_all(tmp_path, mosquitto):
+    """Approval letter (sheet 001): the electronic signatures, and what was modified since."""
+    with Listener(tmp_path, mosquitto.port) as listener, Service(tmp_path, mosquitto) as service:
+        wait_until(lambda: listener.last("info"), "its info")
+    info = listener.last("info")
+    assert info is not None
+    own = hashlib.sha256()
+    for file in sorted((HERE / "baccarat").rglob("*.py")):
+        own.update(
+            f"{file.relative_to(HERE / 'baccarat')}\n{file.stat().st_size}\n".encode() + file.read_bytes()
+        )
+    digests = {each["name"]: each["digest"] for each in info["components"]}
+    together = hashlib.sha256("\n".join(digests.values()).encode()).hexdigest()
+
+    assert digests["baccarat"] == own.hexdigest()
+    assert inputs(service.record)[0]["version"] == f"{info['version']}+{together[:12]}"
 
 
 def _state(listener: Listener) -> tuple[str, str] | None:

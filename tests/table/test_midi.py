@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from pydantic import TypeAdapter
@@ -11,6 +12,7 @@ from punto.baccarat.table.effects import CardDealt, CardsRevealed, Happening
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
+from punto.controller.messages.building import state_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards, happenings
 
 FOUR = "KS 2S 5S 3S"  # and each hand draws
@@ -132,6 +134,7 @@ def test_the_player_with_the_largest_wager_on_a_hand_turns_the_cards(wagers, sea
     croupier = Croupier.at_betting(*wagers, "draw KS", **MIDI)
 
     assert croupier.state.revealing_seat == seat
+    assert state_message(croupier.state, 1, datetime(2026, 3, 1, tzinfo=UTC)).revealing_seat == seat
 
 
 def test_where_the_house_says_so_the_dealer_turns_them():

@@ -1,11 +1,15 @@
 """The shoe comes, goes, is another, forgets, and complains."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from punto.baccarat.table.effects import ShoeLinkChanged
+from punto.baccarat.table.events import Component, ShoeHello
 from punto.baccarat.table.shoe_orders import shoe_orders
 from punto.baccarat.table.state import Bookmark, Phase
 from punto.baccarat.table.turn import RefusedError
+from punto.controller.messages.building import shoe_message
 from tests.table.croupier import PLAYER_NATURAL, Croupier, cards
 
 # --- there and away
@@ -61,6 +65,19 @@ def test_a_record_that_comes_again_is_dropped_and_one_that_skips_is_an_alarm():
 @pytest.mark.parametrize(("decks", "alarms"), [(8, []), (6, [("decks_differ", False)]), (0, [])])
 def test_a_shoe_with_other_decks_than_the_game_is_an_alarm(decks, alarms):
     assert Croupier().do(f"hello decks={decks}").alarms == alarms
+
+
+def test_what_the_shoe_says_of_its_components_is_kept_and_public():
+    """Sheet 000 wants named versions, and the approval letter (sheet 001) a signature of each component."""
+    reader = Component("card-reader", "4.0.014", "ab" * 32)
+    croupier = Croupier()
+    croupier.handle(ShoeHello("A", 1, 1, 1, 8, (reader,)))
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+
+    assert croupier.state.link.components == (reader,)
+    assert [each.model_dump() for each in shoe_message(croupier.state, 1, now, now).components] == [
+        {"name": "card-reader", "version": "4.0.014", "digest": "ab" * 32}
+    ]
 
 
 def test_noise_on_the_line_is_an_alarm_and_never_a_card():

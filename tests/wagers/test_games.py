@@ -3,7 +3,7 @@
 import pytest
 
 from punto.baccarat.wagers.definition import Progressive
-from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, settle
+from punto.baccarat.wagers.settlement import Outcome, PlacedWager, Settlement, check_wagers, settle
 from punto.configs.game_files import load_game, shipped_games
 from tests.wagers.coups import (
     EIGHT_OVER_ZERO,
@@ -357,6 +357,17 @@ def test_which_base_wager_a_side_wager_needs(game, sides):
     found = GAMES[game]
 
     assert {name: found.bases_for(found.wager(name)) for name in sides} == sides
+
+
+@pytest.mark.parametrize("game", ["canberra", "canberra-high-limit"])
+@pytest.mark.parametrize("beside", ["", "player", "banker", "tie"])
+def test_canberras_dragon_bonus_is_made_regardless_of_other_wagers_and_on_both_hands_at_once(game, beside):
+    bases = [PlacedWager(1, beside, STAKE)] if beside else []
+
+    check_wagers(
+        GAMES[game],
+        [*bases, *(PlacedWager(1, f"dragon_bonus_{side}", STAKE) for side in ("player", "banker"))],
+    )
 
 
 @pytest.mark.parametrize(
