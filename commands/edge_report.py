@@ -284,7 +284,7 @@ def of_record(path: Path, number: int | None) -> Shoe:
         raise ShoeError(f"{path}: shoe {number}: {error}") from None
     if not compositions:
         raise ShoeError(f"{path}: shoe {number}: each of its coups began with cards drawn too soon")
-    return Shoe(settings.game, f"shoe {number} of {settings.table}", compositions)
+    return Shoe(settings.game, f"shoe {number} of {settings.title}", compositions)
 
 
 # --- its edges

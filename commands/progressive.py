@@ -1,11 +1,12 @@
 """`punto progressive`: the Game Manager's reports, from a table's record."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel, RootModel
 
@@ -86,14 +87,22 @@ def main(args: argparse.Namespace) -> int:
         with opened(path) as record:
             report, rows = _report(record, args, calendar)
             if args.json:
-                print(report.model_dump_json())
+                found = report.model_dump(mode="json")
+                found = (
+                    _named(found, record) if isinstance(found, dict) else [_named(x, record) for x in found]
+                )
+                print(json.dumps(found, ensure_ascii=False, separators=(",", ":")))
             else:
-                for line in sheets.csv_lines(rows):
+                for line in sheets.csv_lines(sheets.named(rows, record.title)):
                     print(line, end="")
     except (RecordError, ValueError) as error:
         print(f"punto progressive: {error}", file=sys.stderr)
         return 2
     return 0
+
+
+def _named(report: dict[str, Any], record: Record) -> dict[str, Any]:
+    return {**report, "table_name": record.title}
 
 
 class _Meters(RootModel[tuple[Meter, ...]]):

@@ -26,7 +26,9 @@ def main(args: argparse.Namespace) -> int:
         print(f"punto progressive: {error}", file=sys.stderr)
         return 2
     replayed = found.replayed
-    print(f"{replayed.inputs} inputs derived again, {found.postings} postings, {found.awards} awards")
+    print(
+        f"{replayed.title}: {replayed.inputs} inputs derived again, {found.postings} postings, {found.awards} awards"
+    )
     for name, books in found.books.items():
         print(name)
         for account, amount in books:

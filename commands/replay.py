@@ -40,7 +40,7 @@ def main(args: argparse.Namespace) -> int:
     except RecordError as error:
         print(f"punto replay: {error}", file=sys.stderr)
         return 2
-    print(f"{found.inputs} inputs and {found.rounds} rounds derived again")
+    print(f"{found.title}: {found.inputs} inputs and {found.rounds} rounds derived again")
     if found.difference is not None:
         print(f"first difference: {found.difference}")
         return 1

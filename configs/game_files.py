@@ -8,8 +8,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, Literal
 
+from punto.baccarat.coup import Side
 from punto.baccarat.wagers.completeness import Fault, faults
-from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Rule
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Rule, Wager
+from punto.baccarat.wagers.pay import Pay
 from punto.configs.problems import ConfigError, Problem, cut, nearest
 from punto.configs.toml_file import Path_, TomlFile, read, typed
 
@@ -17,6 +19,15 @@ SUFFIX: Final = ".toml"
 _NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
 _LONGEST: Final = 200
 _SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
+_OF_THE_LETTER: Final = (
+    *("mini-baccarat", "dragon-bonus-1", "dragon-bonus-2", "dragon-bonus-3"),
+    *("progressive-1", "progressive-1-five-dollar", "progressive-2", "progressive-3"),
+)
+"""The games that the approval letter names: Mini Baccarat, Baccarat, Dragon Bonus and Dragon Bonus Progressive, with the pay tables
+of sheets 000 and 001 (sheet 001, first requirement)."""
+_FACE_DOWN: Final = "dai-bacc"
+_SAME_FACE_UP: Final = "ez-baccarat"
+"""All cards of Dai Bacc are dealt face down (sheet 003, 2). EZ Baccarat has some of its wagers and is dealt face up."""
 
 
 Kind = Literal["game", "jurisdiction"]
@@ -115,18 +126,69 @@ def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
 
 
 def _wrong_of_hidden_cards(file: TomlFile, game: Game) -> Iterator[Problem]:
-    """What a file says wrongly of a game whose cards lie face down at first: a shoe must not read them in a variation."""
-    if not game.hides_cards:
-        return
-    if game.dealt != "face_down":
+    """What a file says wrongly of its cards: a shoe must not read them in a variation if they lie face down at first.
+
+    Whether the game is a variation, and Dai Bacc, is decided by its wagers.
+    """
+    if game.hides_cards and game.dealt != "face_down":
         message = f'reveal = "{game.reveal}" hides the cards at first: write dealt = "face_down" too'
         yield file.problem(("reveal",), message)
-    if not game.variation and (own := game.outside_the_letter) is not None:
-        message = (
-            f"{own.title} is not a wager of the games that a shoe may read face down, so this game is a variation: "
-            f'write variation = true. Approval letter: "{FACE_UP_ONLY}"'
-        )
-        yield file.problem(("wagers", game.wagers.index(own)), message)
+    if game.variation and game.dealt == "face_down":
+        return
+    hidden = game.hides_cards or game.dealt == "face_down"
+    for number, wager in enumerate(game.wagers):
+        if _wins(wager) in _face_down():
+            why = "is a wager of Dai Bacc, whose cards are all dealt face down (sheet 003), so this game is a variation"
+            write = 'variation = true and dealt = "face_down"'
+        elif hidden and _rules(wager) not in _of_the_letter():
+            why = "is not a wager of the games that a shoe may read face down, so this game is a variation"
+            write = "variation = true"
+        else:
+            continue
+        message = f'{wager.title} {why}: write {write}. Approval letter: "{FACE_UP_ONLY}"'
+        yield file.problem(("wagers", number), message)
+        return
+
+
+_Features = frozenset[tuple[str, frozenset[object]]]
+_Rules = tuple[bool, Side | None, tuple[tuple[_Features, Pay], ...]]
+
+
+def _rules(wager: Wager) -> _Rules:
+    """What a wager pays and when. Names, limits and the base wager that it needs may differ."""
+    return wager.base, wager.side, tuple((_features(rule), rule.pay) for rule in wager.rules)
+
+
+def _wins(wager: Wager) -> frozenset[_Features]:
+    """When a wager wins, whatever it pays."""
+    return frozenset(_features(rule) for rule in wager.rules if rule.wins)
+
+
+def _features(rule: Rule) -> _Features:
+    return frozenset(rule.when.asked.items())
+
+
+@cache
+def _of_the_letter() -> frozenset[_Rules]:
+    """The wagers of the games that the approval letter names, as printed and as the house may decide."""
+    found = set()
+    for name in _OF_THE_LETTER:
+        for wager in _wagers(name):
+            found.add(_rules(wager))
+            if any(left.rule == "natural_nine" for left in wager.house):
+                found |= {_rules(wager.with_rule("natural_nine", value)) for value in (True, False)}
+    return frozenset(found)
+
+
+@cache
+def _face_down() -> frozenset[frozenset[_Features]]:
+    """When the wagers of Dai Bacc win that no game has whose cards are dealt face up."""
+    return frozenset(map(_wins, _wagers(_FACE_DOWN))) - frozenset(map(_wins, _wagers(_SAME_FACE_UP)))
+
+
+def _wagers(name: str) -> tuple[Wager, ...]:
+    """The wagers of a shipped game; not by `game_of`, which asks for them."""
+    return typed(game_file(name), Game, such_as=_SUCH_AS).wagers
 
 
 def _misnamed(file: TomlFile, place: Path_, name: str) -> Iterator[Problem]:

@@ -13,8 +13,8 @@ from typing import Any, Final, get_args
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
+from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import RoundRecord
-from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import Expectations
 from punto.controller.journal import schema
 from punto.controller.journal.entries import ROUNDS
@@ -208,7 +208,7 @@ class Entrance(Part):
 
 
 class Shift(Part):
-    """The last hours of a table. `rounds` counts by status; lists are in order.
+    """The last hours of the table of this name. `rounds` counts by status; lists are in order.
 
     `meters` are those of the hands of the game that is played now.
 
@@ -217,6 +217,7 @@ class Shift(Part):
     A list has its last 1000 entries at most; `more` has the names of the lists with more entries.
     """
 
+    name: str
     since: Timestamp
     until: Timestamp
     rounds: dict[str, int]
@@ -293,8 +294,9 @@ class Reports:
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
-    def shift(self, hours: int, now: datetime, game: Game, expectations: Expectations) -> Shift:
-        """The report of the last `hours` hours; its meters are those of this game's hands, beside these expectations."""
+    def shift(self, hours: int, now: datetime, at: Settings, expectations: Expectations) -> Shift:
+        """The report of the last `hours` hours; its meters are those of the game's hands, beside these expectations."""
+        game = at.game
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
             round_ = _first_since(connection, "rounds", "round", since)
@@ -328,6 +330,7 @@ class Reports:
             "access": len(entrances) > MOST_LISTED,
         }
         return Shift(
+            name=at.title,
             since=since,
             until=timestamp(now),
             rounds=dict(counts),

@@ -130,7 +130,7 @@ def application(parts: Parts) -> FastAPI:
     _add_keys(app, parts, callers)
     _add_reports(app, parts, callers)
     add_game_manager(app, parts.house, callers.reader("progressive"), callers.own_page)
-    _add_pages(app, parts.lang)
+    _add_pages(app, parts)
     _add_document(app, callers)
     return app
 
@@ -449,9 +449,9 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
     ) -> Shift:
-        game = parts.desk.engine.state.settings.game
-        expectations = parts.desk.expectations(game)
-        return await _read(parts, lambda reports: reports.shift(hours, datetime.now(UTC), game, expectations))
+        at = parts.desk.engine.state.settings
+        expectations = parts.desk.expectations(at.game)
+        return await _read(parts, lambda reports: reports.shift(hours, datetime.now(UTC), at, expectations))
 
     @app.get("/api/games", summary="The games that the table can change to", responses=answers(403))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:
@@ -474,7 +474,7 @@ def _offered(folder: Path) -> tuple[api.GameOnOffer, ...]:
 # --- pages
 
 
-def _add_pages(app: FastAPI, lang: str) -> None:
+def _add_pages(app: FastAPI, parts: Parts) -> None:
     @app.get("/", include_in_schema=False)
     @app.get("/dealer", include_in_schema=False)
     @app.get("/supervisor", include_in_schema=False)
@@ -483,7 +483,7 @@ def _add_pages(app: FastAPI, lang: str) -> None:
 
     @app.get("/settings.json", include_in_schema=False)
     async def settings() -> dict[str, str]:
-        return {"lang": lang}
+        return {"lang": parts.lang, "name": parts.desk.engine.state.settings.title}
 
     app.mount("/catalog", StaticFiles(directory=CATALOGS))
     app.mount("/static", StaticFiles(directory=PAGES))

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from punto.baccarat.progressive.settings import Settings
+from punto.baccarat.table.settings import title_of
 from punto.controller.journal import books, schema
 from punto.controller.messages.building import timestamp
 from punto.game_manager.amounts import Exact
@@ -275,20 +276,30 @@ class Record:
         found = [(0, changes[0].entry.before if changes else self._settings_at_first(progressive))]
         return [*found, *((change.input, change.entry.after) for change in changes)]
 
+    @property
+    def title(self) -> str:
+        """The table's name for people, by the last start of the service."""
+        started = self._started(END)
+        return title_of(started["name"], simulation=started.get("simulation", False))
+
     def _settings_at_first(self, progressive: str) -> Settings:
         """The settings at the start of the service before the progressive was put into service."""
         (first,) = self._connection.execute(
             f"SELECT min(input) FROM ({_ENTRIES}) WHERE progressive = ?",  # noqa: S608 - literals
             (progressive,),
         ).fetchone()
+        return _SETTINGS.validate_json(json.dumps(self._started(first)["progressive"]))
+
+    def _started(self, before: int) -> Any:
+        """The table's settings of the last start of the service before a place, as JSON."""
         rows = self._connection.execute(
-            "SELECT payload FROM inputs WHERE seq < ? AND source = 'service' ORDER BY seq DESC", (first,)
+            "SELECT payload FROM inputs WHERE seq < ? AND source = 'service' ORDER BY seq DESC", (before,)
         )
         for (payload,) in rows:
             event = json.loads(payload)
             if event["kind"] == "service_started":
-                return _SETTINGS.validate_json(json.dumps(event["settings"]["progressive"]))
-        raise schema.RecordError(f"the record has no start of the service with the progressive {progressive}")
+                return event["settings"]
+        raise schema.RecordError(f"the record has no start of the service before input {before}")
 
 
 def settings_at(timeline: Sequence[tuple[int, Settings]], place: int) -> Settings:

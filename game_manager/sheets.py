@@ -34,6 +34,12 @@ def csv_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
         yield line.getvalue()
 
 
+def named(rows: Iterable[Sequence[Cell]], title: str) -> Rows:
+    """A sheet with the table's name for people in a last column, which so says whether it is of a simulation."""
+    for number, row in enumerate(rows):
+        yield [*row, said(title) if number else "table_name"]
+
+
 def said(text: str | None) -> str | None:
     """A person's text, changed so that a spreadsheet does not take it for a formula."""
     if text is None:

@@ -199,7 +199,7 @@ def _overview(house: House, found: tuple[Meter, ...], now: datetime) -> Overview
     at = state.settings
     return Overview(
         table=at.table,
-        name=at.name,
+        name=at.title,
         currency=at.currency,
         own=None if state.progressive is None else _own(state.progressive.books),
         meters=found,
@@ -261,7 +261,10 @@ def _add_downloads(reads: APIRouter, house: House) -> None:
     zone = house.calendar.zone
 
     async def download(name: str, rows: Callable[[Record], Iterable[Sequence[sheets.Cell]]]) -> Response:
-        return await _read(house, lambda record: _csv(f"{house.now().settings.table}-{name}", rows(record)))
+        def made(record: Record) -> Response:
+            return _csv(f"{house.now().settings.table}-{name}", sheets.named(rows(record), record.title))
+
+        return await _read(house, made)
 
     @reads.get("/csv/meters")
     async def meters_file() -> Response:
@@ -322,7 +325,7 @@ def _add_win_pages(reads: APIRouter, house: House, own_page: Callable[..., Any])
             found = await award_of(number)
         at = house.now().settings
         this = next(each for each in found.prints if each.input == noted)
-        return win_page(found, this, at.name, at.currency, house.calendar.zone)
+        return win_page(found, this, at.title, at.currency, house.calendar.zone)
 
     @reads.post("/awards/{number}/win-page")
     async def sheet(number: _Award, caller: Caller) -> Response:

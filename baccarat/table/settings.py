@@ -88,8 +88,8 @@ class Settings:
 
     @property
     def title(self) -> str:
-        """The table's name for people: on every page and report of a simulation it says so."""
-        return f"{self.name} · SIMULATION" if self.simulation else self.name
+        """The table's name for people; see `title_of`."""
+        return title_of(self.name, simulation=self.simulation)
 
     def _check_progressive(self) -> None:
         if self.progressive is None:
@@ -104,3 +104,8 @@ class Settings:
                 f"the progressive {self.progressive.progressive} is for {self.progressive.wager.title} of {linked.game}, "
                 f"but the table plays {self.game.title}: a meter is for one game only (sheet 000)"
             )
+
+
+def title_of(name: str, *, simulation: bool) -> str:
+    """A table's name for people: on every page and report of a simulation it says so."""
+    return f"{name} · SIMULATION" if simulation else name

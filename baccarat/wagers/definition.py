@@ -16,7 +16,6 @@ from punto.baccarat.coup import Coup, Side, Winner
 from punto.baccarat.wagers.condition import STRICT, Condition
 from punto.baccarat.wagers.pay import LOSE, PUSH, Pay, Rounding, percentage
 
-_OF_DRAGON_BONUS: Final = frozenset({"winner", "margin", "natural"})
 LAST_RULE: Final = f'[[wagers.rules]], then name = "{LOSE}" and pays = "{LOSE}" on lines of their own'
 """The text for a file that lets a wager lose in all other cases."""
 
@@ -225,29 +224,6 @@ class Wager:
         return self.base and self.side is not None
 
     @property
-    def of_the_letter(self) -> bool:
-        """Whether one of the approval letter's games has this wager; see `Game.outside_the_letter`."""
-        if not self.base:
-            by = {feature for rule in self.rules for feature in rule.when.asked}
-            return self.progressive is not None or (self.side is not None and by <= _OF_DRAGON_BONUS)
-        if any(rule.when.asked.keys() - {"winner"} for rule in self.rules):
-            return False
-        pays = {winner: self._pay_of(winner) for winner in Winner}
-        tie = pays.pop(Winner.TIE)
-        if self.side is None:
-            return tie.odds > 0 and all(pay.odds == 0 and pay.stake_taken for pay in pays.values())
-        own = pays.pop(Winner(self.side.value))
-        (other,) = pays.values()
-        commission = own.commission > 0 if self.side is Side.BANKER else own.commission == 0
-        even = own.odds == 1 and not own.stake_taken and commission
-        return even and tie == Pay.parse(PUSH) and other == Pay.parse(LOSE)
-
-    def _pay_of(self, winner: Winner) -> Pay:
-        """The pay of a coup that `winner` wins, if the rules ask for nothing else."""
-        decides = (rule for rule in self.rules if rule.when.winner is None or winner in rule.when.winner)
-        return next((rule.pay for rule in decides), Pay.parse(LOSE))
-
-    @property
     def plain_rules(self) -> list[tuple[str, str, dict[str, Any]]]:
         """The name, pay and conditions of each rule, as JSON has them. A new kind of condition does not change others."""
         return [
@@ -355,16 +331,6 @@ class Game:
     def hides_cards(self) -> bool:
         """Whether the cards lie face down at the table at first."""
         return self.reveal != "shoe"
-
-    @property
-    def outside_the_letter(self) -> Wager | None:
-        """The first wager that the approval letter's games do not have; None if it is one of these games.
-
-        They are Mini Baccarat, Baccarat, Dragon Bonus and Dragon Bonus Progressive (sheet 001, first requirement): a
-        win on Player pays 1 to 1, on Banker 1 to 1 less a commission, and a tie returns both; Tie pays on ties alone;
-        Dragon Bonus pays by winner, margin and natural, and the progressive from a meter.
-        """
-        return next((wager for wager in self.wagers if not wager.of_the_letter), None)
 
     def sides_of(self, names: Iterable[str]) -> frozenset[Side]:
         """The sides of the base wagers among these."""

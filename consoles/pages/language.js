@@ -10,11 +10,17 @@ const KEPT = "lang"; // in this tab, so that its other pages have the same langu
 const AGAIN_MILLISECONDS = 1000;
 const SAID = "said.";
 
+let named = "";
+
+/** The table's name, for a page that has no view of it. */
+export const tableName = () => named;
+
 /** From the address, or else as this tab has it, or else from the configuration. */
 async function choose() {
   const asked = new URLSearchParams(location.search).get("lang");
   const kept = asked ?? sessionStorage.getItem(KEPT);
-  const { lang } = await (await fetch("/settings.json")).json();
+  const { lang, name } = await (await fetch("/settings.json")).json();
+  named = name;
   const all = await speak(kept ?? lang).catch(() => speak(lang)); // an address may name a language that does not exist
   if (asked !== null) sessionStorage.setItem(KEPT, document.documentElement.lang);
   return all;

@@ -1,7 +1,7 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "/shared/elements.js";
-import { t } from "./language.js";
+import { tableName, t } from "./language.js";
 import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */
@@ -48,6 +48,7 @@ byId("form").addEventListener("submit", async (event) => {
 });
 
 button.disabled = false; // until now its form would not have come here
+put("table-name", tableName());
 if (location.hash in WHY) put("why", WHY[location.hash]);
 const signedOn = await session();
 if (signedOn.ok) go(signedOn.body);

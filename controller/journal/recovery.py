@@ -214,7 +214,7 @@ class Replayed:
       between them, and its next start adds the rows.
     - `reworded` counts the incidents that another version, one of `versions`, wrote with another text than this
       version would. They cannot be compared.
-    - `head` is the record's head.
+    - `head` is the record's head, `title` the table's name for people.
     """
 
     inputs: int = 0
@@ -223,6 +223,7 @@ class Replayed:
     reworded: int = 0
     versions: list[str] = field(default_factory=list)
     head: Head = FIRST_HEAD
+    title: str = "a table without a start"
     difference: str | None = None
 
 
@@ -290,7 +291,7 @@ class _Comparison:
         for step in _steps(store.checked_entries(self._connection, 0, FIRST_LINK), None):
             found.inputs = step.entry.seq
             if isinstance(step.event, ServiceStarted):
-                self._wrote = step.event.version
+                self._wrote, found.title = step.event.version, step.event.settings.title
             for effect in step.effects:
                 if isinstance(effect, RoundEnded):
                     found.rounds += 1

@@ -268,10 +268,10 @@ async def test_a_record_has_its_game_and_gives_what_the_service_knew(tmp_path, r
     before_coups = [416 - each["cards_not_seen"] for each in figures["coups"]]
 
     assert status == 0
-    assert (figures["game"], figures["shoe"]) == ("dragon-bonus-2", "shoe 2 of table-1")
+    assert (figures["game"], figures["shoe"]) == ("dragon-bonus-2", "shoe 2 of Baccarat 1")
     assert [each["coup"] for each in figures["coups"]] == [0, 1, 2, 3, 4]
     assert (before_coups[0], before_coups[2] - before_coups[1], before_coups[4]) == (2, 2, len(seen) - 3)
-    assert before["shoe"] == "shoe 1 of table-1"
+    assert before["shoe"] == "shoe 1 of Baccarat 1"
     assert [each["coup"] for each in before["coups"]] == list(range(7))
     assert before["coups"][6]["edges"] == pytest.approx(exact(own, first), abs=1e-12)
     for point, out_ in zip(figures["coups"], before_coups, strict=True):

@@ -59,6 +59,117 @@ def test_a_shoe_cannot_read_a_copy_of_a_variation_whose_cards_are_hidden(name, t
         Settings(table="baccarat-1", name="Baccarat 1", game=load_game(str(own)))
 
 
+HIDING = 'variation = {variation}\ndealt = "face_down"\nreveal = "dealer"\n'
+NATURAL = """[[wagers]]
+name = "natural"
+title = "Natural"
+side = "player"
+[[wagers.rules]]
+name = "natural"
+when = { winner = ["player"], natural = true }
+pays = "5 to 1"
+[[wagers.rules]]
+name = "lose"
+pays = "lose"
+"""
+NEAR = """[[wagers]]
+name = "by_one"
+title = "By one"
+[[wagers.rules]]
+name = "by_one"
+when = { margin = [1] }
+pays = "7 to 1"
+[[wagers.rules]]
+name = "lose"
+pays = "lose"
+"""
+PAIRS = """[[wagers]]
+name = "pairs"
+title = "Two pairs"
+progressive = { seed = 1_000_000, contribution = "20%" }
+[[wagers.rules]]
+name = "two_pairs"
+when = { player_pair = true, banker_pair = true }
+pays = "100% of the meter"
+[[wagers.rules]]
+name = "lose"
+pays = "lose"
+"""
+
+
+def hidden(tmp_path, name: str, replaced: tuple[str, str] = ("", ""), more: str = "", *, variation=False):
+    """A copy of a shipped game whose cards the dealer turns, with a change and another wager."""
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith(("variation", "dealt", "reveal")))
+    own = tmp_path / "own.toml"
+    assert replaced[0] in text
+    said = HIDING.format(variation=str(variation).lower())
+    own.write_text(said + "\n".join(lines).replace(*replaced) + "\n" + more, encoding="utf-8")
+    return str(own)
+
+
+@pytest.mark.parametrize(
+    ("name", "replaced", "more", "title"),
+    [
+        ("mini-baccarat", ("", ""), NATURAL, "Natural"),
+        ("mini-baccarat", ("", ""), NEAR, "By one"),
+        ("mini-baccarat", ("", ""), PAIRS, "Two pairs"),
+        ("mini-baccarat", ("less 5%", "less 4%"), "", "Banker"),
+        ("mini-baccarat", ("8 to 1", "9 to 1"), "", "Tie"),
+        ("dragon-bonus-1", ("30 to 1", "29 to 1"), "", "Dragon Bonus, Player"),
+        ("progressive-2", ("25% of the meter", "26% of the meter"), "", "Dragon Bonus Progressive"),
+    ],
+)
+def test_a_wager_that_no_game_of_the_letter_has_makes_hidden_cards_a_variation(
+    tmp_path, name, replaced, more, title
+):
+    """Sheet 001, first requirement: whatever is like one of these wagers, and pays otherwise, is another."""
+    with pytest.raises(
+        ConfigError, match=f"{title} is not a wager of the games that a shoe may read face down"
+    ):
+        load_game(hidden(tmp_path, name, replaced, more))
+
+    keyed = load_game(hidden(tmp_path, name, replaced, more, variation=True))
+    with pytest.raises(ValueError, match="so its cards must be keyed"):
+        Settings(table="baccarat-1", name="Baccarat 1", game=keyed)
+
+
+@pytest.mark.parametrize(
+    ("name", "replaced"),
+    [
+        ("progressive-1", ('margin = [9], natural = false }\npays = "10 for 1"', 'margin = [9] }\npays = "10 for 1"')),
+        ("dragon-bonus-3", ('requires_base = "same_side"', 'requires_base = "any"')),
+        ("dragon-bonus-1", ("maximum = 10000", "maximum = 20000")),
+    ],
+)  # fmt: skip
+def test_what_the_letter_leaves_to_the_house_is_still_one_of_its_games(tmp_path, name, replaced):
+    game = load_game(hidden(tmp_path, name, replaced))
+
+    assert Settings(table="baccarat-1", name="Baccarat 1", game=game).cards == "shoe"
+
+
+def test_dai_bacc_is_dealt_face_down_whatever_a_copy_says_of_itself(tmp_path):
+    """Sheet 003, 2: all cards are dealt face down. Its wagers say that it is Dai Bacc, whatever they pay."""
+    lines = (FOLDER / "dai-bacc.toml").read_text(encoding="utf-8").splitlines()
+    text = "\n".join(line for line in lines if not line.startswith(("variation", "dealt", "reveal")))
+    for copy in (text, text.replace("40 to 1", "39 to 1")):
+        own = tmp_path / "own.toml"
+        own.write_text(copy, encoding="utf-8")
+        with pytest.raises(
+            ConfigError, match="Ox 6 is a wager of Dai Bacc, whose cards are all dealt face down"
+        ):
+            load_game(str(own))
+
+
+@pytest.mark.parametrize("name", sorted({*shipped_games()} - {"dai-bacc"}))
+def test_no_other_shipped_game_is_taken_for_dai_bacc(name, tmp_path):
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(text, encoding="utf-8")
+
+    assert load_game(str(own)).dealt == ("face_down" if name == "midi-baccarat" else "face_up")
+
+
 def test_all_that_is_in_the_folder_ships():
     assert shipped_games() == sorted(path.stem for path in FOLDER.glob("*.toml"))
 

@@ -363,5 +363,5 @@ def test_the_command_replay_says_the_first_difference(record):
 
     assert replayed(record) == (
         1,
-        "7 inputs and 0 rounds derived again\nfirst difference: input 8 is missing from the record\n",
+        "Baccarat 1: 7 inputs and 0 rounds derived again\nfirst difference: input 8 is missing from the record\n",
     )

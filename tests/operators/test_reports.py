@@ -30,7 +30,6 @@ from punto.baccarat.table.events import (
     ShoeLost,
 )
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
-from punto.configs.game_files import load_game
 from punto.consoles import reports
 from punto.consoles.reports import MOST_LISTED, Reports
 from punto.controller.journal import store
@@ -284,7 +283,7 @@ async def test_a_round_of_the_shift_before_that_is_voided_in_this_one_leaves_wha
     with edited(here.record) as record:
         then = (now - timedelta(hours=9)).isoformat(timespec="microseconds")
         record.execute("UPDATE rounds SET ts = ? WHERE round = 1", (then,))
-    shift = Reports(here.record).shift(8, now, load_game("mini-baccarat"), {})
+    shift = Reports(here.record).shift(8, now, settings("mini-baccarat"), {})
 
     assert shift.rounds == {"void": 1, "correction": 1}
     assert [(each.wagers, each.staked, each.returned, each.net) for each in shift.wagers] == [
@@ -319,7 +318,7 @@ async def test_a_shift_begins_where_it_is_said_to(tmp_path):
     read = Reports(here.record)
 
     assert [
-        read.shift(hours, now, load_game("mini-baccarat"), {}).rounds.get("played", 0)
+        read.shift(hours, now, settings("mini-baccarat"), {}).rounds.get("played", 0)
         for hours in (1, 3, 8, 24, 48)
     ] == [
         1,

@@ -318,46 +318,6 @@ def test_the_sides_of_a_seat_are_those_of_its_base_wagers():
     assert game.sides_of(["tie", "bonus", "player"]) == {Side.PLAYER}
 
 
-PUSH = Rule(name="tie", pays="push", when=Condition(winner=(Winner.TIE,)))
-
-
-def base(side: Side | None, *pays: tuple[str, Winner]) -> Wager:
-    """A base wager with these pays, and no rule for what is left."""
-    rules = (Rule(name=winner.value, pays=pay, when=Condition(winner=(winner,))) for pay, winner in pays)
-    return Wager(name="base", title="Base", rules=tuple(rules), base=True, side=side)
-
-
-@pytest.mark.parametrize(
-    ("wager", "of_the_letter"),
-    [
-        (base(Side.PLAYER, ("1 to 1", Winner.PLAYER), ("push", Winner.TIE)), True),
-        (base(Side.PLAYER, ("1 to 1 less 5%", Winner.PLAYER), ("push", Winner.TIE)), False),
-        (base(Side.PLAYER, ("1 to 1", Winner.PLAYER)), False),
-        (base(Side.PLAYER, ("2 for 1", Winner.PLAYER), ("push", Winner.TIE)), False),
-        (base(Side.PLAYER, ("1 to 1", Winner.PLAYER), ("push", Winner.TIE), ("push", Winner.BANKER)), False),
-        (base(Side.BANKER, ("1 to 1 less 4%", Winner.BANKER), ("push", Winner.TIE)), True),
-        (base(Side.BANKER, ("1 to 1", Winner.BANKER), ("push", Winner.TIE)), False),
-        (base(None, ("9 to 1", Winner.TIE)), True),
-        (base(None, ("9 to 1", Winner.TIE), ("push", Winner.BANKER)), False),
-        (base(None, ("9 to 1", Winner.PLAYER)), False),
-        (replace(PLAYER, rules=(replace(WINS, when=Condition(player_total=(9,))), PUSH)), False),
-        (BONUS, True),
-        (replace(BONUS, side=None), False),
-        (replace(BONUS, rules=(Rule(name="pair", pays="11 to 1", when=Condition(banker_pair=True)),)), False),
-        (TIED, True),
-    ],
-)
-def test_a_wager_is_of_the_approval_letters_games_by_what_it_pays_and_when(wager, of_the_letter):
-    assert wager.of_the_letter is of_the_letter
-
-
-def test_a_game_is_outside_the_letter_by_its_first_wager_that_is():
-    odd = replace(BONUS, side=None)
-
-    assert replace(GAME, wagers=(replace(PLAYER, rules=(WINS, PUSH)), BONUS)).outside_the_letter is None
-    assert replace(GAME, wagers=(replace(PLAYER, rules=(WINS, PUSH)), odd)).outside_the_letter == odd
-
-
 BY_NINE = Rule(name="nine", pays="10 to 1", when=Condition(margin=(9,), natural=False))
 SUITED = Rule(name="suited", pays="100 to 1", when=Condition(margin=(9,), natural=False, winning_suit=("D",)))
 

@@ -9,7 +9,7 @@ from playwright.async_api import expect
 
 from punto.baccarat.table.state import Phase
 from punto.controller.accounts.roles import Role
-from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, sign_on, signed_on
+from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, consoles, house, sign_on, signed_on
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -30,6 +30,17 @@ async def test_everybody_else_has_the_supervisors_page(page, here, name):
     await signed_on(page, here, name)
 
     assert page.url == f"{here.address}/supervisor"
+
+
+@pytest.mark.parametrize("simulation", [True, False])
+async def test_the_page_names_the_table_and_says_whether_it_is_a_simulation(browser, tmp_path, simulation):
+    async with consoles(tmp_path, house(simulation=simulation)) as own:
+        page = await browser.new_page()
+        await page.goto(own.address)
+
+        name = "Baccarat 1 · SIMULATION" if simulation else "Baccarat 1"
+        await expect(page.locator("#table-name")).to_have_text(name)
+        await page.close()
 
 
 async def test_a_wrong_password_is_refused_with_its_reason_and_asked_for_again(page, here):
