@@ -96,6 +96,10 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         self._misses: list[float] = []  # when each was
         self._locked_until = -math.inf
 
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`."""
+        return frozenset({_ORDER} if self._in_use else ())
+
     def awaited(self) -> bool:
         """Whether an award is confirmed and needs a card to complete it."""
         return self._accepted and self._award() is not None

@@ -73,6 +73,10 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         progressive = self._engine.state.progressive
         return progressive is not None and progressive.procedure.step.value != _BETTING
 
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`, whether or not the sensors are there: no wager is marked by hand beside them."""
+        return frozenset({"wager_placed", "wager_lifted"})
+
     def late(self) -> tuple[int, ...]:
         """The seats with a wager on their sensor that came after the start of the game in play."""
         return tuple(sorted(self._late))

@@ -55,6 +55,10 @@ class DeviceDoor(Generic[_Driver]):
         """The present state of the device's link."""
         return self._driver.health()
 
+    def gives(self) -> frozenset[str]:
+        """The kinds of orders that this device gives now, so that a desk refuses them."""
+        return frozenset()
+
     async def begin(self) -> None:
         """Record what must be on the record before the table accepts orders."""
 
@@ -76,6 +80,11 @@ class DeviceDoor(Generic[_Driver]):
     async def _on_link_changed(self) -> None:
         """Record what stands; also called `PAUSE_SECONDS` after an input that the pace refused."""
         await self._is_accepted()
+
+    @property
+    def _in_use(self) -> bool:
+        """Whether a device is connected that the record has accepted."""
+        return self._driver.health().connected and self._accepted
 
     @property
     def _accepted(self) -> bool:

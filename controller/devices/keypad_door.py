@@ -134,6 +134,10 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         else:
             await self.turned(self._unrecorded)
 
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`: a keypad that does nothing itself leaves its key to the console."""
+        return frozenset({"turn_key"} if self._key_switch and self._in_use else ())
+
     def _labelled(self, text: str) -> str:
         """The text with this keypad's own label in place of START GAME."""
         return text.replace(START_GAME, self._start_label)

@@ -54,9 +54,11 @@ async def test_another_keypad_books_no_award_until_a_supervisor_has_accepted_it(
             assert "this is another keypad than before" in refused.text
             assert not here.keys.lamps().ready
             assert "other_keypad" in here.standing()
+            assert here.keys.gives() == frozenset()  # the console has the key
             assert here.keys.message(datetime.now(UTC)).state == "not_accepted"
 
             await here.give(AcceptDevice("bob", "VK-OTHER"))
+            assert here.keys.gives() == {"turn_key"}
             other.device.turn("run")
             other.device.turn("jph")
             await here.until(lambda: here.key == "jph", "its key counts now")
@@ -96,6 +98,7 @@ async def test_a_card_at_another_reader_completes_nothing(tmp_path):
         await here.cards._is_accepted()
         here.devices.reader.unplug()
         await here.until(lambda: not here.reader.health().connected, "the reader is gone")
+        assert here.cards.gives() == frozenset()
         await to_an_award(here)
         await here.give(Confirm("bob"))
         other = VirtualCardReader(tmp_path / "card-reader", "VR-OTHER")
@@ -107,6 +110,7 @@ async def test_a_card_at_another_reader_completes_nothing(tmp_path):
 
             assert (said.result, here.step) == ("refused", "confirmed")
             assert not here.cards.awaited()
+            assert here.cards.gives() == frozenset()  # a console signs the award
             await here.give(AcceptDevice("bob", "VR-OTHER"))
             assert (await other.swipe(BOB)).result == "accepted"
 
