@@ -40,7 +40,9 @@ class DeviceConfig(Section):
     line uses [version 2 of the link](link-2.md): only a device with this key is heard.
     """
     link_version: Literal[1, 2] = 2
-    """Write 1 if the house allows a device without a key. A [simulation](../explanation/random-numbers.md) needs neither."""
+    """Write 1 if the house allows a device without a key, or at an `input` a device without a serial number of its own, so that
+    another device could pass as it. A [simulation](../explanation/random-numbers.md) needs neither.
+    """
 
     def key(self) -> bytes | None:
         """The device's key, None without one.
