@@ -112,12 +112,16 @@ def devices_of(config: ServiceConfig) -> Devices:
         shoe=None
         if config.shoe is None
         else SerialShoe(config.shoe.port, config.shoe.baud, _seal(config.shoe)),
-        keypad=None if config.keypad is None else _keypad(config.keypad),
+        keypad=None
+        if config.keypad is None
+        else _keypad(config.keypad, by_model=_unproven(config, config.keypad)),
         configuration_keypad=None if watched is None else ConfigurationKeypad(watched.path),
         coin_spot=None
         if spots is None or seats is None
         else SerialCoinSpot(spots.port, spots.baud, seats, spots.stuck_seconds, _seal(spots)),
-        card_reader=None if config.card_reader is None else _card_reader(config.card_reader),
+        card_reader=None
+        if config.card_reader is None
+        else _card_reader(config.card_reader, by_model=_unproven(config, config.card_reader)),
     )
 
 
@@ -131,19 +135,24 @@ def _seal(device: DeviceConfig) -> Seal:
     return UNSEALED if key is None else HostSeal(key)
 
 
-def _card_reader(config: CardReaderConfig) -> CardReaderDriver:
+def _unproven(config: ServiceConfig, device: DeviceConfig) -> bool:
+    """Whether the house allows a device that does not prove which one it is. A simulation always does."""
+    return device.link_version == 1 or config.table.simulation
+
+
+def _card_reader(config: CardReaderConfig, *, by_model: bool) -> CardReaderDriver:
     if config.port is not None:
         return SerialCardReader(config.port, config.baud, _seal(config))
     # An optional dependency, only for such readers.
     from punto.drivers.card_reader.input_device import InputCardReader  # noqa: PLC0415
 
-    return InputCardReader(str(config.input))
+    return InputCardReader(str(config.input), by_model=by_model)
 
 
-def _keypad(config: KeypadConfig) -> KeypadDriver:
+def _keypad(config: KeypadConfig, *, by_model: bool) -> KeypadDriver:
     if config.port is not None:
         return SerialKeypad(config.port, config.baud, _seal(config))
     # An optional dependency, only for such keypads.
     from punto.drivers.keypad.input_device import InputKeypad  # noqa: PLC0415
 
-    return InputKeypad(str(config.input))
+    return InputKeypad(str(config.input), by_model=by_model)

@@ -138,10 +138,10 @@ class _Service:
         if config.accounts is not None:
             self.gate = gate_of(config.accounts, config.console, engine)
         cards = _card_door(config, engine, outbox, devices, self.gate)
-        fitted = _fitted(config, devices, spots, cards)
         keypad = None
         if devices.keypad is not None and config.keypad is not None:
-            keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, fitted.start_game)
+            start_game = None if spots is None else spots.start_game
+            keypad = KeypadDoor(engine, outbox, devices.keypad, config.keypad, start_game)
         others = doors_of(config, engine, outbox)
         self.doors = [door for door in (shoe, keypad, spots, cards, *others) if door is not None]
         links: dict[str, Linked] = {door.device: door for door in self.doors}
@@ -149,6 +149,7 @@ class _Service:
         # The consoles show the broker and the record too.
         parts = {**links, **({} if self.broker is None else {"broker": self.broker})}
         parts["record"] = health.RecordHealth(self.journal, config.record.path)
+        fitted = _fitted(config, self.doors, spots, cards)
         self.fitted = replace(fitted, links=lambda: _health_of(parts))
 
     async def run(self, consoles_of: ConsolesOf, ready: Callable[[], None] | None) -> None:
@@ -228,22 +229,13 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
 
 
 def _fitted(
-    config: ServiceConfig, devices: Devices, spots: CoinSpotDoor | None, cards: "CardDoor | None"
+    config: ServiceConfig,
+    doors: Iterable[DeviceDoor[Any]],
+    spots: CoinSpotDoor | None,
+    cards: "CardDoor | None",
 ) -> Fitted:
     """The functions of the table's devices for its progressive."""
-
-    def gives() -> frozenset[str]:
-        kinds = set()
-        if has_switch and devices.keypad is not None and devices.keypad.health().connected:
-            kinds.add("turn_key")
-        if devices.card_reader is not None and devices.card_reader.health().connected:
-            kinds.add("swipe_card")
-        if spots is not None:
-            kinds |= {"wager_placed", "wager_lifted"}
-        return frozenset(kinds)
-
-    has_switch = config.keypad is not None and config.keypad.key_switch
-    fitted = Fitted(gives=gives)
+    fitted = Fitted(gives=lambda: frozenset().union(*(door.gives() for door in doors)))
     if config.keypad is not None:
         fitted = replace(fitted, start_label=config.keypad.start_label)
     if spots is not None:

@@ -16,6 +16,7 @@ from typing import Final, NoReturn, Protocol
 import evdev
 from evdev import ecodes
 
+from punto.drivers.frame import SERIAL, SERIAL_BYTES
 from punto.drivers.retried import AnyUser, DeviceLostError, Retried, listing
 
 BY_ID = Path("/dev/input/by-id")
@@ -25,6 +26,7 @@ READ_EVENTS: Final = 64
 RELEASED: Final = 0  # the value of a key event
 PRESSED: Final = 1  # 2 is a key that repeats because it is held
 TICK_SECONDS: Final = 0.25
+_NOT_PRINTABLE: Final = f"has a name or serial number that is not 1 to {SERIAL_BYTES} printable ASCII characters: use another device"
 
 
 def key_names() -> dict[int, str]:
@@ -75,11 +77,27 @@ class PressReader:
                     self.down.discard(name)
 
 
+class DeviceNumbers(Protocol):
+    """The part of an `evdev.DeviceInfo` that the drivers use."""
+
+    @property
+    def vendor(self) -> int:
+        """The maker's number, of 16 bits."""
+
+    @property
+    def product(self) -> int:
+        """The model's number, of 16 bits."""
+
+
 class Device(Protocol):
     """The part of an `evdev.InputDevice` that the drivers use."""
 
     fd: int
-    name: str
+    uniq: str
+
+    @property
+    def info(self) -> "DeviceNumbers":
+        """The numbers of its maker and its model."""
 
     def grab(self) -> None:
         """Take the device for this program alone."""
@@ -136,33 +154,58 @@ def read(fd: int, path: str, device: str) -> bytes:
 class InputDevice(Retried[AnyUser]):
     """The driver of an input device; `device` is its name in the log ("keypad").
 
-    Use a `path` in /dev/input/by-id: it stays the same wherever the device is plugged in.
+    Use a `path` in /dev/input/by-id: it stays the same wherever the device is plugged in. With `by_model`, a device without
+    a serial number of its own is served too: any device of its model then passes as it.
     """
 
-    def __init__(self, path: str, device: str) -> None:
+    def __init__(self, path: str, device: str, *, by_model: bool) -> None:
         super().__init__(path, device)
         self._connections = 0
-        self._name: str | None = None
+        self._by_model = by_model
+        self._number: str | None = None
 
     @abstractmethod
     async def _serve(self, device: Device, user: AnyUser) -> NoReturn:
         """Read and report until DeviceLostError. Nothing is read while the user handles a report."""
 
     def _serial(self) -> str | None:
-        return self._name
+        return self._number
 
     async def _connection(self, user: AnyUser) -> None:
         try:
             device = open_device(self.path)
         except OSError as error:
             raise DeviceLostError(why_not_open(self.path, self._device, error)) from error
+        except UnicodeDecodeError as error:  # of its name or its serial number, in evdev
+            raise DeviceLostError(f"the {self._device} {self.path} {_NOT_PRINTABLE}") from error
         self._connections += 1
-        self._name = device.name
         try:
+            self._number = self._number_of(device)
             self._connected(user)
             await self._serve(device, user)
         finally:
             device.close()
+
+    def _number_of(self, device: Device) -> str:
+        """The numbers of maker and model, and its own serial number.
+
+        Raises:
+            DeviceLostError: it has no serial number and needs one, or its serial number is not one for the record.
+        """
+        model = f"{device.info.vendor:04x}:{device.info.product:04x}"
+        if not device.uniq and self._by_model:
+            return model
+        if not device.uniq:
+            section = self._device.replace(" ", "_")
+            raise DeviceLostError(
+                f"the {self._device} {self.path} has no serial number, so any other of its model could pass as it: use one "
+                f"that has a serial number, or write link_version = 1 in [{section}] if the house allows that"
+            )
+        try:
+            SERIAL.check("serial", device.uniq)
+        except ValueError as error:
+            raise DeviceLostError(f"the {self._device} {self.path} {_NOT_PRINTABLE}") from error
+        return f"{model}:{device.uniq}"
 
     async def _read(self, device: Device) -> bytes:
         """The event structures that arrive within a tick; empty if there are none."""

@@ -50,6 +50,7 @@ _NO_ACCOUNTS: Final = CardAnswer("refused", "the accounts cannot be read: call a
 _PASSWORD: Final = CardAnswer(
     "second_factor", f"give your password at the console within {PASSWORD_SECONDS:.0f} s"
 )
+_TOO_FAST: Final = CardAnswer("refused", "too many cards at once: wait a moment, and swipe the card again")
 _NONE_PENDING: Final = CardAnswer("refused", "no card waits for a password: swipe the card (again)")
 
 _Award = tuple[int, Won | None, tuple[int, ...]]
@@ -92,6 +93,10 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
         self._pending: Pending | None = None
         self._misses: list[float] = []  # when each was
         self._locked_until = -math.inf
+
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`."""
+        return frozenset({_ORDER} if self._in_use else ())
 
     def awaited(self) -> bool:
         """Whether an award is confirmed and needs a card to complete it."""
@@ -139,6 +144,8 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
 
     async def _complete(self, owner: Account, level: CardLevel) -> CardAnswer:
         handled = await self._submit(SwipeCard(owner.name, level), SOURCE)
+        if handled is None:
+            return _TOO_FAST
         return _ACCEPTED if handled.refusal is None else CardAnswer("refused", str(handled.refusal))
 
     async def unreadable(self) -> None:

@@ -29,9 +29,6 @@ SOURCE: Final = "coin spot"
 CONFIRM_SECONDS: Final = 1.5
 """How long a START waits for the sensors; while they are online, `StartUnconfirmed` comes within 1 s."""
 
-PAUSE_SECONDS: Final = 10.0
-"""How long nothing is read from sensors that report more than sensors can."""
-
 _BETTING: Final = "betting"  # the step of both procedures before a game has started
 
 _log = structlog.get_logger("punto.consoles")
@@ -76,6 +73,10 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         progressive = self._engine.state.progressive
         return progressive is not None and progressive.procedure.step.value != _BETTING
 
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`, whether or not the sensors are there: no wager is marked by hand beside them."""
+        return frozenset({"wager_placed", "wager_lifted"})
+
     def late(self) -> tuple[int, ...]:
         """The seats with a wager on their sensor that came after the start of the game in play."""
         return tuple(sorted(self._late))
@@ -102,32 +103,30 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
             sensors = self._engine.state.sensors
             given_up = waiting is not None and waiting.handled.done() and waiting.handled.result() is None
             offline = sensors is None or not sensors.online
-            # An order that the table refuses in any case is not sent to the sensors.
-            if given_up or offline or refusal(self._engine.state, replace(order, seats=())):
-                return await self._submit(order, source)
+            # An order that the table refuses in any case is not sent to the sensors, and nothing is read from them in a pause.
+            read = self._calm.is_set() and not offline
+            if given_up or not read or refusal(self._engine.state, replace(order, seats=())):
+                return await self._give(order, source)
             start = self._start = _Start(order, source, asyncio.get_running_loop().create_future())
             await asyncio.wait([start.handled], timeout=CONFIRM_SECONDS)
             async with self._recording:
                 if self._start is start:
                     await self._unconfirmed(start)
-            return await start.handled or await self._submit(order, source)
+            return await start.handled or await self._give(order, source)
 
     # --- the sensors' events
 
     async def take(self, events: Sequence[base.SensorEvent]) -> None:
-        """Record events in order; see `CoinSpotUser.take`."""
+        """Record events in order; see `CoinSpotUser.take`. After too many, nothing is read until a pause is over."""
         async with self._recording:
-            if not await self._is_accepted():
-                self._missed = True
-                return
-            for event in events:
-                if not self._engine.pace.allows(SOURCE):
-                    _log.warning("wager sensors report too much", seconds=PAUSE_SECONDS)
-                    self._missed = True  # what they say is recorded, so they must not say much
-                    await asyncio.sleep(PAUSE_SECONDS)
-                    self._changed.set()
-                    return
+            taken = await self._is_accepted()
+            for event in events if taken else ():
                 await self._take(event)
+                taken = self._calm.is_set()
+                if not taken:
+                    break
+            self._missed = self._missed or not taken
+        await self._calm.wait()  # without the lock, so that a START is answered meanwhile
 
     async def _take(self, event: base.SensorEvent) -> None:
         match event:
@@ -154,7 +153,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         if seat in {*hand.sensors, *hand.spent, *self._late}:
             return  # the wager is recorded already, or may be the one that has had its game
         handled = await self._record(game_events.WagerPlaced(seat))
-        if handled.refusal is not None:
+        if handled is not None and handled.refusal is not None:
             self._late.add(seat)
             _log.warning("wager after the start", seat=seat, round=hand.round)
 
@@ -185,7 +184,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
         self._start = None
         # A wager whose seat is not lit is in no game, although the sensors do not know that after a loss of power.
         seats = tuple(seat for seat in latched.seats if seat in self._hand.sensors)
-        handled = await self._submit(replace(start.order, seats=seats), start.source)
+        handled = await self._give(replace(start.order, seats=seats), start.source)
         if handled.refusal is None:
             self._round = latched.round
         else:
@@ -203,7 +202,7 @@ class CoinSpotDoor(DeviceDoor[base.CoinSpotDriver]):
             self._late.discard(seat)
             await self._record(game_events.WagerVoided(seat))
 
-    async def _record(self, event: Event) -> Handled:
+    async def _record(self, event: Event) -> Handled | None:
         return await self._submit(event, SOURCE)
 
     # --- the sensors' link, and the end of a game

@@ -1,9 +1,11 @@
 """The base of all doors, and the state of devices, broker and record as published and as consoles show it."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
+
+import structlog
 
 from punto.baccarat.table.events import DeviceHeard, Event
 from punto.baccarat.table.state import TableState
@@ -13,6 +15,11 @@ from punto.controller.messages.building import shoe_message, timestamp
 from punto.controller.messages.models import Device, Part, Timestamp
 from punto.controller.outbox import Outbox
 from punto.drivers.base import Driver, LinkHealth
+
+PAUSE_SECONDS: Final = 10.0
+"""A device that reports more than a device can is asked again after so long."""
+
+_log = structlog.get_logger("punto.consoles")
 
 _Driver = TypeVar("_Driver", bound=Driver[Any])
 
@@ -32,6 +39,8 @@ class DeviceDoor(Generic[_Driver]):
         self._driver: _Driver = driver
         self._changed = asyncio.Event()  # the device's link
         self._unproven = False
+        self._calm = asyncio.Event()  # not set after an input that the pace refused, until the pause is over
+        self._calm.set()
 
     def link_changed(self) -> None:
         """Publish the device's state, and record which device it is."""
@@ -46,6 +55,10 @@ class DeviceDoor(Generic[_Driver]):
         """The present state of the device's link."""
         return self._driver.health()
 
+    def gives(self) -> frozenset[str]:
+        """The kinds of orders that this device gives now, so that a desk refuses them."""
+        return frozenset()
+
     async def begin(self) -> None:
         """Record what must be on the record before the table accepts orders."""
 
@@ -58,11 +71,20 @@ class DeviceDoor(Generic[_Driver]):
     async def _attend(self) -> None:
         while True:
             await self._changed.wait()
+            if not self._calm.is_set():
+                await asyncio.sleep(PAUSE_SECONDS)
+                self._calm.set()
             self._changed.clear()
             await self._on_link_changed()
 
     async def _on_link_changed(self) -> None:
+        """Record what stands; also called `PAUSE_SECONDS` after an input that the pace refused."""
         await self._is_accepted()
+
+    @property
+    def _in_use(self) -> bool:
+        """Whether a device is connected that the record has accepted."""
+        return self._driver.health().connected and self._accepted
 
     @property
     def _accepted(self) -> bool:
@@ -77,13 +99,30 @@ class DeviceDoor(Generic[_Driver]):
         """
         health, known = self._driver.health(), self._engine.state.known_device(self.device)
         if health.unproven and not self._unproven:
-            await self._submit(DeviceHeard(self.device, None), "devices")
-        self._unproven = health.unproven
+            self._unproven = await self._submit(DeviceHeard(self.device, None), "devices") is not None
+        elif not health.unproven:
+            self._unproven = False
         if health.serial is not None and health.serial != (known.offered or known.accepted):
             await self._submit(DeviceHeard(self.device, health.serial), "devices")
         return self._accepted
 
-    async def _submit(self, event: Event, source: str) -> Handled:
+    async def _submit(
+        self, event: Event, source: str, give: Callable[[Any, str], Awaitable[Handled]] | None = None
+    ) -> Handled | None:
+        """Record one input of the device, by `give` if it goes to another door.
+
+        Returns None if the device makes more of them than a device can. Such an input is summed up and not recorded;
+        `_on_link_changed` records what then stands.
+        """
+        if self._engine.pace.allows(self.device.replace("_", " ")):
+            return await (give or self._give)(event, source)
+        if self._calm.is_set():
+            _log.warning(f"{self.device} reports too much", seconds=PAUSE_SECONDS)
+        self._calm.clear()
+        self._changed.set()
+        return None
+
+    async def _give(self, event: Event, source: str) -> Handled:
         (handled,) = await self._engine.submit([event], source)
         return handled
 

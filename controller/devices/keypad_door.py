@@ -68,8 +68,9 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
         super().__init__(engine, outbox, driver)
         self._keying = Keying(config.key_map(), config.timeout)
         self._operator: str | None = None
-        self._start_game = start_game or self._submit
+        self._start_game = start_game
         self._key_switch = self._key_unknown = config.key_switch
+        self._unrecorded: KeyPosition | None = None  # of the key switch
         self._start_label = config.start_label
 
     async def press(self, key: str) -> KeyAnswer:
@@ -90,31 +91,52 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
             return KeyAnswer("refused", str(refused))
         if isinstance(order, Jpot) and self._key_unknown:
             return _KEY_UNKNOWN
+        return await self._ordered(meant, order)
+
+    async def _ordered(self, meant: KeyedOrder, order: Any) -> KeyAnswer:
+        """Give the order that the keys mean."""
+        state = self._engine.state
         source = f"{SOURCE}, {state.operator} at the table" if isinstance(order, Jpot) else SOURCE
-        give = self._start_game if isinstance(order, StartGame) else self._submit
-        handled = await give(order, source)
+        give = self._start_game if isinstance(order, StartGame) else None
+        handled = await self._submit(order, source, give)
+        if handled is None:
+            return _TOO_FAST
         if handled.refusal is not None:
             return KeyAnswer("refused", self._labelled(str(handled.refusal)))
         return KeyAnswer("done", self._labelled(_done(meant, self._engine.state)))
 
     async def _not_heard(self) -> KeyAnswer | None:
         """The reason why no press counts now; None if they do."""
-        if not self._engine.pace.allows(SOURCE):
-            return _TOO_FAST
         if not await self._is_accepted():
             return _NOT_ACCEPTED
         return _SIGNED_OFF if self._engine.state.operator is None else None
 
     async def turned(self, position: KeyPosition) -> None:
-        """Record the position of the key switch, unless the record already has it."""
+        """Record the position of the key switch, unless the record already has it.
+
+        If the pace refuses it, the last position is recorded after the pause; until then J-POT is refused.
+        """
+        self._unrecorded = position
         if not await self._is_accepted():
             return
-        self._key_unknown = False
+        self._unrecorded, self._key_unknown = None, False
         progressive = self._engine.state.progressive
         if progressive is None or progressive.procedure.kind != "aquarius":
             return
         if progressive.procedure.key != position:
-            await self._submit(TurnKey(Key(position), KEY_SWITCH), KEY_SWITCH)
+            turned = TurnKey(Key(position), KEY_SWITCH)
+            if await self._submit(turned, KEY_SWITCH) is None:
+                self._unrecorded, self._key_unknown = position, True
+
+    async def _on_link_changed(self) -> None:
+        if self._unrecorded is None:
+            await self._is_accepted()
+        else:
+            await self.turned(self._unrecorded)
+
+    def gives(self) -> frozenset[str]:
+        """As `DeviceDoor.gives`: a keypad that does nothing itself leaves its key to the console."""
+        return frozenset({"turn_key"} if self._key_switch and self._in_use else ())
 
     def _labelled(self, text: str) -> str:
         """The text with this keypad's own label in place of START GAME."""
@@ -132,8 +154,8 @@ class KeypadDoor(DeviceDoor[KeypadDriver]):
 
     def link_changed(self) -> None:
         """Publish the keypad's state. While the keypad is offline, the position of its key switch is unknown."""
-        if self._key_switch and not self._driver.health().connected:
-            self._key_unknown = True
+        if not self._driver.health().connected:
+            self._unrecorded, self._key_unknown = None, self._key_switch
         super().link_changed()
 
 

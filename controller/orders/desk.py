@@ -106,8 +106,8 @@ class Fitted:
     """The parts of a progressive's procedure that this table's devices do in place of a person at a desk.
 
     - `gives`: the kinds of orders that a device gives now and a desk refuses: `wager_placed` and `wager_lifted` with
-      sensors, `turn_key` while a key switch is online, `swipe_card` while a card reader is online. If the keypad or the
-      reader is offline, a desk must be able to complete a confirmed award.
+      sensors, `turn_key` and `swipe_card` while a keypad with a key switch or a card reader is online and accepted. If it is not,
+      a desk must be able to complete a confirmed award.
     - `start_game`: starts a game with the wagers that the sensors latch, given the order and its source. If the sensors do
       not answer, it refuses and records nothing.
     - `start_label`: the label of the keypad's key for START GAME.

@@ -94,8 +94,8 @@ class SwipeReader:
 class InputCardReader(InputDevice[CardReaderUser]):
     """The driver of a card reader that is an input device: `punto.drivers.base.CardReaderDriver`."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "card reader")
+    def __init__(self, path: str, *, by_model: bool = False) -> None:
+        super().__init__(path, "card reader", by_model=by_model)
         self._reader = SwipeReader(key_names())
         self._swipes = 0
         self._late = 0

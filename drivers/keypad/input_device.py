@@ -22,8 +22,8 @@ from punto.drivers.keypad.link import TOO_LATE
 class InputKeypad(InputDevice[KeypadUser]):
     """The driver of a keypad that is an input device: `punto.drivers.base.KeypadDriver`."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path, "keypad")
+    def __init__(self, path: str, *, by_model: bool = False) -> None:
+        super().__init__(path, "keypad", by_model=by_model)
         self._reader = PressReader(key_names())
         self._contact = Contact()
         self._bounces = 0

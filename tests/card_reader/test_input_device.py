@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 import structlog
-from evdev import ecodes
+from evdev import DeviceInfo, ecodes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -195,7 +195,8 @@ class FakeDevice:
 
     def __init__(self) -> None:
         self.fd, self.cable = os.pipe2(os.O_NONBLOCK)
-        self.name = "ACME card reader"
+        self.info = DeviceInfo(3, 0x46D, 0xC534, 0x110)
+        self.uniq = "A1B2C3"
         self.closed = False
 
     def grab(self) -> None:
@@ -258,7 +259,7 @@ async def test_a_swipe_arrives(at):
         device.type(typed(f";{CARD}?\n", at=time.time()))
         await until(lambda: at.user.got == [CARD])
 
-        assert driver.health().serial == "ACME card reader"
+        assert driver.health().serial == "046d:c534:A1B2C3"
         assert driver.health().counters == {"swipes": 1, "late": 0, "overruns": 0, "connections": 1}
 
 

@@ -62,12 +62,15 @@ def test_a_house_writes_keys_of_its_own(tmp_path):
     assert config.redacted()["keypad"]["keys"] == {"SPACE": "close_betting", "F9 F9": "reveal"}
 
 
-def test_an_input_device_is_another_driver(tmp_path):
+@pytest.mark.parametrize(("written", "by_model"), [("", False), ("link_version = 1\n", True)])
+def test_an_input_device_is_another_driver(tmp_path, written, by_model):
     from punto.drivers.keypad.input_device import InputKeypad
 
-    driver = devices_of(load(tmp_path, '[keypad]\ninput = "/dev/input/by-id/usb-pad-event-kbd"\n')).keypad
+    section = f'[keypad]\ninput = "/dev/input/by-id/usb-pad-event-kbd"\n{written}'
+    driver = devices_of(load(tmp_path, section)).keypad
 
     assert isinstance(driver, InputKeypad)
+    assert driver._by_model is by_model
     assert driver.path == "/dev/input/by-id/usb-pad-event-kbd"
 
 

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 import pytest
-from evdev import ecodes
+from evdev import DeviceInfo, ecodes
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -139,6 +139,8 @@ class FakeDevice:
 
     def __init__(self) -> None:
         self.fd, self.cable = os.pipe2(os.O_NONBLOCK)
+        self.info = DeviceInfo(3, 0x46D, 0xC534, 0x110)
+        self.uniq = "A1B2C3"
         self.name = "ACME number pad"
         self.lights: dict[int, int] = {}
         self.closed = False
@@ -230,13 +232,52 @@ async def test_presses_arrive_in_order(at):
         device.type(recorded(*stroke("9"), *stroke("S"), *stroke("F2", held=3)))
 
         assert await at.pressed(3) == ["9", "S", "F2"]
-        assert driver.health().serial == "ACME number pad"
+        assert driver.health().serial == "046d:c534:A1B2C3"
         assert driver.health().counters == {
             "presses": 3,
             "bounces": 0,
             "overruns": 0,
             "connections": 1,
         }
+
+
+@pytest.mark.parametrize(
+    ("uniq", "by_model", "serial", "reason"),
+    [
+        ("", False, None, "has no serial number, so any other of its model could pass as it"),
+        ("", True, "046d:c534", ""),
+        ("A1", True, "046d:c534:A1", ""),
+        ("A\x1b[2J", True, None, "a name or serial number that is not 1 to 32 printable ASCII"),
+        ("A" * 33, True, None, "a name or serial number that is not 1 to 32 printable ASCII"),
+    ],
+)
+async def test_a_keypad_is_known_by_its_own_number_and_not_by_its_model(
+    at, monkeypatch, uniq, by_model, serial, reason
+):
+    at.driver = InputKeypad("/dev/input/by-id/usb-pad-event-kbd", by_model=by_model)
+    at.error = None
+    made = at.open
+
+    def numbered(path: str) -> FakeDevice:
+        device: FakeDevice = made(path)
+        device.uniq = uniq
+        return device
+
+    monkeypatch.setattr(input_device, "open_device", numbered)
+    async with running(at):
+        await until(lambda: at.driver.health().connected or (reason and reason in at.driver.health().reason))
+
+        assert at.driver.health().serial == serial
+        assert all(device.closed for device in at.devices) or serial
+
+
+async def test_a_keypad_whose_name_is_not_text_is_lost_and_not_the_service(at, monkeypatch):
+    def unreadable(path: str) -> FakeDevice:
+        raise AssertionError(path + b"\xff".decode())
+
+    monkeypatch.setattr(input_device, "open_device", unreadable)
+    async with running(at):
+        await until(lambda: "a name or serial number that is not" in at.driver.health().reason)
 
 
 async def test_a_contact_that_bounces_is_one_press(at):

@@ -268,8 +268,8 @@ async def at_a_table(
         here = AtATable(engine, devices, sensors=sensors, second_factor=second_factor)
         await here.spots.begin()
         await stack.enter_async_context(running(here.spots.run()))
-        await stack.enter_async_context(running(here.keypad.run(here.keys)))
-        await stack.enter_async_context(running(here.reader.run(here.cards)))
+        await stack.enter_async_context(running(here.keys.run()))
+        await stack.enter_async_context(running(here.cards.run()))
         yield here
 
 

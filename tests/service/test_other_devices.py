@@ -1,6 +1,8 @@
 """Another keypad, chain of sensors or card reader on the line of the accepted one does nothing, and cards cannot be guessed."""
 
 import asyncio
+import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -8,8 +10,9 @@ import pytest
 from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.table.order_kinds import AcceptDevice
 from punto.controller.accounts.roles import Role
-from punto.controller.devices import card_door, coin_spot_door
+from punto.controller.devices import card_door, coin_spot_door, device
 from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
+from punto.controller.pace import AT_ONCE, Pace
 from punto.drivers.keypad.frames import BOUNCE_SECONDS
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
@@ -51,9 +54,11 @@ async def test_another_keypad_books_no_award_until_a_supervisor_has_accepted_it(
             assert "this keypad is not accepted" in refused.text
             assert not here.keys.lamps().ready
             assert "other_keypad" in here.standing()
+            assert here.keys.gives() == frozenset()  # the console has the key
             assert here.keys.message(datetime.now(UTC)).state == "not_accepted"
 
             await here.give(AcceptDevice("bob", "VK-OTHER"))
+            assert here.keys.gives() == {"turn_key"}
             other.device.turn("run")
             other.device.turn("jph")
             await here.until(lambda: here.key == "jph", "its key counts now")
@@ -93,6 +98,7 @@ async def test_a_card_at_another_reader_completes_nothing(tmp_path):
         await here.cards._is_accepted()
         here.devices.reader.unplug()
         await here.until(lambda: not here.reader.health().connected, "the reader is gone")
+        assert here.cards.gives() == frozenset()
         await to_an_award(here)
         await here.give(Confirm("bob"))
         other = VirtualCardReader(tmp_path / "card-reader", "VR-OTHER")
@@ -104,6 +110,7 @@ async def test_a_card_at_another_reader_completes_nothing(tmp_path):
 
             assert (said.result, here.step) == ("refused", "confirmed")
             assert not here.cards.awaited()
+            assert here.cards.gives() == frozenset()  # a console signs the award
             await here.give(AcceptDevice("bob", "VR-OTHER"))
             assert (await other.swipe(BOB)).result == "accepted"
 
@@ -149,28 +156,83 @@ async def test_misses_long_ago_do_not_count(tmp_path):
 
 
 async def test_sensors_that_babble_are_not_read_for_a_while(tmp_path, monkeypatch):
-    monkeypatch.setattr(coin_spot_door, "PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(device, "PAUSE_SECONDS", 1.0)
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
         await here.open()
-        here.table.engine.pace._per_second = 0
-        here.table.engine.pace._buckets.clear()
-        here.table.engine.pace._at_once = 4
-        for _ in range(4):
-            here.sensors.put(1)
-            await asyncio.sleep(0.2)
-            here.sensors.take(1)
-            await asyncio.sleep(0.2)
-        await here.until(lambda: here.table.engine.pace.refused(coin_spot_door.SOURCE) > 0, "it is too much")
-
+        here.table.engine.pace = Pace(per_second=0, at_once=4)
+        lies = False
+        while not here.table.engine.pace.refused(coin_spot_door.SOURCE):
+            (here.sensors.take if lies else here.sensors.put)(1)
+            lies = not lies
+            await asyncio.sleep(0.1)
+        began = time.monotonic()
         assert len(here.record("wager_placed", "wager_lifted")) <= 4
+
+        here.table.engine.pace = Pace()
+        here.sensors.put(3)
+        refused = (await here.start()).refusal
+        assert refused is not None
+        assert time.monotonic() - began < 0.6  # a START does not wait for the sensors' pause
+        await here.until(lambda: 3 in here.hand.sensors, "they are read and asked again")
+        assert time.monotonic() - began > 0.9
 
 
 async def test_a_keypad_that_babbles_is_refused_and_not_recorded(tmp_path):
     async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
         await here.open()
-        here.table.engine.pace._at_once = here.table.engine.pace._per_second = 0
+        here.table.engine.pace = Pace(per_second=0, at_once=0)
 
         refused = await here.keys.press("F12")
 
         assert (refused.result, refused.text) == ("refused", "too many presses at once: wait a moment")
         assert here.record("call_supervisor") == []
+
+
+async def test_a_key_that_turns_without_end_is_recorded_a_few_times_and_where_it_stands_at_last(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(device, "PAUSE_SECONDS", 0.5)
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        here.table.engine.pace = Pace(per_second=0)
+        for _ in range(300):
+            await here.keys.turned("jph")
+            await here.keys.turned("run")
+        assert len(here.record("turn_key")) <= AT_ONCE
+        await here.keys.turned("jph")
+        assert (here.key, here.keys._key_unknown) == ("run", True)
+
+        here.table.engine.pace = Pace()
+
+        await here.until(lambda: here.key == "jph", "the key's position is recorded")
+        assert not here.keys._key_unknown
+
+
+@pytest.mark.parametrize("name", ["keys", "spots", "cards"])
+async def test_a_line_on_which_the_devices_change_without_end_is_recorded_a_few_times(
+    tmp_path, monkeypatch, name
+):
+    async with at_a_table(tmp_path, settings(procedure="aquarius")) as here:
+        await here.open()
+        door = getattr(here, name)
+        here.table.engine.pace = Pace(per_second=0)
+        before, health = here.table.engine.seq, door.health()
+        for number in range(300):
+            found = replace(health, serial=f"K-{number}", unproven=number % 2 == 0, reason=str(number))
+            monkeypatch.setattr(door._driver, "health", lambda found=found: found)
+            await door._on_link_changed()
+
+        assert 0 < here.table.engine.seq - before <= AT_ONCE
+
+
+async def test_a_reader_that_swipes_without_end_is_refused_and_not_recorded(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="nexus", executive_from=1)) as here:
+        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        await to_an_award(here)
+        await here.give(Confirm("bob"))
+        await here.cards._is_accepted()
+        here.table.engine.pace = Pace(per_second=0, at_once=4)
+        said = [(await here.cards.swipe(BOB)).text for _ in range(8)]
+
+        assert said[4:] == ["too many cards at once: wait a moment, and swipe the card again"] * 4
+        assert len(here.record("swipe_card")) == 4
