@@ -1,5 +1,6 @@
 """The answers of the API: their descriptions, and the answer to each refusal."""
 
+import asyncio
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -29,6 +30,10 @@ _CODES: Final = {404: "not_found", 413: "too_long"}
 
 OF_JSON: Final = (413, 415, 422)  # refusals of paths that accept JSON
 
+FLOOD_WAITS_SECONDS: Final = 1.0
+"""How long a request that came too soon waits for its refusal. So a connection that floods asks once a second, and costs the
+others next to nothing."""
+
 
 def answers(*refusals: int) -> dict[int | str, dict[str, Any]]:
     """The refusals of a path, for the OpenAPI document; every path requires a session, which may ask too often."""
@@ -49,6 +54,8 @@ def answer_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RefusalError)
     async def refused(_: Request, refusal: RefusalError) -> Response:
+        if refusal.code == "too_fast":
+            await asyncio.sleep(FLOOD_WAITS_SECONDS)
         answer = refusal_answer(refusal.status, refusal.code, str(refusal))
         if refusal.retry_after is not None:
             answer.headers["Retry-After"] = str(refusal.retry_after)

@@ -1,11 +1,19 @@
 """What a person's pages ask too often is refused, and takes nothing from anybody else."""
 
+import time
+
 import pytest
 
+from punto.consoles import answers as consoles_answers
 from punto.controller.pace import AT_ONCE, DEAR, Pace
 from tests.operators.consoles import consoles
 
 PREVIEW = {"order": "change_shoe"}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(consoles_answers, "FLOOD_WAITS_SECONDS", 0.05)
 
 
 @pytest.mark.parametrize(
@@ -45,3 +53,16 @@ async def test_sign_ons_without_end_are_refused_before_the_record(tmp_path):
         assert answers[-1].json["code"] == "too_fast"
         assert len(here.events("session_begun")) == begun
         assert (await here.browser().sign_on("Omar")).status == 200
+
+
+async def test_a_connection_that_floods_waits_for_each_refusal(tmp_path, monkeypatch):
+    monkeypatch.setattr(consoles_answers, "FLOOD_WAITS_SECONDS", 0.3)
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        mei = await here.signed_on("Mei")
+        here.table.engine.pace = Pace(per_second=0, at_once=0, clock=lambda: 0.0)
+        began = time.monotonic()
+        answers = [await mei.ask("POST", "/api/preview", PREVIEW) for _ in range(3)]
+
+        assert [each.status for each in answers] == [429] * 3
+        assert time.monotonic() - began >= 3 * 0.3
