@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.pay import percentage
@@ -13,13 +13,15 @@ from punto.commands.numbers import whole
 from punto.configs.game_files import game_file, game_of, is_table
 from punto.configs.problems import cut
 
+A_GAME: Final = "a game file, a table's configuration for its game with the house's rules, or the name of a game that ships with punto"
+"""The help of an argument that `game_or_table` reads."""
+
 _T = TypeVar("_T")
 
 
 def add_game(parser: argparse.ArgumentParser, *, required: bool = False, note: str = "") -> None:
     """Add the argument `--game`; `note` ends its help."""
-    text = f"a game file, a table's configuration for its game with the house's rules, or the name of a game that ships with punto{note}"
-    parser.add_argument("--game", required=required, metavar="FILE", help=text)
+    parser.add_argument("--game", required=required, metavar="FILE", help=f"{A_GAME}{note}")
 
 
 def add_decks(parser: argparse.ArgumentParser, most: int, note: str = "") -> None:
@@ -34,17 +36,24 @@ def game_with_decks(args: argparse.Namespace) -> Game:
     Raises:
         ConfigError: the game file cannot be read or is invalid.
     """
-    game = _game_or_table(args.game)
+    game = game_or_table(args.game)
     return game if args.decks is None else replace(game, decks=args.decks)
 
 
-def _game_or_table(name: str) -> Game:
-    file = game_file(name)
+def game_or_table(name: str, folder: Path | None = None) -> Game:
+    """The game of a game file or of that name, or the game of a table's configuration with the house's limits and rules.
+
+    `folder` is the base of a relative path, by default the working directory.
+
+    Raises:
+        ConfigError: the file cannot be read or is invalid.
+    """
+    file = game_file(name, folder)
     if not is_table(file):
         return game_of(file)
     from punto.controller.config.file import load_config  # noqa: PLC0415 - a filter loads nothing of the service
 
-    return load_config(Path(name)).game
+    return load_config((folder or Path()) / name).game
 
 
 def checked(read: Callable[[str], _T]) -> Callable[[str], _T]:

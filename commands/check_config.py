@@ -1,6 +1,7 @@
 """`punto check-config`: report the errors of a configuration or a game file, or summarise it."""
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -59,7 +60,13 @@ def _summary(path: Path) -> Iterator[str]:
     if "table" in keys or "wagers" in keys:
         config = load_config(path)
         game = _checked(config.table.game, path.parent)
-        yield from (*_config(config), *_game(config.game), *_warnings(config), *_advice(config))
+        yield from (
+            *_config(config),
+            *_game(config.game),
+            *_rules(config),
+            *_warnings(config),
+            *_advice(config),
+        )
         yield from (*_name_warnings(game), *_edge_warnings(config.game))
     elif "display" in keys:
         yield from _display(path)
@@ -155,6 +162,20 @@ def _game(game: Game) -> Iterator[str]:
     width = max(len(wager.name) for wager in game.wagers)
     for wager in game.wagers:
         yield f"  {wager.name:<{width}}  {_limits(wager.limits)}"
+
+
+def _rules(config: ServiceConfig) -> Iterator[str]:
+    """The rules that the house has chosen, each with the clause of the sheet that leaves it to the house."""
+    chosen = [
+        (wager, f"{left.rule} = {json.dumps(value)}", left.clause)
+        for wager, rules in config.rules.items()
+        for left in config.game.wager(wager).house
+        if (value := getattr(rules, left.rule)) is not None
+    ]
+    if chosen:
+        yield "rules     of the house, where the sheet leaves them to it"
+        wagers, rules = (max(len(each[n]) for each in chosen) for n in (0, 1))
+        yield from (f"  {wager:<{wagers}}  {rule:<{rules}}  {clause}" for wager, rule, clause in chosen)
 
 
 def _limits(limits: Limits) -> str:

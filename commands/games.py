@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from punto.commands.arguments import A_GAME, game_or_table
 from punto.commands.games_page import FILE, games, page, sections
-from punto.configs.game_files import load_game
 
 HELP: Final = (
     "List the games that ship with punto: name, title, source. With GAME, describe these games in Markdown: their pays in "
@@ -16,9 +16,7 @@ HELP: Final = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    parser.add_argument(
-        "games", nargs="*", metavar="GAME", help="a game file, or the name of a game that ships with punto"
-    )
+    parser.add_argument("games", nargs="*", metavar="GAME", help=A_GAME)
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder, made if it does not exist")
 
 
@@ -34,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _describe(args: argparse.Namespace) -> int:
-    text = sections([load_game(each) for each in args.games]).lstrip() if args.games else page()
+    text = sections([game_or_table(each) for each in args.games]).lstrip() if args.games else page()
     if args.out is None:
         sys.stdout.write(text)
         return 0

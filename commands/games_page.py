@@ -4,10 +4,12 @@ Everything on the page comes from the game files or is counted. If several games
 describes it.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from itertools import product
+from typing import Any, Final
 
 from punto.baccarat.coup import Side
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, HouseRule, Limits, Wager
@@ -47,6 +49,13 @@ How to read it:
 - Amounts are in dollars, as on the sheets. If the amount is *any*, the sheet has no limit: the house sets its own in the
   table's configuration.
 """
+_VALUES: Final[dict[HouseRule, tuple[Any, ...]]] = {
+    "requires_base": ("none", "any", "same_side"),
+    "requires_base_win": (False, True),
+    "natural_nine": (False, True),
+}
+"""The values of a rule that is left to the house."""
+_WHO_MAY: Final = "`requires_base` decides who may make the wager, not what it is worth."
 _ADVANTAGE: Final = "Where the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
 _SPELLED: Final = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -125,7 +134,7 @@ class _Sections:
             held.wager
             for game in shipped
             for wager in game.wagers
-            for each in [wager, *(other for left in wager.house for _, other in _otherwise(wager, left.rule))]
+            for each in [wager, *(other for _, other in _otherwise(wager))]
             for held in _held(game, each)
         )
         file = FiguresFile()
@@ -166,14 +175,22 @@ class _Sections:
 
     def _left_to_house(self, game: Game, wager: Wager) -> Iterator[str]:
         """The rules that the sheet leaves to the house, with the house edge if it decides otherwise."""
-        if wager.house:
-            yield f"\nThe sheet leaves to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
-        for each in wager.house:
-            edges = [
-                f"; house edge with `{each.rule} = {str(value).lower()}`: {', '.join(self._edges(game, other))}"
-                for value, other in _otherwise(wager, each.rule)
-            ]
-            yield f"- `{each.rule}` ({each.clause}){''.join(edges)}\n"
+        if not wager.house:
+            return
+        yield f"\nThe sheet leaves to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
+        yield from (f"- `{each.rule}`: {each.clause}\n" for each in wager.house)
+        head = ("If the house decides", f"House edge, {decks_text(game)}")
+        rows = [
+            (
+                " and ".join(f"`{rule} = {json.dumps(value)}`" for rule, value in decided),
+                "<br>".join(self._edges(game, other)),
+            )
+            for decided, other in _otherwise(wager)
+        ]
+        yield "\n"
+        yield from _table(head, rows, left=1)
+        if any(rule == "requires_base" for decided, _ in _otherwise(wager) for rule, _ in decided):
+            yield f"\n{_WHO_MAY}\n"
 
     def _edges(self, game: Game, wager: Wager) -> list[str]:
         """The house edge of each way in which a seat can hold a wager."""
@@ -270,14 +287,30 @@ class _Sections:
         )
 
 
-def _otherwise(wager: Wager, rule: HouseRule) -> list[tuple[bool, Wager]]:
-    """Other values of a rule that is left to the house, and the wager with them, if it is then worth something else.
+def _otherwise(wager: Wager) -> list[tuple[list[tuple[HouseRule, Any]], Wager]]:
+    """What a house can decide otherwise than the game file, rule by rule and then together, and the wager with it."""
+    found = []
+    for values in product(*([None, *_VALUES[each.rule]] for each in wager.house)):
+        decided = [
+            (left.rule, value) for left, value in zip(wager.house, values, strict=True) if value is not None
+        ]
+        other = wager
+        for rule, value in decided:
+            before, other = other, _with(other, rule, value)
+            if other == before:
+                break
+        else:
+            if decided:
+                found.append((decided, other))
+    return sorted(found, key=lambda each: len(each[0]))
 
-    Which base wager it needs changes who may make it, and not what it is worth.
-    """
-    if rule == "requires_base":
-        return []
-    return [(value, other) for value in (False, True) if (other := wager.with_rule(rule, value)) != wager]
+
+def _with(wager: Wager, rule: HouseRule, value: Any) -> Wager:
+    """The wager with this rule, or as it is if it cannot have it, such as `same_side` without a side."""
+    try:
+        return wager.with_rule(rule, value)
+    except ValueError:
+        return wager
 
 
 def _held(game: Game, wager: Wager) -> list[_Held]:

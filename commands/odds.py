@@ -19,6 +19,7 @@ from punto.commands.arguments import (
     burn,
     checked,
     decks_text,
+    game_or_table,
     game_with_decks,
     percent,
     share,
@@ -48,7 +49,7 @@ HELP: Final = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    add_game(parser)
+    add_game(parser, note="; with --published, only its figures are compared")
     add_decks(parser, MOST_DECKS)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON, counts as whole numbers")
@@ -89,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Print the odds of one shoe, the comparison with printed figures, or the study of whole shoes."""
     if args.published is not None:
-        _refuse(args, "--published", "game", "decks", "csv", "removed", "meter", *_OF_COUNTABLE)
+        _refuse(args, "--published", "decks", "csv", "removed", "meter", *_OF_COUNTABLE)
         return _published(args)
     if args.countable:
         _refuse(args, "--countable", "csv", "removed", "meter")
@@ -110,7 +111,8 @@ def _refuse(args: argparse.Namespace, mode: str, *options: str) -> None:
 
 
 def _published(args: argparse.Namespace) -> int:
-    report = check.check(None if args.published is _OWN else args.published)
+    game = None if args.game is None else game_or_table(args.game)
+    report = check.check(None if args.published is _OWN else args.published, game_or_table, game)
     _print(args, check.as_json(report), check.lines(report))
     return 0 if report.as_marked else 1
 

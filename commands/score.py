@@ -10,7 +10,7 @@ from punto.baccarat.cards import Card, check_one_shoe
 from punto.baccarat.coup import Coup
 from punto.baccarat.wagers.definition import Game
 from punto.baccarat.wagers.settlement import PlacedWager, Settlement, check_wagers, settle
-from punto.commands.arguments import add_game
+from punto.commands.arguments import add_game, game_or_table
 from punto.commands.json_lines import (
     DoubledKeyObject,
     InexactNumber,
@@ -20,7 +20,6 @@ from punto.commands.json_lines import (
     parse,
     quoted,
 )
-from punto.configs.game_files import load_game
 
 HELP: Final = (
     "Score coups and settle their wagers, from standard input to standard output, with one JSON object on each line. "
@@ -50,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Score standard input; 1 if a line is invalid."""
-    game = load_game(args.game)
+    game = game_or_table(args.game)
     status = 0
     for answer, good in score(game, lines(sys.stdin.buffer)):
         sys.stdout.write(answer + "\n")

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from punto.baccarat.coup import Side
-from punto.baccarat.wagers.definition import Rule
+from punto.baccarat.wagers.definition import Game, Rule
+from punto.configs.game_files import load_game
+from punto.configs.problems import ConfigError, Problem
 from punto.odds.published import figures_file
 from punto.odds.published.readings import (
     AS_PRINTED,
@@ -156,13 +158,16 @@ def rounded(exact: Fraction, places: int) -> Fraction:
     return Fraction(scaled if exact >= 0 else -scaled, 10**places)
 
 
-def check(path: Path | None = None) -> Report:
+def check(path: Path | None = None, load: figures_file.Load = load_game, game: Game | None = None) -> Report:
     """Compare a file of printed figures with the game files; without a path the sheets' own file.
 
+    `load` reads the game files that it names. With `game`, only figures of the game with this name are compared, and
+    with this game.
+
     Raises:
-        ConfigError: the file, or a game file that it is compared with, cannot be used.
+        ConfigError: the file, or a game file that it is compared with, cannot be used, or it has no figures of `game`.
     """
-    file = figures_file.FiguresFile(path)
+    file = figures_file.FiguresFile(path, load, game)
     edges = [
         (entry, side, source.dragon_bonus(side)) for entry, source in file.house_edges() for side in Side
     ]
@@ -170,13 +175,18 @@ def check(path: Path | None = None) -> Report:
     chances = Chances(
         [*(wager for *_, wager in edges), *(each.wager for meter in meters for each in meter.variants)]
     )
+    figures = (
+        *(_house_edge(entry, side, chances.of(wager, entry.decks)) for entry, side, wager in edges),
+        *(figure for meter in meters for figure in meter.figures(chances)),
+        *(figure for entry, source in file.limits() for figure in _limits(entry, source)),
+        *(_maximum_wagers(entry, source) for entry, source in file.maximum_wagers()),
+    )
+    if game is not None and not figures:
+        raise ConfigError(
+            [Problem(f"no printed figure is of {game.name}: leave out --game to compare them all")]
+        )
     return Report(
-        figures=(
-            *(_house_edge(entry, side, chances.of(wager, entry.decks)) for entry, side, wager in edges),
-            *(figure for meter in meters for figure in meter.figures(chances)),
-            *(figure for entry, source in file.limits() for figure in _limits(entry, source)),
-            *(_maximum_wagers(entry, source) for entry, source in file.maximum_wagers()),
-        ),
+        figures=figures,
         readings=tuple(meter.readings(chances) for meter in meters if meter.entry.reproducible is not True),
     )
 

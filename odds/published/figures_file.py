@@ -1,7 +1,7 @@
 """The file of the figures that regulators' sheets print, and the game files to compare them with."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
@@ -189,11 +189,20 @@ class Source:
         return found[0]
 
 
+Load = Callable[[str, Path | None], Game]
+"""Reads the game of a name or path; a relative path is of the folder."""
+
+
 class FiguresFile:
     """A file of figures, by default the one that ships with the program."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        """Read the file; raises ConfigError if it cannot be read, or a key or value is wrong."""
+    def __init__(self, path: Path | None = None, load: Load = load_game, game: Game | None = None) -> None:
+        """Read the file; raises ConfigError if it cannot be read, or a key or value is wrong.
+
+        `load` reads the game files that it names. With `game`, it gives only the figures of the game with this name,
+        to compare with this game.
+        """
+        self._read, self._game = load, game
         if path is None:
             shipped = files("punto.odds.published") / FILE
             self._file = TomlFile.parse(str(shipped), shipped.read_bytes(), parse_float=str)
@@ -205,30 +214,42 @@ class FiguresFile:
         self._games: dict[str, Game] = {}
 
     def house_edges(self) -> Iterator[tuple[HouseEdges, Source]]:
-        """Each Dragon Bonus table with its source; raises ConfigError as `_source` does."""
+        """Each Dragon Bonus table with its source; raises ConfigError as `_sources` does."""
         for number, each in enumerate(self.figures.dragon_bonus):
-            yield each, self._source(("dragon_bonus", number), each.game or f"dragon-bonus-{each.table}")
+            name = each.game or f"dragon-bonus-{each.table}"
+            yield from ((each, source) for source in self._sources(("dragon_bonus", number), name))
 
     def statistics(self) -> Iterator[tuple[Statistics, Source]]:
-        """Each progressive's pay table with its source; raises ConfigError as `_source` does."""
+        """Each progressive's pay table with its source; raises ConfigError as `_sources` does."""
         for number, each in enumerate(self.figures.progressive):
-            game = each.game or _PROGRESSIVES[each.table, each.denomination]
-            yield each, self._source(("progressive", number), game)
+            name = each.game or _PROGRESSIVES[each.table, each.denomination]
+            yield from ((each, source) for source in self._sources(("progressive", number), name))
 
     def limits(self) -> Iterator[tuple[Limits, Source]]:
-        """The limits of Dragon Bonus, if there are any, with their source; raises ConfigError as `_source` does."""
+        """The limits of Dragon Bonus, if there are any, with their source; raises ConfigError as `_sources` does."""
         if (limits := self.figures.dragon_bonus_limits) is not None:
-            yield limits, self._source(("dragon_bonus_limits",), limits.game)
+            yield from ((limits, source) for source in self._sources(("dragon_bonus_limits",), limits.game))
 
     def maximum_wagers(self) -> Iterator[tuple[MaximumWagers, Source]]:
-        """The limit of Dai Bacc, if there is one, with its source; raises ConfigError as `_source` does."""
+        """The limit of Dai Bacc, if there is one, with its source; raises ConfigError as `_sources` does."""
         if (maximum := self.figures.dai_bacc) is not None:
-            yield maximum, self._source(("dai_bacc",), maximum.game)
+            yield from ((maximum, source) for source in self._sources(("dai_bacc",), maximum.game))
 
-    def _source(self, at: Path_, game: str) -> Source:
-        """The game file to compare the table at this place with; raises ConfigError if it cannot be used."""
+    def _sources(self, at: Path_, name: str) -> Iterator[Source]:
+        """The game to compare the table at this place with, or none if it is not about `game`.
+
+        Raises:
+            ConfigError: the game file of this name cannot be used.
+        """
+        found = self._load(at, name)
+        if self._game is None:
+            yield Source(self._file, at, found)
+        elif found.name == self._game.name:
+            yield Source(self._file, at, self._game)
+
+    def _load(self, at: Path_, name: str) -> Game:
         try:
-            return Source(self._file, at, load_game(game, self._folder))
+            return self._read(name, self._folder)
         except ConfigError as error:
             raise ConfigError(
                 self._file.problem((*at, "game"), each.message, each.suggestion)

@@ -1,5 +1,7 @@
 """What a sheet leaves to the house is decided in the table's configuration, and nothing else of a wager is."""
 
+import json
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -137,9 +139,90 @@ def test_the_odds_are_those_of_the_houses_rules(written, capsys):
     """Sheet 000 prints 24.22% for pay table #3, with a win of either hand."""
     path = written("progressive-3", "[rules.progressive]\nrequires_base_win = false\n")
 
-    assert main(["odds", "--game", str(path)]) == 0
+    assert main(["odds", "--game", str(path), "--json"]) == 0
 
-    assert "24.2182%" in capsys.readouterr().out
+    wagers = json.loads(capsys.readouterr().out)["wagers"]
+    assert f"{wagers['progressive']['edge']:.4%}" == "24.2182%"
+    assert not [name for name in wagers if name.startswith("progressive:")]
+
+
+EITHER = "[rules.progressive]\nrequires_base_win = false\nnatural_nine = true\n"
+
+
+def test_printed_figures_are_compared_with_the_houses_rules(written, capsys):
+    """Sheet 000 prints a hit frequency of 3.47% for pay table #1, which counts naturals."""
+    path = written("progressive-1", EITHER)
+
+    figures = path.parent / "figures.toml"
+
+    def compared(game: str, *arguments: str) -> list[str]:
+        figures.write_text(FIGURES.format(game), encoding="utf-8")
+        main(["odds", "--published", str(figures), *arguments, "--json"])
+        found = json.loads(capsys.readouterr().out)["figures"]
+        return [each["result"] for each in found if "hit frequency" in each["what"]]
+
+    assert compared("progressive-1") == ["differs"]
+    assert compared("./table.toml") == ["nearly"]
+    assert compared("progressive-1", "--game", str(path)) == ["nearly"]
+    assert compared("progressive-1", "--game", "progressive-1") == ["differs"]
+
+
+FIGURES = """[[progressive]]
+table = 1
+denomination = 1
+house_advantage = 22.90
+hit_frequency = 3.47
+one_in = 569182
+average = 98101
+seed_amount = 10000
+sheet = "000"
+reproducible = "nearly"
+game = "{}"
+"""
+
+
+def test_a_game_without_printed_figures_has_none_to_compare(capsys):
+    assert main(["odds", "--published", "--game", "mini-baccarat"]) == 2
+
+    assert "no printed figure is of mini-baccarat: leave out --game" in capsys.readouterr().err
+
+
+def test_a_tables_game_is_described_with_the_houses_rules_and_limits(written, capsys):
+    path = written("progressive-1", EITHER + "[limits.player]\nminimum = 2500\n")
+
+    assert main(["games", str(path)]) == 0
+
+    text = capsys.readouterr().out
+    assert "| `player` | $25 or more |" in text
+    assert "| A hand wins by 9 | `nine_over_zero` |" in text
+
+
+def test_a_tables_game_is_scored_with_the_houses_rules(written, capsys, monkeypatch):
+    path = written("progressive-1", EITHER)
+    line = {
+        "cards": ["4S", "TH", "5S", "KH"],  # Player has 9 over 0 in two cards
+        "wagers": [{"seat": 1, "wager": wager, "amount": 100} for wager in ("banker", "progressive")],
+    }
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(json.dumps(line).encode() + b"\n")))
+
+    assert main(["score", "--game", str(path)]) == 0
+
+    settled = json.loads(capsys.readouterr().out)["settlements"]
+    assert [each["rule"] for each in settled] == ["lose", "nine_over_zero"]
+
+
+def test_check_config_says_which_rules_the_house_has_chosen(written, capsys):
+    path = written("progressive-1", EITHER)
+    written_rules = [
+        "rules     of the house, where the sheet leaves them to it",
+        "  progressive  requires_base_win = false  sheet 000 ties it to the winning wager, but the odds that it prints are for either hand",
+        "  progressive  natural_nine = true        sheet 000 pays 9-0 (non-natural), but the hit frequency that it prints counts naturals",
+    ]
+
+    assert main(["check-config", str(path)]) == 0
+    assert "\n".join(written_rules) in capsys.readouterr().out
+    assert main(["check-config", str(written("progressive-1"))]) == 0
+    assert "of the house" not in capsys.readouterr().out
 
 
 def test_another_game_has_those_of_the_rules_that_its_sheet_leaves_to_the_house():

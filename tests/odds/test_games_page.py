@@ -1,8 +1,10 @@
 """docs/reference/games.md: as the game files are now, whole, with links that lead somewhere and figures that are counted."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from punto.baccarat.wagers.words import words
 from punto.commands.cli import main
 from punto.commands.games_page import games, page
 from punto.configs.game_files import load_game, shipped_games
+from punto.controller.config.limits import RulesConfig, with_rules
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.published.figures_file import FiguresFile
@@ -117,6 +120,37 @@ def test_the_figures_are_those_of_the_exact_odds(text, sections, name):
             assert f"{float(100 * each.edge):.4f}%" in row
             assert f"{float(100 * each.hit):.4f}%" in row
             assert not each.push or f"{float(100 * each.push):.4f}%" in row
+
+
+LEFT: dict[tuple[str, str], list[dict[str, Any]]] = {
+    # game and wager: what the house can decide otherwise than the file, alone and together
+    ("dragon-bonus-1", "dragon_bonus_player"): [{"requires_base": "none"}, {"requires_base": "any"}],
+    ("dai-bacc", "tiger_7"): [{"requires_base": "any"}],
+    ("progressive-1", "progressive"): [
+        {"requires_base_win": False},
+        {"natural_nine": True},
+        {"requires_base_win": False, "natural_nine": True},
+    ],
+    ("progressive-3", "progressive"): [{"requires_base_win": False}],
+}
+
+
+@pytest.mark.parametrize(("name", "wager"), LEFT)
+def test_each_way_that_the_house_can_decide_has_its_edge(sections, name, wager):
+    game = load_game(name)
+    part = re.split(rf"(?m)^### {re.escape(game.wager(wager).title)} ", sections[name])[1].partition(
+        "\n### "
+    )[0]
+    table = {row[0]: row[1] for row in rows(part) if row[0].startswith("`")}
+    expected = {}
+    for decided in LEFT[name, wager]:
+        played = with_rules(game, {wager: RulesConfig(**decided)})
+        odds = GameOdds(played).odds(Composition.of_decks(8))
+        positions = [each for position, each in odds.items() if position.partition(":")[0] == wager]
+        words = " and ".join(f"`{rule} = {json.dumps(value)}`" for rule, value in decided.items())
+        expected[words] = [f"{float(100 * each.edge):.4f}%" for each in positions]
+
+    assert {words: re.findall(r"-?[\d.]+%", edges) for words, edges in table.items()} == expected
 
 
 def test_one_wager_on_a_pair_of_either_hand_at_canberras_pays_would_favour_the_players():
