@@ -254,7 +254,7 @@ class State(Message):
     )
     revealing_seat: int | None = Field(
         default=None,
-        description="the seat of the largest wager on Player or Banker, whose player turns the cards (sheet 004); null if the dealer does",
+        description="the seat of the largest wager on Player or Banker, of equal ones the lowest, whose player turns the cards (sheet 004); null if the dealer does",
     )
 
 

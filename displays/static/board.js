@@ -71,6 +71,7 @@ export class Board extends TableShown {
   /** @param {State} state */
   #showState(state) {
     const { name, game, phase, overlays, shoe, hands, next, result, limits, currency, maximum_wagers } = state;
+    const turns = phase === "reveal" ? state.revealing_seat : null;
     this.when("head", [name, game, phase, overlays, shoe, maximum_wagers], () => {
       this.text("table-name", name);
       const posted = maximum_wagers === null ? [] : [t("maximum_wagers", { wagers: maximum_wagers })];
@@ -84,9 +85,9 @@ export class Board extends TableShown {
       for (const box of this.all("header .fit")) fit(box); // what stands beside the name has taken its room
       this.element.dispatchEvent(new Event("named", { bubbles: true }));
     });
-    this.when("hands", [hands, result, next, overlays], () => {
+    this.when("hands", [hands, result, next, turns, overlays], () => {
       this.#showHands(hands ?? result ?? NO_COUP, hands === null && result !== null ? result.winner : null);
-      this.#showOutcome(state, inWords("trouble", TROUBLES, overlays));
+      this.#showOutcome(state, inWords("trouble", TROUBLES, overlays), turns);
     });
     this.when("limits", [limits, currency], () => this.#showLimits(limits, currency));
   }
@@ -118,18 +119,19 @@ export class Board extends TableShown {
   }
 
   /**
-   * The reason for a stop, or else the side of the next card, or else the result of the last coup.
+   * The reason for a stop, or else the side of the next card or the seat that turns the cards, or else the last result.
    * @param {State} state
    * @param {string} trouble
+   * @param {State["revealing_seat"]} turns
    */
-  #showOutcome({ hands, next, result }, trouble) {
+  #showOutcome({ hands, next, result }, trouble, turns) {
     const outcome = this.one("outcome");
     if (trouble) {
       outcome.className = "outcome fit trouble";
       outcome.textContent = trouble;
     } else if (hands !== null || result === null) {
       outcome.className = "outcome fit";
-      outcome.textContent = next ? t(`next.${next}`) : "";
+      outcome.textContent = next ? t(`next.${next}`) : turns === null ? "" : t("turns", { seat: turns });
     } else {
       outcome.className = `outcome fit ${result.winner ?? "void"}`;
       outcome.replaceChildren(

@@ -59,10 +59,12 @@ class Drawing:
         return _both_ends(phase, Text(GAP.join(f"{self._words(key)} {n}" for key, n in shoe.items())), width)
 
     def outcome(self, state: models.State) -> Text:
-        """The reason for a stop, or else the side of the next card, or else the result of the last coup."""
+        """The reason for a stop, or else the side of the next card or the seat that turns the cards, or else the last result."""
         troubles = [self._words(f"trouble.{name}") for name in TROUBLES if name in state.overlays]
         if troubles:
             return Text(" ".join(["", *troubles, ""]), "bold reverse")
+        if state.phase == "reveal" and state.revealing_seat is not None:
+            return Text(self._words("turns").format(seat=state.revealing_seat))
         if state.hands is not None or state.result is None:
             return Text(self._words(f"next.{state.next}") if state.next else "")
         result = state.result

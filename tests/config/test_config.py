@@ -691,10 +691,9 @@ def test_a_game_file_where_a_configuration_should_be_is_told_in_one_line(command
     )
 
 
-@pytest.mark.parametrize("command", ["check-config", "score"])
-def test_a_configuration_where_a_game_file_should_be_is_told_in_one_line(command):
+def test_a_configuration_where_a_game_file_should_be_is_told_in_one_line():
     path = SHIPPED / "table.toml"
-    ran = punto(command, "--game", str(path))
+    ran = check("--game", str(path))
 
     assert ran.returncode != 0
     assert ran.stderr == (

@@ -16,10 +16,11 @@ from punto.baccarat.table.events import (
     Event,
     LidMoved,
     ServiceStarted,
+    SetWager,
     ShoeHello,
     ShoeLost,
 )
-from punto.baccarat.table.order_kinds import ChangeShoe, SignOn
+from punto.baccarat.table.order_kinds import ChangeShoe, OpenBetting, SignOn
 from punto.baccarat.table.settings import Settings
 from punto.baccarat.table.state import Phase
 from punto.baccarat.table.table import Table
@@ -82,6 +83,14 @@ class PlayedTable:
         until = self.table.state.round + hands
         while self.table.state.round < until:
             self.draw()
+
+    def turned_by(self, seat: int) -> None:
+        """Deal the first four cards, face down, to a table where this seat has the largest wager."""
+        self.handle(OpenBetting("mei"))
+        self.handle(SetWager("w", seat, "banker", 50_00, self.table.state.round))
+        for _ in range(4):
+            self.draw()
+        assert self.table.state.phase is Phase.REVEAL
 
     def deal(self, cards: int) -> None:
         """Deal so many cards of the next hand."""

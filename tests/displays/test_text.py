@@ -21,6 +21,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from punto.baccarat.roads.drawing import ROWS, shown_columns
+from punto.baccarat.table.order_kinds import Reveal
 from punto.controller.messages.models import Overlay, Scoreboard
 from punto.displays.board import LONGEST_HOLD
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
@@ -156,6 +157,17 @@ def test_cards_that_are_not_shown_yet_are_not_said():
         Drawing(Words("en"), "dark").hands(table.state(), 40).plain.rstrip()
         == "Player ## ##        Banker ##"
     )
+
+
+def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed():
+    """Sheet 004: in midi baccarat the player with the largest wager reveals them."""
+    table = PlayedTable(game_name="midi-baccarat")
+    draw = Drawing(Words("en"), "dark")
+    table.turned_by(5)
+    assert draw.outcome(table.state()).plain == "Seat 5 turns the cards"
+
+    table.handle(Reveal("mei"))
+    assert "Seat 5" not in draw.outcome(table.state()).plain
 
 
 @pytest.mark.parametrize("overlay", get_args(Overlay))

@@ -9,11 +9,12 @@ import pytest
 from pydantic import TypeAdapter
 
 from punto.baccarat.cards import Card
-from punto.baccarat.table.effects import Effect, Happened, Happening
+from punto.baccarat.table.effects import Effect, Happened, Happening, RoundEnded
 from punto.baccarat.table.events import CardDrawn, CutCardSeen, Event
-from punto.baccarat.table.order_kinds import CorrectCard, Reveal, VoidCoup
-from punto.baccarat.table.state import Phase
+from punto.baccarat.table.order_kinds import CorrectCard, KeyCard, Reveal, VoidCoup
+from punto.baccarat.table.state import Phase, RoundRecord
 from punto.baccarat.table.table import Table
+from punto.baccarat.table.turn import RefusedError
 from punto.controller.messages.building import (
     progressive_message,
     public_round,
@@ -21,15 +22,26 @@ from punto.controller.messages.building import (
     shoe_message,
     state_message,
 )
+from punto.controller.messages.metering import meters_message
+from tests.share import part
 from tests.table.croupier import Croupier
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HAPPENING: TypeAdapter[Happening] = TypeAdapter(Happening)
-RANKS = "A23456789K"  # each number of points once
+ROUND: TypeAdapter[RoundRecord] = TypeAdapter(RoundRecord)
+RANKS = part("A23456789K", one_in=3)  # each number of points once
 GAMES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "midi": (
         {"game_name": "midi-baccarat", "coups_after_cut_card": 2},
         ["wager 3 player 500", "wager 5 banker 700"],
+    ),
+    "dealer": (
+        {"game_name": "midi-baccarat", "reveal": "dealer"},
+        ["wager 3 player 500", "wager 5 tie 500"],
+    ),
+    "keyed": (
+        {"game_name": "dai-bacc", "cards": "keyed"},
+        ["wager 3 kill 500", "wager 3 player 500", "wager 5 ox_6 500"],
     ),
     "metered": (
         {"reveal": "player", "game_name": "progressive-2", "meter": {"procedure": "aquarius"}},
@@ -53,9 +65,12 @@ class Watched:
         watched = self
         for code in codes:
             record = watched.table.state.link.expected
-            watched = watched.after(
-                CutCardSeen(record) if code == "cut" else CardDrawn(record, Card(code), 99)
-            )
+            if code == "cut":
+                watched = watched.after(CutCardSeen(record))
+            elif watched.table.state.settings.cards == "keyed":
+                watched = watched.after(KeyCard("mei", Card(code)))
+            else:
+                watched = watched.after(CardDrawn(record, Card(code), 99))
         return watched
 
     def then(self, ranks: str, suit: str) -> Iterator["Watched"]:
@@ -70,10 +85,14 @@ def _told(table: Table, effects: list[Effect]) -> Iterator[bytes]:
         scoreboard_message(state, NOW),
         shoe_message(state, seq, NOW, NOW),
         progressive_message(state, seq, None, NOW),
+        meters_message(state, seq, None, NOW),
     ):
         if message is not None:
             yield message.wire()
     yield from (HAPPENING.dump_json(each.happening) for each in effects if isinstance(each, Happened))
+    yield from (
+        ROUND.dump_json(public_round(each.record)) for each in effects if isinstance(each, RoundEnded)
+    )
 
 
 def hands(betting: Watched) -> Iterator[Watched]:
@@ -99,8 +118,15 @@ def test_no_hand_of_four_can_be_told_from_another(betting):
 
 
 @pytest.mark.parametrize("coming", [["KC"], ["KC", "9C"], ["cut"], ["cut", "KC"]], ids=" ".join)
-def test_nor_by_what_leaves_the_shoe_too_soon(betting, coming):
-    assert len({hand.drawn(coming).told for hand in hands(betting)}) == 1
+def test_nor_by_what_leaves_the_shoe_or_is_keyed_too_soon(betting, coming):
+    def after(hand: Watched) -> object:
+        try:
+            return hand.drawn(coming).told
+        except RefusedError as refused:
+            assert betting.table.state.settings.cards == "keyed"
+            return str(refused)
+
+    assert len({after(hand) for hand in hands(betting)}) == 1
 
 
 @pytest.mark.parametrize("coming", [[], ["cut"]], ids=["no card", "cut card"])

@@ -206,11 +206,15 @@ async def eventually(so: Callable[[], object], what: str, seconds: float = 60) -
 
 
 class Ear:
-    """A client on some topics, connected as long as its broker is; `heard` has (name below the table, payload, retain)."""
+    """A client on some topics, connected as long as its broker is.
+
+    `heard` has (name below the table, payload, retain), and `wire` the same with the payload's bytes.
+    """
 
     def __init__(self, client: aiomqtt.Client) -> None:
         self.client = client
         self.heard: list[tuple[str, dict[str, Any], bool]] = []
+        self.wire: list[tuple[str, bytes, bool]] = []
 
     async def listen(self) -> None:
         with suppress(aiomqtt.MqttError):
@@ -219,6 +223,7 @@ class Ear:
                 name = message.topic.value.removeprefix(TOPIC(""))
                 payload = _read(message.payload)
                 self.heard.append((name, payload, message.retain))
+                self.wire.append((name, message.payload, message.retain))
 
     def of(self, name: str) -> list[dict[str, Any]]:
         """The payloads of a topic, in order."""

@@ -8,7 +8,7 @@ import aiomqtt
 import pytest
 from playwright.async_api import expect
 
-from punto.baccarat.table.order_kinds import VoidCoup
+from punto.baccarat.table.order_kinds import Reveal, VoidCoup
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
 from tests.displays.parts import DisplayProcess, display, free_port, publisher
@@ -74,6 +74,20 @@ async def test_cards_that_are_not_shown_yet_lie_face_down(page, broker):
         await expect(page.locator('.hand.player [data-card="back"]')).to_have_count(2)
         await expect(page.locator('.hand.banker [data-card="back"]')).to_have_count(1)
         await expect(page.locator(".hand.player .total")).to_have_text("")
+
+
+async def test_the_seat_that_turns_the_cards_is_named_until_they_are_revealed(page, broker):
+    """Sheet 004: in midi baccarat the player with the largest wager reveals them."""
+    table = PlayedTable(game_name="midi-baccarat")
+    async with display(broker) as address, publisher(broker) as out, dealt(out, table):
+        await page.goto(address)
+        await expect_live(page)
+        await expect(page.locator(".outcome")).to_have_text("")
+
+        table.turned_by(5)
+        await expect(page.locator(".outcome")).to_have_text("Seat 5 turns the cards")
+        table.handle(Reveal("mei"))
+        await expect(page.locator(".outcome")).not_to_contain_text("Seat 5")
 
 
 async def test_table_game_shoe_and_limits_are_named(page, broker):
