@@ -1,7 +1,7 @@
 // Signing on: the page follows that was asked for, or else the one of whose roles it is.
 
 import { byId, put } from "/shared/elements.js";
-import { tableName, t } from "./language.js";
+import { t, tableName } from "./language.js";
 import { ask, keepToken, reasonOf, session } from "./service.js";
 
 /** @import { SignedOnAnswer } from "#sent/consoles" */

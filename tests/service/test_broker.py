@@ -11,6 +11,7 @@ import signal
 import socket
 import stat
 import subprocess
+import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -23,7 +24,8 @@ import structlog
 from punto.baccarat.table.events import Flooded, SetWager
 from punto.baccarat.table.order_kinds import CloseTable, VoidCoup, VoidRound
 from punto.commands.cli import main
-from punto.controller import supervisor
+from punto.controller import engine, supervisor
+from punto.controller.journal import recovery, store
 from punto.controller.journal.answers import MOST_KEPT
 from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
@@ -1037,6 +1039,50 @@ async def test_an_answer_that_the_broker_did_not_take_is_sent_on_the_next_connec
 
             asked = [each["request"] for each in _answers(listening)]
             assert asked == ["taken", "on a dead line", "without a broker"]
+
+
+async def test_a_wager_that_is_on_its_way_to_the_record_is_not_recorded_again(here, mosquitto, monkeypatch):
+    """A slow disk: the connection is lost while a wager is written, and its terminal asks again at once."""
+    writing, add_entries = threading.Event(), store.add_entries
+
+    def slowly(connection: Any, entries: Any, head: Any) -> Any:
+        if not writing.is_set() and entries[0].source == "mqtt seat 3":
+            writing.set()
+            time.sleep(3)  # longer than the table waits before it connects again
+        return add_entries(connection, entries, head)
+
+    monkeypatch.setattr(store, "add_entries", slowly)
+    cable = Cable(mosquitto.port)
+    async with ear(mosquitto.port) as listening, connected(here, cable.port):
+        before = here.engine.seq
+        async with cable.laid():
+            await online(listening)
+            await listening.publish("wagers/3/set", wager())
+            await eventually(writing.is_set, "it is being written")
+        async with cable.laid():
+            while not _answers(listening):
+                here.outbox.snapshot_due("state")  # as every second: so the table finds the connection lost
+                await listening.publish("wagers/3/set", wager())
+                await asyncio.sleep(0.05)
+
+        assert {each["id"] for each in _answers(listening)} == {f"table-1/wager/{before + 1}"}
+        assert here.engine.seq == before + 1
+
+
+async def test_after_a_start_from_a_snapshot_a_wager_is_answered_too(tmp_path, mosquitto, monkeypatch):
+    monkeypatch.setattr(recovery, "FEW_INPUTS", 0)
+    monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 20)
+    record = tmp_path / "table.db"
+    async with table(record) as here:
+        await here.begin_shoe()
+        await here.play(12)
+        await here.order(SetWager("w-1", 3, "player", STAKE, here.state.round))
+        seq = here.engine.seq
+    async with table(record) as here, ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        await eventually(lambda: _answers(listening), "it is answered")
+
+        assert [each["seq"] for each in _answers(listening)] == [seq]
 
 
 async def test_answers_older_than_the_last_round_are_forgotten(here, mosquitto):
