@@ -34,6 +34,8 @@ from punto.baccarat.table.state import TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.configs.problems import cut
+from punto.controller.day_meters import DayMeters
+from punto.controller.gaming_days import Calendar
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.incidents import Incident, incidents_of
 from punto.controller.journal.journal import Journal
@@ -87,7 +89,14 @@ class Engine:
     """The table, and the path of its inputs."""
 
     def __init__(
-        self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics, *, restricted: bool
+        self,
+        table: Table,
+        journal: Journal,
+        outbox: Outbox,
+        topic: topics.Topics,
+        day: DayMeters,
+        *,
+        restricted: bool,
     ) -> None:
         self.table = table
         self.seq = journal.last_seq
@@ -95,7 +104,8 @@ class Engine:
         self.award_since = journal.last_award_ts
         self.raised: Mapping[int, Raised] = {}
         self.direct_shoe: Callable[[], None] = lambda: None
-        self.watchers: list[Callable[[TableState, int], None]] = []
+        self.day = day
+        self.watchers: list[Callable[[TableState, int], None]] = [day.see]
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
@@ -113,8 +123,11 @@ class Engine:
         version: str,
         *,
         restricted: bool = False,
+        calendar: Calendar | None = None,
     ) -> "Engine":
         """Recover the table from the record, and write this start to it.
+
+        `calendar` has the house's gaming days; without it, they begin at 06:00 UTC.
 
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
         not give them to the public.
@@ -128,8 +141,9 @@ class Engine:
         started = ServiceStarted(version, settings)
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
+        day = DayMeters(table.state, calendar or Calendar.of(), journal.connection, datetime.now(UTC))
         journal.start(found.snapshot)
-        engine = cls(table, journal, outbox, topic, restricted=restricted)
+        engine = cls(table, journal, outbox, topic, day, restricted=restricted)
         engine.raised = raised
         await engine.submit([started], "service")
         if found.differences:

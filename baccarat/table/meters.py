@@ -74,7 +74,7 @@ class Meters(Value):
         return self.but(
             hands=self.hands + sign * other.hands,
             hits=tuple(Hits(*key, count) for key, count in hits.items() if count),
-            drop=tuple(each for each in drop.values() if each.wagers),
+            drop=tuple(each for each in drop.values() if each != Drop(each.wager)),
         )
 
 
@@ -122,9 +122,9 @@ def of_game(all_meters: tuple[Meters, ...], game: Game) -> Meters:
     return next((each for each in all_meters if (each.game, each.rules) == key), none)
 
 
-def with_hand(all_meters: tuple[Meters, ...], hand: Meters, sign: int = 1) -> tuple[Meters, ...]:
-    """All meters with a hand in those of its game; with `sign` -1, without it."""
-    key = (hand.game, hand.rules)
+def with_hands(all_meters: tuple[Meters, ...], hands: Meters, sign: int = 1) -> tuple[Meters, ...]:
+    """All meters with these hands in those of their game; with `sign` -1, without them."""
+    key = (hands.game, hands.rules)
     own = next((each for each in all_meters if (each.game, each.rules) == key), None)
     others = tuple(each for each in all_meters if each is not own)
-    return (*others, (own or Meters(game=hand.game, rules=hand.rules)).plus(hand, sign))
+    return (*others, (own or Meters(game=hands.game, rules=hands.rules)).plus(hands, sign))
