@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -13,14 +12,15 @@ from typing import Any, Final, get_args
 from punto.baccarat.table.after_settlement import as_dealt
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.events import BooksOrder, GameOrder, Sensed
-from punto.baccarat.table.settings import Settings
-from punto.baccarat.table.state import RoundRecord
-from punto.configs.expectations import Expectations
-from punto.controller.journal import schema
+from punto.baccarat.table.meters import of_game
+from punto.baccarat.table.state import RoundRecord, TableState
+from punto.controller.journal import schema, store
 from punto.controller.journal.entries import ROUNDS
+from punto.controller.journal.meters import expectations_of, games_since
 from punto.controller.messages.building import public_round, timestamp
 from punto.controller.messages.metering import metered, meters_of
-from punto.controller.messages.models import MeterReadings, Part, Timestamp
+from punto.controller.messages.meters import MeterReadings
+from punto.controller.messages.models import Part, Timestamp
 
 _AN_HOUR: Final = timedelta(hours=1)
 _NO_ROUND: Final = 2**62  # above every round's number
@@ -86,9 +86,6 @@ SELECT status, sum(counts) FROM (
 _PLAYED: Final = f"""
 SELECT count(*), min(ts) FROM rounds WHERE round >= :first AND status = 'played' AND round NOT IN ({_TAKEN_BACK})
 """  # noqa: S608 - literals
-_OF_GAME: Final = """
-SELECT record FROM rounds WHERE round >= :first AND game = :game AND status IN ('played', 'correction') ORDER BY round
-"""
 _INCIDENTS: Final = "SELECT input, kind, code, text FROM incidents WHERE input >= ? ORDER BY input, place"
 _OUT_OF_THE_ORDINARY: Final = f"""
 SELECT seq, ts, source, payload FROM inputs WHERE seq >= ? AND (
@@ -207,10 +204,23 @@ class Entrance(Part):
     where: str | None
 
 
+class GameMeters(Part):
+    """The meters of a game in the shift and over the table's life; `rules` names its rules, as on the record.
+
+    A correction of a round before the shift does not count in the shift.
+    """
+
+    game: str
+    title: str
+    rules: str
+    shift: MeterReadings
+    lifetime: MeterReadings
+
+
 class Shift(Part):
     """The last hours of the table of this name. `rounds` counts by status; lists are in order.
 
-    `meters` are those of the hands of the game that is played now.
+    `meters` has each game that was played, in order; if none was, the last game.
 
     A hand that was voided after settlement is `void` and not `played`. The entry that took it back is a `correction`.
 
@@ -223,7 +233,7 @@ class Shift(Part):
     rounds: dict[str, int]
     hands_an_hour: float | None
     wagers: tuple[WagerTotals, ...]
-    meters: MeterReadings
+    meters: tuple[GameMeters, ...]
     voids: tuple[VoidCoup, ...]
     corrections: tuple[Correction, ...]
     alarms: tuple[Incident, ...]
@@ -290,20 +300,22 @@ class Reports:
     def hands_an_hour(self, now: datetime) -> float | None:
         """The coups an hour over the last hour, from the first of them to now; None if there were fewer than two."""
         with schema.reading(self._path) as connection:
-            first = _first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
+            first = store.first_since(connection, "rounds", "round", timestamp(now - _AN_HOUR))
             hands, began = connection.execute(_PLAYED, {"first": first}).fetchone()
         return _pace(hands, began, now)
 
-    def shift(self, hours: int, now: datetime, at: Settings, expectations: Expectations) -> Shift:
-        """The report of the last `hours` hours; its meters are those of the game's hands, beside these expectations."""
-        game = at.game
+    def shift(self, hours: int, now: datetime, state: TableState) -> Shift:
+        """The report of the last `hours` hours; `state` has the meters of the table's life."""
         since = timestamp(now - timedelta(hours=hours))
         with schema.reading(self._path) as connection:
-            round_ = _first_since(connection, "rounds", "round", since)
-            seq = _first_since(connection, "inputs", "seq", since)
+            round_ = store.first_since(connection, "rounds", "round", since)
+            seq = store.first_since(connection, "inputs", "seq", since)
             counts = connection.execute(_COUNTS, {"first": round_}).fetchall()
             hands, first = connection.execute(_PLAYED, {"first": round_}).fetchone()
-            played = connection.execute(_OF_GAME, {"first": round_, "game": game.name}).fetchall()
+            games = [
+                (game, records, expectations_of(connection, game))
+                for game, records in games_since(connection, round_)
+            ]
             totals = connection.execute(_TOTALS, {"first": round_}).fetchall()
             rows = connection.execute(_SEEN_TO, (round_,)).fetchall()
             noted = connection.execute(_OUT_OF_THE_ORDINARY, (seq, seq, seq)).fetchall()
@@ -330,13 +342,20 @@ class Reports:
             "access": len(entrances) > MOST_LISTED,
         }
         return Shift(
-            name=at.title,
+            name=state.settings.title,
             since=since,
             until=timestamp(now),
             rounds=dict(counts),
             hands_an_hour=_pace(hands, first, now),
-            meters=metered(
-                meters_of(game, (ROUNDS.validate_json(each) for (each,) in played)), game, expectations
+            meters=tuple(
+                GameMeters(
+                    game=game.name,
+                    title=game.title,
+                    rules=game.rules_digest,
+                    shift=metered(meters_of(game, records), game, expectations),
+                    lifetime=metered(of_game(state.meters, game), game, expectations),
+                )
+                for game, records, expectations in games
             ),
             wagers=tuple(
                 WagerTotals(wager=wager, wagers=made, staked=staked, returned=returned, net=returned - staked)
@@ -348,17 +367,6 @@ class Reports:
             access=tuple(access[-MOST_LISTED:]),
             more=tuple(name for name, has_more in more.items() if has_more),
         )
-
-
-def _first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
-    """The number of the first row at or after a time: numbers have no gaps, and times rise with them.
-
-    The search begins at the end, so that it reads only the rows of the report. If the clock was set back in between, the
-    result is one of several possible rows.
-    """
-    before = f"SELECT {number} FROM {table} WHERE ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
-    row = connection.execute(before, (since,)).fetchone()
-    return 1 if row is None else row[0] + 1
 
 
 def _past(ts: str, game: str, record: str) -> PastRound:

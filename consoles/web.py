@@ -449,9 +449,7 @@ def _add_reports(app: FastAPI, parts: Parts, callers: _Callers) -> None:
         _: Annotated[Session, Depends(callers.reader("shift"))],
         hours: Annotated[int, Query(ge=1, le=168)] = 8,
     ) -> Shift:
-        at = parts.desk.engine.state.settings
-        expectations = parts.desk.expectations(at.game)
-        return await _read(parts, lambda reports: reports.shift(hours, datetime.now(UTC), at, expectations))
+        return await _read(parts, lambda own: own.shift(hours, datetime.now(UTC), parts.desk.engine.state))
 
     @app.get("/api/games", summary="The games that the table can change to", responses=answers(403))
     async def games(_: Annotated[Session, Depends(callers.reader("games"))]) -> tuple[api.GameOnOffer, ...]:

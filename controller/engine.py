@@ -35,6 +35,8 @@ from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
 from punto.baccarat.wagers.definition import Game
 from punto.configs.problems import cut
+from punto.controller.day_meters import DayMeters
+from punto.controller.gaming_days import Calendar
 from punto.controller.journal.answers import Answer, Answers
 from punto.controller.journal.entries import EVENTS
 from punto.controller.journal.incidents import Incident, incidents_of
@@ -89,7 +91,14 @@ class Engine:
     """The table, and the path of its inputs."""
 
     def __init__(
-        self, table: Table, journal: Journal, outbox: Outbox, topic: topics.Topics, *, restricted: bool
+        self,
+        table: Table,
+        journal: Journal,
+        outbox: Outbox,
+        topic: topics.Topics,
+        day: DayMeters,
+        *,
+        restricted: bool,
     ) -> None:
         self.table = table
         self.seq = journal.last_seq
@@ -99,7 +108,8 @@ class Engine:
         self.answers = Answers()
         self.on_answer: Callable[[Answer], None] = lambda _: None
         self.direct_shoe: Callable[[], None] = lambda: None
-        self.watchers: list[Callable[[TableState, int], None]] = []
+        self.day = day
+        self.watchers: list[Callable[[TableState, int], None]] = [day.see]
         self._journal = journal
         self._outbox = outbox
         self._topic = topic
@@ -118,8 +128,11 @@ class Engine:
         *,
         restricted: bool = False,
         outlawed: Callable[[Game], str] = lambda _: "",
+        calendar: Calendar | None = None,
     ) -> "Engine":
         """Recover the table from the record, and write this start to it.
+
+        `calendar` has the house's gaming days; without it, they begin at 06:00 UTC.
 
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
         not give them to the public. `outlawed` is what the law does not allow of a game.
@@ -133,8 +146,9 @@ class Engine:
         started = ServiceStarted(version, settings, outlawed(table.state.settings.game))
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
+        day = DayMeters(table.state, calendar or Calendar.of(), journal.connection, datetime.now(UTC))
         journal.start(found.snapshot)
-        engine = cls(table, journal, outbox, topic, restricted=restricted)
+        engine = cls(table, journal, outbox, topic, day, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers
         await engine.submit([started], "service")
         if found.differences:

@@ -108,9 +108,7 @@ class Broker:
             topics.device("shoe"): lambda now: shoe_message(engine.state, engine.seq, engine.shoe_since, now),
             topics.STATE: lambda now: state_message(engine.state, engine.seq, now),
             topics.SCOREBOARD: lambda now: scoreboard_message(engine.state, now),
-            topics.METERS: lambda now: meters_message(
-                engine.state, engine.seq, self.expectations(engine.state.settings.game), now
-            ),
+            topics.METERS: self._meters,
         }
 
         engine.on_answer = self._answer
@@ -124,6 +122,13 @@ class Broker:
     def retain(self, name: str, build: Callable[[datetime], Message | None]) -> None:
         """Also send this retained message when it is due, unless `build` returns None."""
         self._builders[name] = build
+
+    def _meters(self, now: datetime) -> Message:
+        engine, game = self._engine, self._engine.state.settings.game
+        expectations = self.expectations(game)
+        return meters_message(
+            engine.state, engine.day.of(game), engine.day.began, expectations, engine.seq, now
+        )
 
     @property
     def _simulation(self) -> bool:

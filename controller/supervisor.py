@@ -7,12 +7,14 @@ systemd starts it again, and it recovers from the record.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
 from punto.baccarat.table.events import ConfigurationKeypad, RecordDiffers
+from punto.baccarat.wagers.definition import Game
+from punto.configs.expectations import Expectations
 from punto.configs.problems import ConfigError, Problem
 from punto.controller import health
 from punto.controller.accounts.refusals import AccountsError
@@ -97,6 +99,7 @@ async def serve(
             own_version(),
             restricted=restricted,
             outlawed=config.outlawed,
+            calendar=None if config.progressive is None else config.progressive.calendar,
         )
         service = _Service(config, engine, journal, outbox, devices)
         service.connect(topic, doors_of)
@@ -161,9 +164,8 @@ class _Service:
         console = (
             None if config.console is None or self.gate is None else consoles_of(config, desk, self.gate)
         )
-        exact = ExactExpectations(engine.state, lambda *_: self.outbox.snapshot_due(topics.METERS))
+        exact = ExactExpectations(engine.state, self._expect)
         engine.watchers.append(exact.see)
-        desk.expectations = exact.of
         replay = BackgroundReplay(
             config.record.path, self.journal, lambda place: engine.submit([RecordDiffers(place)], "service")
         )
@@ -191,6 +193,11 @@ class _Service:
             notify("READY=1")
             if ready is not None:
                 ready()
+
+    def _expect(self, game: Game, found: Expectations) -> None:
+        """Keep expectations that were counted on the record, for reports, and publish the meters beside them."""
+        self.journal.add_expectations(game, found)
+        self.outbox.snapshot_due(topics.METERS)
 
     def _publish(self, tasks: asyncio.TaskGroup, broker: Broker) -> None:
         """Start the broker's link with the retained messages of devices, edges and meters."""
@@ -222,6 +229,8 @@ async def _beat(engine: Engine, journal: Journal, outbox: Outbox) -> None:
         notify("WATCHDOG=1")
         beats += 1
         outbox.snapshot_due(topics.STATE, *engine.meter_topics)
+        if engine.day.turn(datetime.now(UTC)):
+            outbox.snapshot_due(topics.METERS)
         if beats % health.EVERY_SECONDS == 0:
             outbox.snapshot_due(topics.HEALTH, topics.AVAILABILITY)
             if engine.restricted:

@@ -12,7 +12,7 @@ from punto.baccarat.cards import Card
 from punto.baccarat.coup import Coup, SurplusCardError
 from punto.baccarat.table.dealing import return_wagers, road_round
 from punto.baccarat.table.effects import RoundCorrected, RoundEnded
-from punto.baccarat.table.meters import of_hand, with_hand
+from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import CorrectRound, VoidRound
 from punto.baccarat.table.progressive import hand_corrected, settle_again
 from punto.baccarat.table.state import Phase, RoundRecord
@@ -145,9 +145,9 @@ def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right
 
 def _count_again(turn: Turn, last: RoundRecord, right: RoundRecord) -> None:
     game = turn.state.settings.game
-    meters = with_hand(turn.state.meters, of_hand(game, Coup(_cards(last)), last.settlements), sign=-1)
+    meters = with_hands(turn.state.meters, of_hand(game, Coup(_cards(last)), last.settlements), sign=-1)
     if right.status == "played":
-        meters = with_hand(meters, of_hand(game, Coup(_cards(right)), right.settlements))
+        meters = with_hands(meters, of_hand(game, Coup(_cards(right)), right.settlements))
     turn.change(meters=meters)
 
 

@@ -8,7 +8,7 @@ from punto.baccarat.coup import Coup
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.table import effects
 from punto.baccarat.table.events import CardDrawn, CardOverdrawn, CardUnread, CutCardSeen
-from punto.baccarat.table.meters import of_hand, with_hand
+from punto.baccarat.table.meters import of_hand, with_hands
 from punto.baccarat.table.order_kinds import VoidCoup
 from punto.baccarat.table.progressive import hand_decided, settle_coup, wagers_on_the_meter
 from punto.baccarat.table.state import Doubt, Phase, RoundRecord, Stop, TableState
@@ -332,7 +332,7 @@ def _end_coup(turn: Turn) -> None:
         wagers=(),
     )
     settlements = settle_coup(state, coup, (*state.wagers, *wagers_on_the_meter(state)))
-    turn.change(meters=with_hand(state.meters, of_hand(state.settings.game, coup, settlements)))
+    turn.change(meters=with_hands(state.meters, of_hand(state.settings.game, coup, settlements)))
     hand_decided(turn, coup, state.round, state.wagers)
     _close_round(turn, _record(turn, "played", settlements))
 

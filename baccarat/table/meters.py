@@ -6,7 +6,7 @@ its rules: if a house changes an option of the game, other meters begin, and the
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.progressive.value import Value
@@ -65,32 +65,33 @@ class Meters(Value):
 
     def plus(self, other: "Meters", sign: int = 1) -> "Meters":
         """Both together; with `sign` -1, these without the other ones."""
-        hits = {(each.wager, each.rule): each.hits for each in self.hits}
+        hits = {(each.wager, each.rule): each for each in self.hits}
         for each in other.hits:
-            hits[each.wager, each.rule] = hits.get((each.wager, each.rule), 0) + sign * each.hits
+            own = hits.get((each.wager, each.rule))
+            so_far = 0 if own is None else own.hits
+            hits[each.wager, each.rule] = Hits(each.wager, each.rule, so_far + sign * each.hits)
         drop = {each.wager: each for each in self.drop}
         for more in other.drop:
             drop[more.wager] = drop.get(more.wager, Drop(more.wager)).plus(more, sign)
         return self.but(
             hands=self.hands + sign * other.hands,
-            hits=tuple(Hits(*key, count) for key, count in hits.items() if count),
-            drop=tuple(each for each in drop.values() if each.wagers),
+            hits=tuple(each for each in hits.values() if each.hits),
+            drop=tuple(each for each in drop.values() if each.wagers or each.returned),
         )
 
 
 def of_hand(game: Game, coup: Coup, settlements: Iterable[Settlement]) -> Meters:
     """The meters of one hand."""
-    drop: dict[str, Drop] = {}
+    drop: dict[str, tuple[int, int, int]] = {}
     for each in settlements:
-        drop[each.wager] = drop.get(each.wager, Drop(each.wager)).plus(
-            Drop(each.wager, 1, each.stake, each.returned)
-        )
+        wagers, staked, returned = drop.get(each.wager, (0, 0, 0))
+        drop[each.wager] = wagers + 1, staked + each.stake, returned + each.returned
     return Meters(
         game=game.name,
         rules=game.rules_digest,
         hands=1,
         hits=tuple(Hits(wager, rule, 1) for wager, rule in deciding(game, coup)),
-        drop=tuple(replace(each, squares=each.staked**2) for each in drop.values()),
+        drop=tuple(Drop(wager, *sums, squares=sums[1] ** 2) for wager, sums in drop.items()),
     )
 
 
@@ -122,9 +123,9 @@ def of_game(all_meters: tuple[Meters, ...], game: Game) -> Meters:
     return next((each for each in all_meters if (each.game, each.rules) == key), none)
 
 
-def with_hand(all_meters: tuple[Meters, ...], hand: Meters, sign: int = 1) -> tuple[Meters, ...]:
-    """All meters with a hand in those of its game; with `sign` -1, without it."""
-    key = (hand.game, hand.rules)
+def with_hands(all_meters: tuple[Meters, ...], hands: Meters, sign: int = 1) -> tuple[Meters, ...]:
+    """All meters with these hands in those of their game; with `sign` -1, without them."""
+    key = (hands.game, hands.rules)
     own = next((each for each in all_meters if (each.game, each.rules) == key), None)
     others = tuple(each for each in all_meters if each is not own)
-    return (*others, (own or Meters(game=hand.game, rules=hand.rules)).plus(hand, sign))
+    return (*others, (own or Meters(game=hands.game, rules=hands.rules)).plus(hands, sign))

@@ -9,6 +9,7 @@ import { dayAndClock, plain } from "./words.js";
 
 /** @import { Shift, View } from "#sent/consoles" */
 /** @typedef {import("/shared/elements.js").Content} Content */
+/** @typedef {Shift["meters"][number]} GameMeters */
 
 const HOURS = [4, 8, 12, 24];
 /** @type {Record<string, string>} */
@@ -104,19 +105,6 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, cor
       ],
     ),
     listed(
-      t("meters.title", { hands: meters.hands }),
-      [t("wager"), t("meters.what"), `>${t("meters.hits")}`, `>${t("meters.expected")}`, `>${t("meters.errors")}`],
-      meters.counts
-        .filter(({ hits, errors }) => hits > 0 || errors !== null)
-        .map(({ wager, rule, hits, expected, errors }) => [
-          wager === null ? t("meters.hand") : title(wager),
-          wager === null ? t(`meters.${rule}`) : plain(rule),
-          String(hits),
-          expected === null ? "–" : expected.toFixed(1),
-          errors === null ? "–" : errors.toFixed(1),
-        ]),
-    ),
-    listed(
       t("shift.voids"),
       [t("round"), t("when"), t("shift.voided"), t("who"), t("why")],
       voids.map((each) => [
@@ -163,8 +151,65 @@ function drawn({ since, until, rounds, hands_an_hour, wagers, meters, voids, cor
         each.text,
       ]),
     ),
+    ...meters.flatMap((each) => [counts(each), ...(each.lifetime.wagers.length > 0 ? [holds(each)] : [])]),
   ];
 }
+
+/**
+ * How often each result and each rule has been, in the shift and over the table's life.
+ * @param {GameMeters} meters
+ */
+function counts({ title: game, shift, lifetime }) {
+  const title = titlesOf(view.state);
+  const beside = [`>${t("meters.expected")}`, `>${t("meters.errors")}`];
+  return listed(
+    t("meters.title", { game, hands: shift.hands, lifetime: lifetime.hands }),
+    [t("wager"), t("meters.what"), `>${t("meters.hits")}`, ...beside, `>${t("meters.lifetime_hits")}`, ...beside],
+    shift.counts.map((each, at) => [
+      each.wager === null ? t("meters.hand") : title(each.wager),
+      each.wager === null ? t(`meters.${each.rule}`) : plain(each.rule),
+      ...[each, lifetime.counts[at]].flatMap(({ hits, expected, errors }) => [
+        String(hits),
+        decimal(expected),
+        decimal(errors),
+      ]),
+    ]),
+  );
+}
+
+/**
+ * What was staked on each wager and what the house kept of it, in the shift and over the table's life.
+ * @param {GameMeters} meters
+ */
+function holds({ title: game, shift, lifetime }) {
+  const title = titlesOf(view.state);
+  const money = moneyIn(view.state.currency, { whole: false });
+  const signed = moneyIn(view.state.currency, { whole: false, sign: true });
+  const beside = [`>${t("meters.expected")}`, `>${t("meters.errors")}`];
+  const none = { drop: 0, hold: 0, expected: 0, errors: null };
+  return listed(
+    t("meters.hold_title", { game }),
+    [
+      t("wager"),
+      ...[`>${t("meters.drop")}`, `>${t("meters.hold")}`, ...beside],
+      ...[`>${t("meters.lifetime_drop")}`, `>${t("meters.lifetime_hold")}`, ...beside],
+    ],
+    lifetime.wagers.map((each) => [
+      title(each.wager),
+      ...[shift.wagers.find(({ wager }) => wager === each.wager) ?? none, each].flatMap(
+        ({ drop, hold, expected, errors }) => [
+          money(drop),
+          signed(hold),
+          expected === null ? "–" : signed(Math.round(expected)),
+          decimal(errors),
+        ],
+      ),
+    ]),
+  );
+}
+
+/** @param {number | null} figure */
+const decimal = (figure) => (figure === null ? "–" : figure.toFixed(2));
 
 /** @param {Shift["corrections"][number]} correction */
 const corrected = ({ corrects, voided }) =>

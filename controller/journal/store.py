@@ -277,6 +277,17 @@ def derived_until(connection: sqlite3.Connection) -> int:
     return max(last_round_input(connection) - 1, *(number or 0 for number in found))
 
 
+def first_since(connection: sqlite3.Connection, table: str, number: str, since: str) -> int:
+    """The number of the first row at or after a time: numbers have no gaps, and times rise with them.
+
+    The search begins at the end, so that it reads only the rows of the report. If the clock was set back in between, the
+    result is one of several possible rows.
+    """
+    before = f"SELECT {number} FROM {table} WHERE ts < ? ORDER BY {number} DESC LIMIT 1"  # noqa: S608 - literals
+    row = connection.execute(before, (since,)).fetchone()
+    return 1 if row is None else row[0] + 1
+
+
 def last_round(connection: sqlite3.Connection) -> int:
     """The number of the last round on the record, 0 without a round."""
     return _value(connection, "SELECT max(round) FROM rounds") or 0

@@ -10,29 +10,27 @@ from punto.baccarat.table.meters import Drop, Meters, every, of_game, of_hand
 from punto.baccarat.table.state import RoundRecord, TableState
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectation, Expectations
-from punto.controller.messages import models
 from punto.controller.messages.building import timestamp
+from punto.controller.messages.meters import CountReading, MeterReadings, TableMeters, WagerReading
 
 
-def metered(meters: Meters, game: Game, expectations: Expectations) -> models.MeterReadings:
+def metered(meters: Meters, game: Game, expectations: Expectations) -> MeterReadings:
     """The readings of meters, with all that the game can count, in its order."""
     hits = {(each.wager, each.rule): each.hits for each in meters.hits}
     counts = ((*key, hits.get(key, 0), expectations.get(key)) for key in every(game))
-    return models.MeterReadings(
+    return MeterReadings(
         hands=meters.hands,
         counts=tuple(
-            models.CountReading(
-                wager=wager, rule=rule, hits=found, **_beside(found, of, meters.hands, meters.hands)
-            )
+            CountReading(wager=wager, rule=rule, hits=found, **_beside(found, of, meters.hands, meters.hands))
             for wager, rule, found, of in counts
         ),
         wagers=tuple(_of_wager(each, expectations.get((each.wager, HOLD))) for each in meters.drop),
     )
 
 
-def _of_wager(drop: Drop, of: Expectation | None) -> models.WagerReading:
+def _of_wager(drop: Drop, of: Expectation | None) -> WagerReading:
     hold = drop.staked - drop.returned
-    return models.WagerReading(
+    return WagerReading(
         wager=drop.wager,
         wagers=drop.wagers,
         drop=drop.staked,
@@ -55,17 +53,21 @@ def _beside(found: int, of: Expectation | None, times: int, squares: int) -> dic
 
 
 def meters_message(
-    state: TableState, seq: int, expectations: Expectations, now: datetime
-) -> models.TableMeters:
-    """The meters of the table's life for the game that it plays."""
+    state: TableState, day: Meters, began: datetime, expectations: Expectations, seq: int, now: datetime
+) -> TableMeters:
+    """The meters of the game that the table plays; `day` are those of the gaming day that has begun at `began`."""
     settings = state.settings
-    return models.TableMeters(
+    game = settings.game
+    return TableMeters(
         id=f"{settings.table}/meters/{seq}",
         seq=seq,
         ts=timestamp(now),
         simulation=settings.simulation,
-        game=settings.game.name,
-        readings=metered(of_game(state.meters, settings.game), settings.game, expectations),
+        game=game.name,
+        rules=game.rules_digest,
+        lifetime=metered(of_game(state.meters, game), game, expectations),
+        gaming_day=metered(day, game, expectations),
+        day_began=timestamp(began),
     )
 
 

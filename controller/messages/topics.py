@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from inspect import getdoc
 from typing import Final, Literal
 
-from punto.controller.messages import models, restricted
+from punto.controller.messages import meters, models, restricted
 from punto.controller.messages.models import Message, Payload
 
 
@@ -118,7 +118,7 @@ CHANNELS: Final = (
     _retained(HEALTH, models.Health),
     _retained(STATE, models.State, "display", "terminal"),
     _retained(SCOREBOARD, models.Scoreboard, "display"),
-    _retained(METERS, models.TableMeters),
+    _retained(METERS, meters.TableMeters),
     _retained(progressive("{progressive}"), models.Progressive, "display"),
     Channel(EVENT, (models.Event,), ("display",)),
     Channel(ROUND, (models.Round,), ("display",)),

@@ -25,8 +25,6 @@ from punto.baccarat.table.possible import refusal
 from punto.baccarat.table.state import RoundRecord, TablesProgressive, TableState
 from punto.baccarat.table.table import Table
 from punto.baccarat.table.turn import RefusedError
-from punto.baccarat.wagers.definition import Game
-from punto.configs.expectations import Expectations, shipped
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, meant
 from punto.controller.accounts.refusals import RefusalError, let_in
@@ -162,7 +160,6 @@ class Desk:
         self.fitted = fitted
         self.accounts = accounts
         self._at_page = accounts is not None and accounts.policy.approval == "page"
-        self.expectations: Callable[[Game], Expectations] = shipped
         self.waiting = Countersigning()
         self._tried: tuple[TableState, frozenset[str], dict[str, RefusedError | None]] | None = None
 

@@ -52,11 +52,10 @@ def _one_wager(infos: Payloads) -> Payloads:
 
 
 def _few_counts(meters: Payloads) -> Payloads:
-    """The meters of the hands and of the first wager's first rules, beside their chances if they came in time."""
-    known = [each for each in meters if each["readings"]["counts"][0]["expected"] is not None]
-    (last,) = _one(known or meters)
-    readings = last["readings"]
-    return [{**last, "readings": {**readings, "counts": readings["counts"][:6]}}]
+    """The last meters, of the hands and of the first wager's first rules."""
+    (last,) = _one(meters)
+    few = {name: {**last[name], "counts": last[name]["counts"][:6]} for name in ("lifetime", "gaming_day")}
+    return [{**last, **few}]
 
 
 # The message, its topic, and which of those that were sent.

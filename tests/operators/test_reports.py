@@ -29,7 +29,9 @@ from punto.baccarat.table.events import (
     ShoeHello,
     ShoeLost,
 )
+from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, OpenBetting
+from punto.configs.expectations import HOLD, shipped
 from punto.consoles import reports
 from punto.consoles.reports import MOST_LISTED, Reports
 from punto.controller.journal import store
@@ -283,13 +285,74 @@ async def test_a_round_of_the_shift_before_that_is_voided_in_this_one_leaves_wha
     with edited(here.record) as record:
         then = (now - timedelta(hours=9)).isoformat(timespec="microseconds")
         record.execute("UPDATE rounds SET ts = ? WHERE round = 1", (then,))
-    shift = Reports(here.record).shift(8, now, settings("mini-baccarat"), {})
+    shift = Reports(here.record).shift(8, now, here.table.state)
 
     assert shift.rounds == {"void": 1, "correction": 1}
     assert [(each.wagers, each.staked, each.returned, each.net) for each in shift.wagers] == [
         (0, 0, -1000, -1000)
     ]
     assert [(each.round, each.entry) for each in shift.voids] == [(1, 2)]
+
+
+async def test_a_shift_has_the_meters_of_its_hands_beside_those_of_the_tables_life_and_the_expectations(
+    tmp_path,
+):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await deal(here, TIE, PLAYER_NATURAL, seats=1)
+        await deal(here, PLAYER_NATURAL, LONG, TIE, seats=2)
+        with edited(here.record) as record:
+            then = (datetime.now(UTC) - timedelta(hours=9)).isoformat(timespec="microseconds")
+            record.execute("UPDATE rounds SET ts = ? WHERE round <= 2", (then,))
+        (meters,) = (await browser.get("/api/shift?hours=8")).json["meters"]
+
+    game = here.table.state.settings.game
+    assert (meters["game"], meters["title"], meters["rules"]) == (game.name, game.title, game.rules_digest)
+    for part, hands, ties, drop in (("shift", 3, 1, 6000), ("lifetime", 5, 2, 8000)):
+        found = meters[part]
+        counts = {(each["wager"], each["rule"]): each for each in found["counts"]}
+        (player,) = found["wagers"]
+        expected = {key: round(hands * shipped(game)[key].mean, 2) for key in every(game)}
+
+        assert found["hands"] == hands
+        assert counts[None, "tie"]["hits"] == counts["tie", "tie"]["hits"] == ties
+        assert {key: each["expected"] for key, each in counts.items()} == expected
+        assert (player["drop"], player["expected"]) == (
+            drop,
+            round(drop * shipped(game)["player", HOLD].mean, 2),
+        )
+        assert (
+            player["hold"] == {"shift": -4000, "lifetime": -5000}[part]
+        )  # a tie pushes, Player won the others
+
+
+async def test_a_shift_has_each_game_that_was_played_in_it_by_its_rules(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        await deal(here, TIE)
+        for game, hands in (("mini-baccarat", 2), ("dragon-bonus-1", 3)):
+            await browser.order("close_table")
+            assert (await browser.order("change_game", game=game)).status == 200
+            await here.table.begin_shoe()
+            await deal(here, *[PLAYER_NATURAL] * hands)
+        meters = (await browser.get("/api/shift?hours=8")).json["meters"]
+
+    assert [(each["game"], each["shift"]["hands"], each["lifetime"]["hands"]) for each in meters] == [
+        ("dragon-bonus-1", 4, 4),
+        ("mini-baccarat", 2, 2),
+    ]
+
+
+async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_has_none(tmp_path):
+    async with consoles(tmp_path) as here:
+        browser = await opened(here)
+        assert (await browser.get("/api/shift")).json["meters"] == []
+        await deal(here, TIE)
+        with edited(here.record) as record:
+            record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00'")
+        (meters,) = (await browser.get("/api/shift")).json["meters"]
+
+    assert (meters["shift"]["hands"], meters["lifetime"]["hands"]) == (0, 1)
 
 
 async def test_a_card_corrected_before_settlement_is_among_the_shifts_corrections(tmp_path):
@@ -318,8 +381,7 @@ async def test_a_shift_begins_where_it_is_said_to(tmp_path):
     read = Reports(here.record)
 
     assert [
-        read.shift(hours, now, settings("mini-baccarat"), {}).rounds.get("played", 0)
-        for hours in (1, 3, 8, 24, 48)
+        read.shift(hours, now, here.table.state).rounds.get("played", 0) for hours in (1, 3, 8, 24, 48)
     ] == [
         1,
         2,

@@ -3,15 +3,19 @@
 import asyncio
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
+from punto.baccarat.table.order_kinds import OpenBetting
 from punto.baccarat.wagers.definition import Game
 from punto.configs.expectations import HOLD, Expectations, shipped
 from punto.controller import expectations
 from punto.controller.expectations import ExactExpectations
-from tests.service.table_in_this_process import eventually, settings, table
+from tests.service.table_in_this_process import HERE, STAKE, connected, ear, eventually, rows, settings, table
+from tests.service.table_on_a_machine import Broker, Listener, wait_until
+from tests.service.table_on_a_machine import Table as Service
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +85,56 @@ async def test_without_the_odds_a_wager_of_the_houses_own_has_none(tmp_path, mon
         running.cancel()
 
         assert told == []
+
+
+def counts(hands: int, sent: dict[str, Any]) -> bool:
+    """Whether meters on the topic are of so many hands."""
+    return bool(sent["lifetime"]["hands"] == hands)
+
+
+async def test_the_meters_are_published_after_each_hand(tmp_path):
+    with Broker(tmp_path) as mosquitto:
+        async with (
+            table(tmp_path / "table.db") as here,
+            ear(mosquitto.port) as listening,
+            connected(here, mosquitto.port),
+        ):
+            await here.begin_shoe()
+            await here.order(OpenBetting("mei"))
+            for hands in (1, 2):
+                await here.play(1, seats=[1])
+                last = await listening.last("meters", partial(counts, hands))
+                (player,) = last["lifetime"]["wagers"]
+                assert (player["drop"], last["gaming_day"]) == (hands * STAKE, last["lifetime"])
+                assert player["expected"] == round(hands * STAKE * 0.0123508, 2)
+
+
+def test_a_running_service_has_the_expectations_of_a_houses_own_wager_and_the_houses_gaming_day(tmp_path):
+    """Tie at 7 to 1: on the topic, and on the record for the reports."""
+    shipped_game = (HERE / "configs" / "games" / "progressive-2.toml").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(
+        shipped_game.replace('pays = "8 to 1"', 'pays = "7 to 1"'), encoding="utf-8"
+    )
+    day = '[progressive]\nid = "dragon"\nprocedure = "nexus"\nday_starts = "09:30"\nzone = "Asia/Macau"\n'
+    with Broker(tmp_path) as mosquitto:
+        service = Service(tmp_path, mosquitto, sections=day)
+        config = service.config.read_text(encoding="utf-8").replace('"dragon-bonus-1"', '"own.toml"')
+        service.config.write_text(config, encoding="utf-8")
+        with service, Listener(tmp_path, mosquitto.port) as listener:
+            wait_until(
+                lambda: expected_ties(listener.last("meters")) is not None, "the wager has been counted"
+            )
+            last = listener.last("meters")
+        assert last is not None
+        assert last["day_began"].endswith("T01:30:00.000000+00:00")
+
+        found = rows(service.record, "SELECT mean FROM expectations WHERE wager = 'tie' AND rule = ''")
+        assert found == [(pytest.approx(1 - 8 * 0.0951559, abs=1e-5),)]
+
+
+def expected_ties(sent: dict[str, Any] | None) -> float | None:
+    """How many ties the meters on the topic expect to have won for Tie."""
+    counts = [] if sent is None else sent["lifetime"]["counts"]
+    return next(
+        (each["expected"] for each in counts if (each["wager"], each["rule"]) == ("tie", "tie")), None
+    )

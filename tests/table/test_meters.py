@@ -8,7 +8,7 @@ import pytest
 
 from punto.baccarat.coup import Coup
 from punto.baccarat.table.events import ServiceStarted
-from punto.baccarat.table.meters import Meters, every, of_game, with_hand
+from punto.baccarat.table.meters import Meters, every, of_game, with_hands
 from punto.baccarat.wagers.definition import Game, HouseRule
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, game
 
@@ -125,7 +125,7 @@ def test_other_limits_and_another_title_are_the_same_rules():
 def test_a_game_that_comes_back_after_many_others_goes_on_where_it_was():
     kept: tuple[Meters, ...] = ()
     for number in (*range(30), 0):
-        kept = with_hand(kept, Meters(game=f"game-{number}", rules="", hands=1))
+        kept = with_hands(kept, Meters(game=f"game-{number}", rules="", hands=1))
 
     assert [each.hands for each in kept if each.game == "game-0"] == [2]
     assert len(kept) == 30

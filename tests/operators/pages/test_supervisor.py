@@ -7,6 +7,7 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from punto.baccarat.table.events import LidMoved
+from punto.baccarat.table.meters import every
 from punto.baccarat.table.order_kinds import CallSupervisor, CloseTable
 from punto.baccarat.table.state import Phase
 from punto.consoles.reports import MOST_LISTED
@@ -19,6 +20,7 @@ from tests.operators.pages.parts import (
     headline,
     house,
 )
+from tests.service.table_in_this_process import edited
 from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -423,6 +425,37 @@ async def test_the_report_of_the_shift_has_the_money_by_wager_and_who_did_what(p
     await expect(report.get_by_role("table", name="Sign-ons and refusals")).to_contain_text("omar")
     await page.get_by_role("button", name="24 hours").click()
     await expect(page.get_by_role("button", name="24 hours")).to_have_attribute("aria-pressed", "true")
+
+
+async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectation_and_fits_the_page(
+    page, here
+):
+    await here.load()
+    for _ in range(2):
+        await here.wager(*WAGERS)
+        await here.draw(PLAYER_NATURAL)
+    await here.table.engine.written()
+    with edited(here.record) as record:
+        record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00' WHERE round = 1")
+    await at_work(page, here, "omar")
+    await page.keyboard.press("F8")
+    report = page.locator("#shift-report")
+    title = here.table.state.settings.game.title
+
+    counts = report.get_by_role("table", name=f"{title}: 1 hands, 2 in all")
+    await expect(counts.locator("tbody tr")).to_have_count(len(every(here.table.state.settings.game)))
+    found = await counts.locator("tbody tr").evaluate_all(
+        "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert ["Hand", "Tie", "0", "0.10", "-0.32", "0", "0.19", "-0.46"] in found
+    assert ["Player", "player wins", "1", "0.45", "1.11", "2", "0.89", "1.58"] in found
+    holds = report.get_by_role("table", name=f"{title}: drop and hold")
+    await expect(holds.get_by_role("row", name="Player")).to_have_text(
+        "Player$25.00-$25.00+$0.31-1.06$50.00-$50.00+$0.62-1.51"
+    )
+    assert await report.locator("table").evaluate_all(
+        "all => all.every(each => each.scrollWidth <= each.parentElement.clientWidth)"
+    )
 
 
 async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_settlement_that_it_was(

@@ -1,0 +1,147 @@
+"""The meters of the gaming day beside those of the table's life, over nights, corrections and restarts."""
+
+import asyncio
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Self
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from punto.baccarat.cards import Card
+from punto.baccarat.table.events import SetWager
+from punto.baccarat.table.meters import Meters, of_game
+from punto.baccarat.table.order_kinds import ChangeShoe, CorrectRound, KeyCard, OpenBetting, SignOn, VoidRound
+from punto.controller import day_meters, engine, supervisor
+from punto.controller.gaming_days import Calendar
+from punto.controller.messages import topics
+from tests.service.table_in_this_process import Table, eventually, settings, table
+from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, cards
+
+OWN = settings("dragon-bonus-1", cards="keyed")
+NIGHT = datetime(2026, 11, 21, 6, tzinfo=UTC)
+"""When the gaming day of the tests ends."""
+
+
+class Clock(datetime):
+    """A clock that stands until it is set."""
+
+    at = NIGHT - timedelta(hours=1)
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls.fromtimestamp(cls.at.timestamp(), tz)
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch):
+    monkeypatch.setattr(Clock, "at", NIGHT - timedelta(hours=1))
+    monkeypatch.setattr(day_meters, "datetime", Clock)
+    monkeypatch.setattr(engine, "datetime", Clock)
+
+
+async def opened(here: Table) -> None:
+    for order in (SignOn("mei"), ChangeShoe("mei"), OpenBetting("mei")):
+        await here.order(order)
+
+
+async def deal(here: Table, *hands: str) -> None:
+    for hand in hands:
+        for card in hand.split():
+            await here.order(KeyCard("mei", Card(card)))
+
+
+def day(here: Table) -> Meters:
+    return here.engine.day.of(here.state.settings.game)
+
+
+def results(meters: Meters) -> dict[str, int]:
+    return {each.rule: each.hits for each in meters.hits if each.wager is None}
+
+
+async def test_at_night_another_day_begins_and_the_tables_life_goes_on(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await opened(here)
+        await deal(here, PLAYER_NATURAL, TIE)
+        assert (day(here).hands, here.engine.day.began) == (2, NIGHT - timedelta(days=1))
+
+        Clock.at = NIGHT
+        await deal(here, TIE)
+
+        assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
+        assert here.engine.day.began == NIGHT
+        assert of_game(here.state.meters, OWN.game).hands == 3
+
+
+async def test_a_day_without_a_hand_begins_too(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await opened(here)
+        await deal(here, PLAYER_NATURAL)
+
+        assert not here.engine.day.turn(NIGHT - timedelta(seconds=1))
+        assert here.engine.day.turn(NIGHT)
+        assert day(here).hands == 0
+
+
+async def test_the_meters_are_published_when_a_day_begins(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "datetime", Clock)
+    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0.01)
+    async with table(tmp_path / "table.db", OWN) as here:
+        here.outbox.due.clear()
+        beating = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+        await eventually(lambda: topics.STATE in here.outbox.due, "it beats")
+        assert topics.METERS not in here.outbox.due
+        Clock.at = NIGHT
+        await eventually(lambda: topics.METERS in here.outbox.due, "the meters are due")
+        beating.cancel()
+
+
+async def test_a_restart_goes_on_with_the_day(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await opened(here)
+        await deal(here, PLAYER_NATURAL)
+        Clock.at = NIGHT
+        await deal(here, TIE, LONG)
+        before = day(here)
+    async with table(tmp_path / "table.db", OWN) as here:
+        assert day(here) == before
+        assert before.hands == 2
+        await opened(here)
+        await deal(here, TIE)
+        assert results(day(here)) == {"tie": 2, "player": 1}
+
+
+async def test_a_hand_of_yesterday_that_is_settled_again_is_not_of_today(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await opened(here)
+        await here.order(SetWager("w", 1, "player", 1000, 1))
+        await deal(here, PLAYER_NATURAL)
+        Clock.at = NIGHT
+        await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
+        assert results(of_game(here.state.meters, OWN.game)) == {"banker": 1, "natural": 1}
+        await here.order(SetWager("w", 1, "player", 1000, here.state.round))
+        await deal(here, TIE)
+
+        assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
+        assert [(each.staked, each.returned) for each in day(here).drop] == [(1000, 1000)]
+    async with table(tmp_path / "table.db", OWN) as here:
+        assert (day(here).hands, results(day(here))) == (1, {"tie": 1})
+
+
+async def test_a_hand_of_today_that_is_settled_again_or_taken_back_counts_as_it_is_now(tmp_path):
+    async with table(tmp_path / "table.db", OWN) as here:
+        await opened(here)
+        await deal(here, PLAYER_NATURAL)
+        await here.order(CorrectRound("mei", 1, cards("KS 5H"), cards("9S KD"), "misread"))
+        assert results(day(here)) == {"banker": 1, "natural": 1}
+        await deal(here, TIE)
+        await here.order(VoidRound("mei", here.state.round - 1, "misdeal"))
+
+        assert (day(here).hands, results(day(here))) == (1, {"banker": 1, "natural": 1})
+
+
+async def test_the_day_is_the_houses(tmp_path):
+    calendar = Calendar(time(9, 30), ZoneInfo("Asia/Macau"))
+    async with table(tmp_path / "table.db", OWN) as here:
+        of = day_meters.DayMeters(here.state, calendar, here.journal.connection, Clock.now(UTC))
+
+        assert of.began == datetime(2026, 11, 21, 1, 30, tzinfo=UTC)
