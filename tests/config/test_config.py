@@ -138,6 +138,18 @@ def test_a_house_says_which_orders_a_second_person_must_approve(config_file):
     assert load_config(config_file).settings().approval == ("void_round", "correct_round")
 
 
+@pytest.mark.parametrize("key", ["id", "name"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "t" * 201, "t" * 40_000, "t\\u001b[2J", "t\\r\\nu"], ids=["empty", "blank", "long", "longer", "escape", "lines"]
+)  # fmt: skip
+def test_a_table_is_called_what_people_can_read_as_a_line(config_file, key, text):
+    written = {"id": 'id = "table-1"', "name": 'name = "Baccarat 1"'}[key]
+    (problem,) = problems(changed(config_file, written, f'{key} = "{text}"'))
+
+    assert f"table.{key}: must be one line of 1 to 200 printable characters, not " in problem
+    assert len(problem) < 200
+
+
 def test_relative_paths_are_relative_to_the_file(config_file, monkeypatch):
     changed(config_file, "/dev/serial/by-id/usb-ishoe", "shoe")
     changed(config_file, "/run/punto/table-1.sock", "run/table-1.sock")
