@@ -259,7 +259,7 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
         ConfigError: the accounts cannot be opened.
     """
     # A table without accounts does not load the password library.
-    from punto.controller.accounts.accounts import Accounts  # noqa: PLC0415
+    from punto.controller.accounts.accounts import SHORT_CARD, Accounts  # noqa: PLC0415
     from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
     try:
@@ -271,6 +271,8 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
             "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
             account=name,
         )
+    for name in accounts.short_cards():
+        _log.warning(f"account {SHORT_CARD}", account=name)
     return Gate(accounts, engine, of, 0 if console is None else console.idle_minutes)
 
 

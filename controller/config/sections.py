@@ -258,7 +258,7 @@ class ProgressiveConfig(Section):
     confirms every award.
     """
     second_factor: bool = True
-    """Also ask for the password of the person who swiped an Executive card."""
+    """Whoever swipes an Executive card must also give their password at a console, for an award of any amount."""
     day_starts: str = "06:00"
     """When the gaming day begins, by the clock of `zone`: `HH:MM`."""
     zone: str = "UTC"
