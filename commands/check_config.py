@@ -230,11 +230,7 @@ def _remedy(name: str) -> str:
 
 def _warnings(config: ServiceConfig) -> Iterator[str]:
     """Valid settings that are likely to cause problems."""
-    if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
-        yield (
-            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: the port may belong to another device "
-            "after the next restart"
-        )
+    yield from _device_warnings(config)
     yield from _folder_warnings(config)
     yield from _accounts_warnings(config.accounts)
     if config.console is not None:
@@ -250,10 +246,25 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()
-    for section in ("shoe", "keypad", "coin_spot", "card_reader"):
-        device = getattr(config, section)
-        if device is not None and device.key_file is not None:
-            yield from secret_warnings(device.key_file, f"{section}.key_file")
+
+
+def _device_warnings(config: ServiceConfig) -> Iterator[str]:
+    """Devices that another one could pass as, or whose port or key can be missing."""
+    if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
+        yield (
+            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
+            "after the next restart"
+        )
+    for section, device in config.devices():
+        if device.key_file is not None:
+            yield from secret_warnings(
+                device.key_file, f"{section}.key_file", ": make it with `punto device-key`"
+            )
+        elif device.link_version == 1:
+            yield (
+                f"warning: {section}: link_version = 1, so another device could pass as it unnoticed: write key_file if it can "
+                "have a key (docs/how-to/add-a-device.md)"
+            )
 
 
 def _folder_warnings(config: ServiceConfig) -> Iterator[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from punto.controller.accounts.accounts import Accounts
+from punto.controller.accounts.accounts import SHORT_CARD, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import Role
 from punto.controller.config.file import load_config
@@ -133,6 +133,8 @@ def _list(accounts: Accounts) -> None:
                 _warn(
                     f"{each.name!r} ({each.number}) looks like {other.name!r} ({other.number}): disable one of them"
                 )
+    for name in accounts.short_cards():
+        _warn(f"{name!r} {SHORT_CARD}")
     for name in accounts.not_as_logged():
         _warn(
             f"{name!r} does not match the log and cannot sign on: find out who changed the file, then restore the account"

@@ -12,12 +12,11 @@ from punto.baccarat.coup import Side
 from punto.baccarat.wagers.completeness import Fault, faults
 from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Rule, Wager
 from punto.baccarat.wagers.pay import Pay
-from punto.configs.problems import ConfigError, Problem, cut, nearest
+from punto.configs.problems import ConfigError, Problem, cut, nearest, not_one_line
 from punto.configs.toml_file import Path_, TomlFile, read, typed
 
 SUFFIX: Final = ".toml"
 _NAME: Final = re.compile("[a-z0-9][a-z0-9_]{0,39}")
-_LONGEST: Final = 200
 _SUCH_AS: Final = {"pays": '"30 to 1"', "contribution": '"26%"'}
 _OF_THE_LETTER: Final = (
     *("mini-baccarat", "dragon-bonus-1", "dragon-bonus-2", "dragon-bonus-3"),
@@ -104,8 +103,7 @@ def game_of(file: TomlFile) -> Game:
 
 def _problems(file: TomlFile, game: Game) -> Iterator[Problem]:
     for place, text in _texts(game):
-        if not (text.strip() and len(text) <= _LONGEST and text.isprintable()):
-            message = f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}"
+        if (message := not_one_line(text)) is not None:
             yield file.problem(place, message)
     yield from _wrong_of_hidden_cards(file, game)
     titles = [wager.title for wager in game.wagers]

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Final
+
+_LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,13 @@ class ConfigError(ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+def not_one_line(text: str) -> str | None:
+    """Why people cannot read a text as a line on displays, in tables and in records; None if they can."""
+    if text.strip() and len(text) <= _LONGEST and text.isprintable():
+        return None
+    return f"must be one line of 1 to {_LONGEST} printable characters, not {cut(text)!r}"
 
 
 def cut(text: str, most: int = 60) -> str:

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_typ
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError, ValidationInfo
 
 from punto.configs.faults import as_written, must_be
-from punto.configs.problems import ConfigError, Problem, nearest
+from punto.configs.problems import ConfigError, Problem, nearest, not_one_line
 
 T = TypeVar("T")
 Path_ = tuple[str | int, ...]
@@ -193,6 +193,16 @@ def in_folder(path: Path, info: ValidationInfo) -> Path:
 
 
 FromFolder = Annotated[Path, AfterValidator(in_folder)]
+
+
+def _one_line(text: str) -> str:
+    if (message := not_one_line(text)) is not None:
+        raise ValueError(message)
+    return text
+
+
+OneLine = Annotated[str, AfterValidator(_one_line)]
+"""A text that people read as a line."""
 
 
 def _host(host: str) -> str:

@@ -6,7 +6,7 @@ that is not on the record. Awaiting `submit` is the backpressure.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
@@ -87,6 +87,14 @@ class Raised(NamedTuple):
 NOT_KNOWN: Final = Raised(None, None)
 
 
+@dataclass(frozen=True, slots=True)
+class HouseRules:
+    """What the house decides beside the table's settings: its gaming days, and what the law does not allow of a game."""
+
+    calendar: Calendar = field(default_factory=Calendar.of)
+    outlawed: Callable[[Game], str] = lambda _: ""
+
+
 class Engine:
     """The table, and the path of its inputs."""
 
@@ -127,26 +135,24 @@ class Engine:
         version: str,
         *,
         restricted: bool = False,
-        outlawed: Callable[[Game], str] = lambda _: "",
-        calendar: Calendar | None = None,
+        house: HouseRules | None = None,
     ) -> "Engine":
         """Recover the table from the record, and write this start to it.
 
-        `calendar` has the house's gaming days; without it, they begin at 06:00 UTC.
-
         If `restricted`, cards that the public has not seen and the record's head are published; the broker must
-        not give them to the public. `outlawed` is what the law does not allow of a game.
+        not give them to the public.
 
         Raises:
             RecordError: the record cannot be trusted or written.
             RefusedError: these settings are not allowed in the table's present state.
         """
+        house = house or HouseRules()
         found = recover(journal.connection)
         table = found.table or Table.new(settings)
-        started = ServiceStarted(version, settings, outlawed(table.state.settings.game))
+        started = ServiceStarted(version, settings, house.outlawed(table.state.settings.game))
         Table(table.state).handle(started)  # before the record is written: a refused start must not be on it
         raised = {each.number: Raised(*journal.raised(each.code, each.text)) for each in table.state.alarms}
-        day = DayMeters(table.state, calendar or Calendar.of(), journal.connection, datetime.now(UTC))
+        day = DayMeters(table.state, house.calendar, journal.connection, datetime.now(UTC))
         journal.start(found.snapshot)
         engine = cls(table, journal, outbox, topic, day, restricted=restricted)
         engine.raised, engine.answers = raised, found.answers

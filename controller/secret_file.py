@@ -47,12 +47,12 @@ def read_secret(path: Path, what: str) -> str:
     return lines[0]
 
 
-def secret_warnings(path: Path, key: str) -> Iterator[str]:
+def secret_warnings(path: Path, key: str, remedy: str = "") -> Iterator[str]:
     """Likely problems with a secret's file. A credential is not checked: it exists only while its unit runs."""
     if _is_credential(path):
         return
     if not path.is_file():
-        yield f"warning: {key} {path} does not exist"
+        yield f"warning: {key} {path} does not exist{remedy}"
     elif path.stat().st_mode & 0o007:
         yield f"warning: {key} {path} is open to every user of this machine: chmod o= {path}"
 

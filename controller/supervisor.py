@@ -26,8 +26,9 @@ from punto.controller.devices.device import DeviceDoor
 from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.devices.shoe_door import ShoeDoor
 from punto.controller.edge.live import LiveEdge
-from punto.controller.engine import Engine
+from punto.controller.engine import Engine, HouseRules
 from punto.controller.expectations import ExactExpectations
+from punto.controller.gaming_days import Calendar
 from punto.controller.journal.background import BackgroundReplay
 from punto.controller.journal.journal import Journal
 from punto.controller.messages import topics
@@ -91,6 +92,7 @@ async def serve(
     try:
         topic = topics.Topics(config.mqtt.base if config.mqtt else "", config.table.id)
         restricted = config.mqtt is not None and config.mqtt.restricted
+        calendar = Calendar.of() if config.progressive is None else config.progressive.calendar
         engine = await Engine.start(
             journal,
             outbox,
@@ -98,8 +100,7 @@ async def serve(
             config.settings(),
             own_version(),
             restricted=restricted,
-            outlawed=config.outlawed,
-            calendar=None if config.progressive is None else config.progressive.calendar,
+            house=HouseRules(calendar, config.outlawed),
         )
         service = _Service(config, engine, journal, outbox, devices)
         service.connect(topic, doors_of)
@@ -274,7 +275,7 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
         ConfigError: the accounts cannot be opened.
     """
     # A table without accounts does not load the password library.
-    from punto.controller.accounts.accounts import Accounts  # noqa: PLC0415
+    from punto.controller.accounts.accounts import SHORT_CARD, Accounts  # noqa: PLC0415
     from punto.controller.accounts.gate import Gate  # noqa: PLC0415
 
     try:
@@ -286,6 +287,8 @@ def gate_of(of: AccountsConfig, console: ConsoleConfig | None, engine: Engine) -
             "account does not match the audit log and cannot sign on: see `punto operators log`, then restore the account",
             account=name,
         )
+    for name in accounts.short_cards():
+        _log.warning(f"account {SHORT_CARD}", account=name)
     return Gate(accounts, engine, of, 0 if console is None else console.idle_minutes)
 
 

@@ -73,12 +73,17 @@ class Number(Field):
 
 @dataclass(frozen=True, slots=True)
 class Text(Field):
-    """Text of `shortest` to `longest` bytes in UTF-8, up to the end of the payload."""
+    """Printable text of `shortest` to `longest` bytes in UTF-8, up to the end of the payload.
+
+    A device's texts reach the record, displays and logs, and a control character there could pass as something else.
+    """
 
     shortest: int
     longest: int
 
     def check(self, name: str, value: str) -> None:
+        if not value.isprintable():
+            raise ValueError(f"{name} {value!r} must be printable text")
         within(f"the length of {name} in UTF-8", len(value.encode()), self.shortest, self.longest)
 
     def pack(self, value: str) -> bytes:
@@ -183,7 +188,11 @@ def within(name: str, value: int, low: int, high: int) -> None:
 
 
 def shortened(text: str, longest: int) -> str:
-    """The text in at most `longest` bytes of UTF-8; a longer text is cut at a word and ends with an ellipsis."""
+    """The text as a device can show it, with spaces for what is not printable, in at most `longest` bytes of UTF-8.
+
+    A longer text is cut at a word and ends with an ellipsis.
+    """
+    text = "".join(each if each.isprintable() else " " for each in text)
     if len(text.encode()) <= longest:
         return text
     room = longest - len("…".encode())

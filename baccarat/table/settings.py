@@ -19,6 +19,10 @@ ApprovedOrder = Literal[
 """An order for which a house may require a second person's approval."""
 
 
+DeviceSection = Literal["shoe", "keypad", "coin_spot", "card_reader"]
+"""A device of a table, by its section in the configuration."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """One table's settings, without times and devices.
@@ -26,6 +30,7 @@ class Settings:
     - `table`, `name`: its id in topics, its name on displays; `currency` an ISO 4217 code of two-decimal
       money.
     - `cards`: read by the shoe, or keyed by the dealer; `shoe_serial` the only shoe accepted, None for any.
+    - `unproven`: the devices that the house allows without a proof of which ones they are (`link_version = 1`).
     - `minimum_confidence`: an operator must key a card that was read with less.
     - `betting_closes`: by the first card or by an order; `next_coup`: opens by itself after a result or by an
       order.
@@ -53,6 +58,7 @@ class Settings:
     keypad_serial: str | None = None
     coin_spot_serial: str | None = None
     card_reader_serial: str | None = None
+    unproven: tuple[DeviceSection, ...] = ()
     minimum_confidence: int = 90
     betting_closes: Literal["first_card", "order"] = "first_card"
     next_coup: Literal["automatic", "order"] = "automatic"

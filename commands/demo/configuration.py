@@ -60,7 +60,6 @@ wager = {wager}
 reserve = "2%"
 base_wagers = "recorded"
 procedure = "{procedure}"
-second_factor = false
 
 [coin_spot]
 port = {coin_spot}

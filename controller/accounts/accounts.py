@@ -22,6 +22,14 @@ from punto.drivers.card_reader.number import SHORTEST_ENROLLED, card_number
 
 _KNOWN_BROWSERS: Final = 20
 """The number of browsers that are remembered for each account. A new one replaces the one with the oldest sign-on."""
+_CARD: Final = "card"
+_LONG_CARD: Final = f"{_CARD} of {SHORTEST_ENROLLED} digits or more"
+"""What the log says of a new card. Only its hash is kept, so nothing else shows that a card is as long as it must be today."""
+SHORT_CARD: Final = (
+    f"has a card from an earlier version, which may have fewer than {SHORTEST_ENROLLED} digits and be guessed: give the card, or "
+    "a new one, with `punto operators card`"
+)
+"""The warning for each of `Accounts.short_cards`, after the account's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +109,11 @@ class Accounts:
         gone = {each.name for each in self.log()} - found.keys()
         return sorted(gone | {name for name, altered in found.items() if altered})
 
+    def short_cards(self) -> list[str]:
+        """The names of accounts whose card may be shorter than a new one must be: it was given by an earlier version."""
+        given = {each.number: each.what for each in self.log() if each.what.startswith(_CARD)}
+        return [each.name for each in self.all() if each.has_card and given.get(each.number) != _LONG_CARD]
+
     def known_at(self, browser: str) -> frozenset[int]:
         """The numbers of the accounts that have signed on in the browser with this token before."""
         found = self._do("SELECT number FROM browsers WHERE hash = ?", hash_of_token(browser))
@@ -179,7 +192,7 @@ class Accounts:
         hash_ = hash_of_card(given, self._card_secret)
         for other in self._read("WHERE card = ? AND folded != ?", hash_, folded(name)):
             raise AccountsError(f"this card is {other.name!r}'s: remove it there first")
-        self._change(name, "card", card=hash_)
+        self._change(name, _LONG_CARD, card=hash_)
 
     def remove_card(self, name: str) -> None:
         """Remove an account's card, which then has no owner; raises AccountsError if it has no card."""

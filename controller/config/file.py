@@ -5,11 +5,11 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from punto.baccarat.table.settings import Settings
+from punto.baccarat.table.settings import DeviceSection, Settings
 from punto.baccarat.wagers.definition import Game
 from punto.configs.game_files import load_game
 from punto.configs.problems import ConfigError, Problem, cut
@@ -71,6 +71,13 @@ class ConfigFile(Section):
     coin_spot: CoinSpotConfig | None = None
     card_reader: CardReaderConfig | None = None
 
+    def devices(self) -> Iterator[tuple[DeviceSection, SerialConfig | SerialOrInputConfig]]:
+        """The devices that introduce themselves, each with its section."""
+        for section in get_args(DeviceSection):
+            device = getattr(self, section)
+            if device is not None:
+                yield section, device
+
 
 class ServiceConfig(ConfigFile):
     """A valid configuration. `game` has the house's limits and rules, `law` the limits of its jurisdiction.
@@ -93,6 +100,7 @@ class ServiceConfig(ConfigFile):
             keypad_serial=None if self.keypad is None else self.keypad.serial,
             coin_spot_serial=None if self.coin_spot is None else self.coin_spot.serial,
             card_reader_serial=None if self.card_reader is None else self.card_reader.serial,
+            unproven=tuple(section for section, device in self.devices() if device.link_version == 1),
             progressive=None
             if self.progressive is None
             else self.progressive.settings(self.table.id, self.game),
@@ -196,9 +204,7 @@ def _section_problems(file: TomlFile, written: ConfigFile, game: Game) -> Iterat
 
 def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
     """Devices that need a key or the house's word that they need none."""
-    for section, device in written:
-        if not isinstance(device, SerialConfig | SerialOrInputConfig):
-            continue
+    for section, device in written.devices():
         if device.key_file is not None and (device.link_version == 1 or device.port is None):
             message = "is for version 2 of the link at a serial port: remove key_file, or use a port without link_version = 1"
             yield file.problem((section, "key_file"), message)
@@ -217,9 +223,7 @@ def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
 
 def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
     users: dict[str, str] = {}
-    for section, device in written:
-        if not isinstance(device, SerialConfig | SerialOrInputConfig):
-            continue
+    for section, device in written.devices():
         path = device.port or getattr(device, "input", None)
         if path in users:
             yield file.problem(

@@ -15,7 +15,7 @@ from punto.baccarat.table.settings import ApprovedOrder
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import cut
-from punto.configs.toml_file import FromFolder, Host, Unit
+from punto.configs.toml_file import FromFolder, Host, OneLine, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
@@ -30,10 +30,10 @@ _NOT_IN_HUNDREDTHS = re.compile(
 class TableConfig(Section):
     """`[table]`: how the house plays at this table."""
 
-    id: str
+    id: OneLine
     """The table's name in topics and on the record: small letters, digits, `-` and `_`."""
-    name: str
-    """The table's name on displays."""
+    name: OneLine
+    """The table's name on displays: one line of at most 200 characters."""
     game: str
     """The name of a game that ships with Punto (`punto games` lists them), or the path of a game file."""
     seats: int = 7
@@ -262,7 +262,7 @@ class ProgressiveConfig(Section):
     award.
     """
     second_factor: bool = True
-    """Whether a person who swipes an Executive card must also enter their password."""
+    """Whether a person who swipes an Executive card must also enter their password at a console, for an award of any amount."""
     day_starts: str = "06:00"
     """The time at which the gaming day begins, in the time zone `zone`: `HH:MM`."""
     zone: str = "UTC"

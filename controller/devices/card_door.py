@@ -1,8 +1,8 @@
 """The card reader's door: a swipe completes the confirmed award in the name of the card's owner.
 
 A card without an owner, and a card whose owner may not complete awards, are refused and the refusal is recorded. A card's
-number is never written. If the house requires a second factor, an award that needs an Executive card also needs the
-owner's password, given at a console within 30 s of the swipe.
+number is never written. Unless the house waives the second factor, an executive's card also needs its owner's password,
+given at a console within 30 s of the swipe.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from punto.baccarat.progressive.events import CardLevel, Won
 from punto.baccarat.progressive.nexus import SwipeCard
 from punto.baccarat.progressive.procedure import CONFIRMED
 from punto.baccarat.table.events import CARD_GUESSING, AccessRefused
-from punto.baccarat.table.possible import refusal
 from punto.controller.accounts.accounts import Account, Accounts
 from punto.controller.accounts.refusals import AccountsError
 from punto.controller.accounts.roles import card_level, orders_of
@@ -126,10 +125,8 @@ class CardDoor(DeviceDoor[CardReaderDriver]):
             return await self._missed(who, code, _UNKNOWN)
         level = card_level(owner.roles)
         if self._second_factor and level == "executive":
-            by_supervisor = refusal(self._engine.state, SwipeCard(owner.name, "supervisor"))
-            if by_supervisor is not None and by_supervisor.code == "executive_needed":
-                self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
-                return _PASSWORD
+            self._pending = Pending(owner, self._clock() + PASSWORD_SECONDS, self._award())
+            return _PASSWORD
         return await self._complete(owner, level)
 
     async def _missed(self, who: str | None, code: str, answer: CardAnswer) -> CardAnswer:

@@ -123,7 +123,7 @@ def test_the_examples_are_a_conversation_that_the_hosts_end_has():
         (r"what was read, 0 to (\d+) bytes", frames.TRACK_BYTES),
         (r"(\d+) to \d+ characters, each a digit or `=`", number.SHORTEST),
         (r"\d+ to (\d+) characters, each a digit or `=`", number.LONGEST),
-        (r"0 to (\d+) bytes of UTF-8", frames.TEXT_BYTES),
+        (r"0 to (\d+) bytes of printable UTF-8", frames.TEXT_BYTES),
         (r"A text of more than (\d+) bytes", frames.TEXT_BYTES),
         (r"STATUS goes out every (\d+) ms", frames.STATUS_SECONDS * 1000),
         (r"(\d+) ms without a STATUS", SILENCE_SECONDS * 1000),

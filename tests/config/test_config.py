@@ -37,7 +37,7 @@ step = 100
 [shoe]
 port = "/dev/serial/by-id/usb-ishoe"
 serial = "IS-004711"
-link_version = 1
+key_file = "shoe.key"
 [record]
 path = "var/table-1.db"
 [mqtt]
@@ -63,6 +63,7 @@ def without_warning(path: Path) -> None:
     (path.parent / "var").mkdir(exist_ok=True)
     (path.parent / "secret").write_text("secret\n", encoding="utf-8")
     (path.parent / "secret").chmod(0o640)
+    (path.parent / "shoe.key").touch(0o600)
 
 
 def changed(path: Path, good: str, bad: str) -> Path:
@@ -137,6 +138,18 @@ def test_a_house_says_which_orders_a_second_person_must_approve(config_file):
     assert load_config(config_file).settings().approval == ("void_round", "correct_round")
 
 
+@pytest.mark.parametrize("key", ["id", "name"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "t" * 201, "t" * 40_000, "t\\u001b[2J", "t\\r\\nu"], ids=["empty", "blank", "long", "longer", "escape", "lines"]
+)  # fmt: skip
+def test_a_table_is_called_what_people_can_read_as_a_line(config_file, key, text):
+    written = {"id": 'id = "table-1"', "name": 'name = "Baccarat 1"'}[key]
+    (problem,) = problems(changed(config_file, written, f'{key} = "{text}"'))
+
+    assert f"table.{key}: must be one line of 1 to 200 printable characters, not " in problem
+    assert len(problem) < 200
+
+
 def test_relative_paths_are_relative_to_the_file(config_file, monkeypatch):
     changed(config_file, "/dev/serial/by-id/usb-ishoe", "shoe")
     changed(config_file, "/run/punto/table-1.sock", "run/table-1.sock")
@@ -170,7 +183,8 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
     settings = {
         field.name: (hints[field.name], field.default)
         for field in fields(Settings)
-        if field.name not in {"table", "game", "progressive"} and not field.name.endswith("_serial")
+        if field.name not in {"table", "game", "progressive", "unproven"}
+        and not field.name.endswith("_serial")
     }
     keys = {
         name: (key.annotation, MISSING if key.is_required() else key.default)
@@ -407,7 +421,7 @@ def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
     (problem,) = problems(config_file)
     assert problem.startswith('13: shoe: is not used with cards = "keyed" in [table]')
 
-    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nlink_version = 1\n'
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nkey_file = "shoe.key"\n'
     config = load_config(changed(config_file, shoe, ""))
     assert config.shoe is None
     assert config.settings().cards == "keyed"
@@ -415,7 +429,7 @@ def test_cards_that_are_keyed_need_no_shoe_and_may_have_none(config_file):
 
 
 def test_cards_that_are_read_need_a_shoe(config_file):
-    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nlink_version = 1\n'
+    shoe = '[shoe]\nport = "/dev/serial/by-id/usb-ishoe"\nserial = "IS-004711"\nkey_file = "shoe.key"\n'
     (problem,) = problems(changed(config_file, shoe, ""))
 
     assert problem.endswith('shoe: is missing: write the shoe\'s port, or cards = "keyed" in [table]')

@@ -69,6 +69,15 @@ def test_a_frame_without_fields_has_neither_number_nor_payload(sequence, payload
         ),
         (lambda: replace(HELLO, components=(replace(READER, digest="AB" * 32),)), "64 lower-case hex digits"),
         (lambda: replace(HELLO, components=(replace(READER, digest="ab" * 31),)), "64 lower-case hex digits"),
+        (
+            lambda: replace(HELLO, components=(replace(READER, name="boot\r\n"),)),
+            r"a component's name 'boot\r\n' must be printable text",
+        ),
+        (
+            lambda: replace(HELLO, components=(replace(READER, version="1\0"),)),
+            r"a component's version '1\x00' must be printable text",
+        ),
+        (lambda: frames.FaultRecord(1, 1, "jam\x1b[2J"), r"text 'jam\x1b[2J' must be printable text"),
         (lambda: replace(BEAT, log=1 << 32), "log is 4294967296"),
         (lambda: replace(BEAT, log=0), "log is 0"),
         (lambda: replace(BEAT, decks=256), "decks is 256"),

@@ -1,5 +1,6 @@
 """`[keypad]` and `[configuration_keypad]`: what they set, and what is told of a mistake in them."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,9 @@ def test_the_configuration_keypad_has_a_watch(tmp_path):
 def test_a_keypad_does_not_make_another_table(tmp_path):
     before = load(tmp_path, "")
 
-    assert load(tmp_path, '[keypad]\nport = "keypad"\nlink_version = 1\n').settings() == before.settings()
+    assert (
+        load(tmp_path, '[keypad]\nport = "keypad"\nkey_file = "keypad.key"\n').settings() == before.settings()
+    )
 
 
 @pytest.mark.parametrize(
@@ -145,8 +148,11 @@ def test_what_an_aquarius_keypad_cannot_be_is_told(tmp_path, sections, told):
         load(tmp_path, sections)
 
 
-def test_the_configuration_of_a_whole_table_has_its_devices():
-    config = load_config(Path(__file__).parents[2] / "configs" / "progressive-table.toml")
+def test_the_configuration_of_a_whole_table_has_its_devices(tmp_path):
+    shutil.copy(Path(__file__).parents[2] / "configs" / "progressive-table.toml", tmp_path)
+    for name in ("shoe", "keypad", "coin-spot"):
+        (tmp_path / f"{name}.key").write_text("0" * 64, encoding="ascii")
+    config = load_config(tmp_path / "progressive-table.toml")
     devices = devices_of(config)
 
     assert isinstance(devices.keypad, SerialKeypad)

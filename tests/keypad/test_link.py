@@ -310,6 +310,10 @@ def test_whatever_is_repeated_or_late_no_number_is_given_twice_or_backwards(fram
         ("x" * TEXT_BYTES, "x" * TEXT_BYTES),
         ("play is stopped: " + "and so on " * 30, None),
         ("é" * TEXT_BYTES, "é" * 98 + "…"),
+        (
+            "play is held: for\xa0a\nwhile\x1b",
+            "play is held: for a while ",
+        ),  # whatever a person gave as a reason
     ],
 )
 def test_a_text_that_is_too_long_ends_in_an_ellipsis(text, cut):

@@ -67,7 +67,7 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
     [
         (r"1 to (\d+) printable ASCII", SERIAL_BYTES),
         (r"1 to (\d+) of A-Z", LONGEST_KEY),
-        (r"0 to (\d+) bytes of UTF-8", frames.TEXT_BYTES),
+        (r"0 to (\d+) bytes of printable UTF-8", frames.TEXT_BYTES),
         (r"A text of more than (\d+) bytes", frames.TEXT_BYTES),
         (r"STATUS goes out every (\d+) ms", frames.STATUS_SECONDS * 1000),
         (r"(\d+) ms without a STATUS", SILENCE_SECONDS * 1000),

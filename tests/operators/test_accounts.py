@@ -256,6 +256,37 @@ def test_a_card_belongs_to_the_account_that_it_was_given_to(accounts):
     assert [each.has_card for each in accounts.all()] == [True, True]
 
 
+@pytest.mark.parametrize("number", ["6" * 9, "6" * 9 + "=2912", ";" + "6" * 6 + "?"])
+def test_a_persons_card_has_at_least_ten_digits(accounts, number):
+    accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
+
+    with pytest.raises(AccountsError, match="a person's card needs at least 10 digits"):
+        accounts.enroll("Mei", number)
+
+    accounts.enroll("Mei", "6" * 10)
+    assert accounts.find("Mei").has_card
+
+
+def test_a_card_that_an_earlier_version_gave_is_warned_of_until_it_is_given_again(accounts, tmp_path, capsys):
+    for name in ("Ann", "Mei"):
+        accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
+    accounts.enroll("Ann", ANOTHER)
+    accounts._change("Mei", "card", card=b"the hash of six digits")  # as that version did
+    command = ["operators", "--accounts", str(tmp_path / "operators.db"), "list"]
+    warned = "punto operators: 'Mei' has a card from an earlier version, which may have fewer than 10 digits"
+
+    accounts.set_disabled("Mei", disabled=False)
+    assert main(command) == 0
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith(warned)
+
+    accounts.remove_card("Mei")
+    assert accounts.short_cards() == []
+    accounts.enroll("Mei", CARD)
+    assert main(command) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_card_is_typed_with_its_sentinels_or_without(accounts):
     accounts.add("Mei", [Role.SUPERVISOR], PASSWORD, NOW)
     accounts.enroll("Mei", f";{CARD}?")
@@ -406,7 +437,7 @@ def test_every_change_of_an_account_is_in_the_log_with_who_made_it_and_when(acco
         ("password", 1, "Mei", "technician", 0, 0, 3),
         ("disable", 1, "Mei", "technician", 1, 0, 4),
         ("enable", 1, "Mei", "technician", 0, 0, 5),
-        ("card", 2, "Ann", "supervisor auditor", 0, 1, 2),
+        ("card of 10 digits or more", 2, "Ann", "supervisor auditor", 0, 1, 2),
         ("card --remove", 2, "Ann", "supervisor auditor", 0, 0, 3),
     ]
     assert {each.who for each in log} <= {user, f"{_login()} as {user}"}

@@ -3,8 +3,10 @@
 import asyncio
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from punto.baccarat.progressive.game_events import HandButton
 from punto.baccarat.progressive.nexus import Confirm, EndGame
@@ -12,7 +14,10 @@ from punto.controller.accounts.accounts import Account
 from punto.controller.accounts.gate import Gate
 from punto.controller.accounts.refusals import NotLetInError
 from punto.controller.accounts.roles import Role
+from punto.controller.config.file import ServiceConfig, load_config
 from punto.controller.config.sections import AccountsConfig
+from punto.controller.supervisor import _card_door, gate_of
+from punto.drivers.base import Devices
 from tests.service.progressive_devices import BOB, PASSWORD, SUITED, AtATable, at_a_table, enroll, settings
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
@@ -181,12 +186,51 @@ async def test_wrong_passwords_after_a_swipe_lock_out_as_at_sign_on(tmp_path):
         assert here.step == "confirmed"
 
 
-async def test_a_supervisors_award_asks_an_executive_for_no_password(tmp_path):
-    async with at_a_table(tmp_path, settings(procedure="nexus"), second_factor=True) as here:
-        await to_a_win(here, EVE)
-        await here.give(Confirm("bob"))
+def configured(folder: Path, written: str = "") -> ServiceConfig:
+    """The configuration of a Nexus table, with this in its [progressive]."""
+    (folder / "table.toml").write_text(
+        'version = 1\n[table]\nid = "table-1"\nname = "Baccarat 1"\ngame = "progressive-2"\ncards = "keyed"\n'
+        '[record]\npath = "table.db"\n[accounts]\npath = "operators.db"\n[card_reader]\nport = "reader"\nkey_file = "reader.key"\n'
+        f'[progressive]\nid = "dragon"\nreserve = "1%"\nprocedure = "nexus"\n{written}\n'
+    )
+    return load_config(folder / "table.toml")
 
-        assert (await here.swipe(EVE)).result == "accepted"
+
+@pytest.mark.parametrize(
+    ("written", "swiped", "result"),
+    [
+        ("", EVE, "second_factor"),
+        ("", BOB, "accepted"),
+        ("second_factor = true", EVE, "second_factor"),
+        ("second_factor = false", EVE, "accepted"),
+    ],
+)
+async def test_an_executives_card_needs_the_password_for_any_award_unless_the_house_waives_it(
+    tmp_path, written, swiped, result
+):
+    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
+        await to_a_win(here, BOB, EVE)
+        await here.give(Confirm("bob"))
+        gate = Gate(here.accounts, here.table.engine, AccountsConfig(path=tmp_path), 15)
+        devices = Devices(card_reader=here.reader)
+        door = _card_door(configured(tmp_path, written), here.table.engine, here.table.outbox, devices, gate)
+        assert door is not None
+        await here.until(lambda: here.reader.health().connected, "the reader is heard")
+
+        assert (await door.swipe(swiped)).result == result
+
+
+async def test_each_start_warns_of_a_card_that_an_earlier_version_gave(tmp_path):
+    async with at_a_table(tmp_path, settings(procedure="nexus")) as here:
+        enroll(tmp_path, "Bob", Role.SUPERVISOR, BOB)
+        enroll(tmp_path, "Eve", Role.EXECUTIVE, EVE)
+        here.accounts._change("Eve", "card", card=b"the hash of six digits")  # as that version did
+        with capture_logs() as logged:
+            gate_of(AccountsConfig(path=tmp_path / "operators.db"), None, here.table.engine).accounts.close()
+
+        assert [each["account"] for each in logged if "may have fewer than 10 digits" in each["event"]] == [
+            "Eve"
+        ]
 
 
 async def test_accounts_that_cannot_be_read_complete_no_award_and_end_nothing(tmp_path):
