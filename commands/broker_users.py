@@ -15,8 +15,8 @@ from punto.controller.messages.topics import Topics
 from punto.controller.messages.topics_page import house_access_list, users_of
 
 HELP: Final = (
-    "Make the users of the broker for these tables: one for each table's service, for its displays, for each of its seats, and "
-    "for surveillance. DIR/punto.acl has what each may read and write, DIR/punto.passwd their passwords for Mosquitto, and "
+    "Make the users of the broker for these tables: one for each table's service, for its displays, for each of its seats, "
+    "`displays` for a display of several tables, and `surveillance`. DIR/punto.acl has what each may read and write, DIR/punto.passwd their passwords for Mosquitto, and "
     "DIR/passwords a file for each user with its password, which only you can read. A password that is there already stays: name "
     "all tables again to add one."
 )
