@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, TomlFile, Unit, read, typed
+from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, Unit, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
@@ -47,6 +47,8 @@ class PageOptions(BaseModel):
     """The house's theme: colours, logo and names."""
     origins: tuple[str, ...] = ()
     """The origins whose pages may read the feed in a browser: scheme, host and port, such as `https://floor.example`."""
+    reserved: Reserved = ()
+    """The IP addresses of up to 6 other machines with screens. Each keeps 50 connections, as this machine does, however many connections others open."""
 
     @field_validator("tables")
     @classmethod
