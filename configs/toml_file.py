@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, time
+from ipaddress import ip_address
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -212,6 +213,27 @@ def _host(host: str) -> str:
 
 
 Host = Annotated[str, AfterValidator(_host)]
+
+
+MOST_RESERVED: Final = 6
+"""More addresses with reserved places would take the places of all others."""
+
+
+def _addresses(addresses: tuple[str, ...]) -> tuple[str, ...]:
+    if len(addresses) > MOST_RESERVED:
+        raise ValueError(f"{len(addresses)} addresses are too many: name at most {MOST_RESERVED}")
+    return tuple(map(_address, addresses))
+
+
+def _address(address: str) -> str:
+    try:
+        return str(ip_address(address))  # as a socket writes it
+    except ValueError:
+        raise ValueError(f"{address!r} is not an IP address: write one such as 192.0.2.7") from None
+
+
+Reserved = Annotated[tuple[str, ...], AfterValidator(_addresses)]
+"""The IP addresses of machines that a web server reserves places for."""
 
 
 class Unit(str):

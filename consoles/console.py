@@ -47,7 +47,7 @@ class Console:
             ConfigError: the certificate or the address cannot be used.
         """
         tls = _tls(config)
-        self._listener = listen(config.host, config.port, "console.port", "name another")
+        self._listener = listen(config.host, config.port, "console.port", reserved=config.reserved)
         self._gate = gate
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._parts = Parts(
@@ -61,7 +61,9 @@ class Console:
             tls=tls is not None,
         )
         self._server = Server(
-            Guard(application(self._parts), tls=tls is not None, failed=self._fail), tls=tls
+            Guard(application(self._parts), tls=tls is not None, failed=self._fail),
+            tls=tls,
+            reserved=config.reserved,
         )
 
     async def serve(self) -> None:

@@ -3,7 +3,7 @@
 A client cannot keep others out by opening connections. Each connection has a time limit to send a whole request, and
 one to receive some of an answer. If there are too many connections, one without a request is ended for the new one;
 if all have requests, one of the address with most connections is ended. The browser on this machine, which shows the table,
-has places of its own.
+has places of its own, and so has each address that the configuration reserves places for.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from punto.configs.problems import ConfigError, Problem, cut
+from punto.configs.toml_file import Reserved
 
 SHARED: Final = Path(__file__).parent / "shared_pages"
 """What the pages of consoles, Game Manager and displays are all made of; each server has it at /shared."""
@@ -32,27 +33,33 @@ MOST_CONNECTIONS: Final = 500  # half of the usual limit of open files for a pro
 # These include the connections that are still beginning TLS, or were closed with unread answers.
 MOST_ACCEPTED: Final = 700
 HERE: Final = frozenset({"127.0.0.1", "::1"})
-RESERVED: Final = 50
-"""So many connections of this machine, where the kiosk runs, are not ended for others, however many addresses these have."""
+PLACES: Final = 50
+"""So many connections of an address with reserved places are not ended for others, however many addresses these have."""
 BACKLOG: Final = 64  # asyncio accepts this number of connections before it handles one of them
 
 _T = TypeVar("_T")
 
 
-def listen(host: str, port: int, key: str = "", remedy: str = "name another") -> socket.socket:
+def listen(
+    host: str, port: int, key: str = "", remedy: str = "name another", reserved: Reserved = ()
+) -> socket.socket:
     """A listening socket. `key` is the port's key in the configuration; `remedy` ends the error's message.
+
+    Each of the addresses `reserved` has reserved places.
 
     Raises:
         ConfigError: the address cannot be listened on.
     """
     try:
-        return _listen(host, port)
+        listener = _listen(host, port)
     except OSError as error:
         message = f"cannot listen on {cut(host)} port {port}: {error.strerror or error}; {remedy}"
         raise ConfigError([Problem(message, key=key)]) from error
+    listener.reserved = HERE.union(reserved)
+    return listener
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> "Listener":
     try:
         family, *_, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -87,6 +94,7 @@ class Listener(socket.socket):
 
     def __init__(self, *, fileno: int) -> None:
         super().__init__(fileno=fileno)
+        self.reserved = HERE
         self._accepted: list[tuple[str, socket.socket]] = []
 
     def accept(self) -> tuple[socket.socket, Any]:
@@ -95,22 +103,22 @@ class Listener(socket.socket):
         still_open = [(whose, each) for whose, each in self._accepted if each.fileno() >= 0]
         self._accepted = [*still_open, (address[0], accepted)]
         if len(self._accepted) > MOST_ACCEPTED:
-            ended = _one_too_many(self._accepted)
+            ended = _one_too_many(self._accepted, self.reserved)
             self._accepted.remove(ended)
             with contextlib.suppress(OSError):  # the client has closed it
                 ended[1].shutdown(socket.SHUT_RDWR)
         return accepted, address
 
 
-def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
+def _one_too_many(those: Sequence[tuple[str, _T]], reserved: frozenset[str]) -> tuple[str, _T]:
     """Choose from (address, connection) pairs: the oldest of the address with most, or the newest if no other has more.
 
-    This machine keeps its reserved places.
+    The addresses `reserved` keep their places.
     """
     held = Counter(address for address, _ in those)
-    for here in HERE & held.keys():
-        if held[here] <= RESERVED and len(held) > 1:
-            del held[here]
+    for address in reserved & held.keys():
+        if held[address] <= PLACES and len(held) > 1:
+            del held[address]
     newest = those[-1]
     address, most = held.most_common(1)[0]
     if most == held[newest[0]]:
@@ -119,7 +127,10 @@ def _one_too_many(those: Sequence[tuple[str, _T]]) -> tuple[str, _T]:
 
 
 class Server(uvicorn.Server):
-    """A server that leaves the signals to its program. `headers` are added to every answer."""
+    """A server that leaves the signals to its program.
+
+    `headers` are added to every answer. The addresses `reserved` have reserved places, as at its listener.
+    """
 
     def __init__(
         self,
@@ -127,7 +138,11 @@ class Server(uvicorn.Server):
         *,
         headers: list[tuple[str, str]] | None = None,
         tls: ssl.SSLContext | None = None,
+        reserved: Reserved = (),
     ) -> None:
+        class OwnConnection(Connection):
+            reserved_for = HERE.union(reserved)
+
         super().__init__(
             uvicorn.Config(
                 application,
@@ -135,7 +150,7 @@ class Server(uvicorn.Server):
                 server_header=False,
                 lifespan="off",
                 ws="none",
-                http=Connection,
+                http=OwnConnection,
                 backlog=BACKLOG,
                 log_config=None,
                 log_level="error",  # invalid requests of unknown clients are not logged
@@ -183,6 +198,7 @@ class Connection(H11Protocol):
     There is no limit for making and reading an answer, as long as some of it is received within each `ASK_SECONDS`.
     """
 
+    reserved_for = HERE
     _silent: bool
     _since: float
     _limit: asyncio.TimerHandle
@@ -259,5 +275,5 @@ class Connection(H11Protocol):
             ended = min(waiting, key=lambda each: each._since)  # noqa: SLF001 - its own kind's
         else:
             others.sort(key=lambda each: each._since)  # noqa: SLF001 - its own kind's
-            _, ended = _one_too_many([(each._address, each) for each in (*others, self)])  # noqa: SLF001 - its own kind's
+            _, ended = _one_too_many([(each._address, each) for each in (*others, self)], self.reserved_for)  # noqa: SLF001 - its own kind's
         ended.transport.abort()

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from punto.configs.problems import ConfigError, Problem
-from punto.configs.toml_file import FromFolder, Host, TomlFile, Unit, read, typed
+from punto.configs.toml_file import FromFolder, Host, Reserved, TomlFile, Unit, read, typed
 from punto.controller.broker_login import BrokerConfig
 from punto.displays.house import House, read_house
 from punto.displays.words import languages
@@ -48,6 +48,10 @@ class PageOptions(BaseModel):
     origins: tuple[str, ...] = ()
     """Other websites whose pages may read the display's event stream in a browser. Each is a scheme, a host and a port, such as
     `https://floor.example`.
+    """
+    reserved: Reserved = ()
+    """The IP addresses of up to 6 other machines with screens. Each address keeps 50 connections, as this machine does. Connections
+    of other addresses cannot take them.
     """
 
     @field_validator("tables")

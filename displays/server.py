@@ -234,8 +234,9 @@ async def serve(options: DisplayOptions, started: Callable[[str], None] | None =
     boards = {table: Board(table) for table in options.display.tables}
     feed = Feed(options.mqtt, boards.values())
     where, remedy = options.display, "choose another with --host and --port"
-    with listen(where.host, where.port, remedy=remedy) as listener:
-        server = Server(Pages(options.display, boards, feed).application(), headers=HEADERS)
+    with listen(where.host, where.port, remedy=remedy, reserved=where.reserved) as listener:
+        pages = Pages(where, boards, feed).application()
+        server = Server(pages, headers=HEADERS, reserved=where.reserved)
         if started is not None:
             started(address_of(listener))
         async with asyncio.TaskGroup() as group:

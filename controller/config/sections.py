@@ -15,7 +15,7 @@ from punto.baccarat.table.settings import ApprovedOrder
 from punto.baccarat.wagers.definition import Game, Wager
 from punto.baccarat.wagers.pay import percentage
 from punto.configs.problems import cut
-from punto.configs.toml_file import FromFolder, Host, OneLine, Unit
+from punto.configs.toml_file import FromFolder, Host, OneLine, Reserved, Unit
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.config.section import Section
 from punto.controller.gaming_days import Calendar, read_start, read_zone
@@ -196,6 +196,10 @@ class ConsoleConfig(Section):
     """A line of text at the top of each page, such as "Practice table"."""
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
     """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
+    reserved: Reserved = ()
+    """The IP addresses of up to 6 other machines with consoles. Each address keeps 50 connections, as this machine does. Connections
+    of other addresses cannot take them.
+    """
 
     @model_validator(mode="after")
     def _tls_beyond_this_machine(self) -> Self:

@@ -1,10 +1,12 @@
 """The table of topics in docs/reference/topics.md, and the broker's access list, configs/mosquitto.acl."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final, get_args
 
+from punto.configs.problems import ConfigError, Problem
 from punto.controller.messages.schema import file_of
 from punto.controller.messages.topics import CHANNELS, Channel, Topics, User
 
@@ -69,12 +71,23 @@ def _at(channel: Channel, name: str, seat: int | None) -> str:
 House = Sequence[tuple[Topics, int]]
 """A house's tables: the topics of each, and how many seats it has."""
 _SURVEILLANCE: Final = "surveillance"
+_DISPLAYS: Final = "displays"
+"""A display of several tables."""
 
 
 def users_of(house: House) -> list[str]:
-    """The users of the broker: each table's service, its displays and each of its seats, and surveillance."""
+    """The users of the broker: each table's service, its displays and each of its seats; displays of all tables; surveillance.
+
+    Raises:
+        ConfigError: two of them would have one name, and so the rights of both.
+    """
     own = ([topics.table, *(name for name, _ in _others(topics, seats))] for topics, seats in house)
-    return [*chain.from_iterable(own), _SURVEILLANCE]
+    names = [*chain.from_iterable(own), _DISPLAYS, _SURVEILLANCE]
+    for name, users in Counter(names).items():
+        if users > 1:
+            message = f"{users} users of the broker would be {name!r}, each with the rights of all: give the tables other ids"
+            raise ConfigError([Problem(message, key="table.id")])
+    return names
 
 
 def house_access_list(house: House) -> str:
@@ -83,6 +96,8 @@ def house_access_list(house: House) -> str:
     for topics, seats in house:
         parts.append(f"user {topics.table}\ntopic readwrite {topics('#')}")
         parts += [f"user {name}\n{lines}" for name, lines in _others(topics, seats)]
+    every = (_lines("display", _DISPLAYS, f"{topics.base}/{topics.table}") for topics, _ in house)
+    parts.append("\n".join([f"user {_DISPLAYS}", *every]))
     bases = dict.fromkeys(topics.base for topics, _ in house)
     parts.append("\n".join([f"user {_SURVEILLANCE}", *(f"topic read {base}/#" for base in bases)]))
     return "\n\n".join(parts) + "\n"

@@ -688,7 +688,7 @@ def test_a_displays_configuration_is_checked_too(tmp_path):
     refused = check(str(wrong))
 
     assert (shipped.returncode, shipped.stderr) == (0, "")
-    assert "tables    table-1, topics punto/... of the broker at 127.0.0.1:1883" in shipped.stdout
+    assert "tables    table-1, topics punto/... of the broker at 127.0.0.1:1885" in shipped.stdout
     assert "pages     at 127.0.0.1:8080: landscape, dark, en" in shipped.stdout
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == f"{wrong}:3: display.layuot: no such key (did you mean layout?)\n"

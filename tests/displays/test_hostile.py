@@ -5,6 +5,7 @@ import contextlib
 import signal
 import socket
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from punto.controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
 from tests.displays.parts import DisplayProcess, free_port
 
+SIGN = "127.0.0.7"
+"""A sign on another machine, which the configuration reserves places for."""
 OUTSIDE = [
     "/static/../server.py",
     "/static/%2e%2e/server.py",
@@ -79,8 +82,9 @@ NONSENSE = [
 class Server(DisplayProcess):
     """A display whose broker is not there."""
 
-    def __init__(self) -> None:
-        super().__init__("--table", "table-1", "--port", "0", "--mqtt-port", str(free_port()))
+    def __init__(self, config: Path) -> None:
+        config.write_text(f'[display]\ntables = ["table-1"]\nreserved = ["{SIGN}"]\n', encoding="utf-8")
+        super().__init__("--config", str(config), "--port", "0", "--mqtt-port", str(free_port()))
         self.port = int(self.address().rstrip("/").rpartition(":")[2])
 
     def ask(self, request: bytes) -> tuple[int, str, bytes]:
@@ -104,8 +108,8 @@ class Server(DisplayProcess):
 
 
 @pytest.fixture(scope="module")
-def server():
-    running = Server()
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("display") / "display.toml")
     yield running
     status, said = running.end(signal.SIGTERM)
     assert status == 0
@@ -242,7 +246,8 @@ def _answers(server: Server) -> bool:
     return server.get("/healthz")[0] == 200
 
 
-def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_out(server):
+@pytest.mark.parametrize("screen", ["127.0.0.1", SIGN])
+def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_or_a_sign_out(server, screen):
     with contextlib.ExitStack() as lines:
 
         def stream(source: str) -> socket.socket:
@@ -255,7 +260,7 @@ def test_whatever_their_number_others_addresses_do_not_keep_the_kiosk_out(server
 
         for number in range(MOST_CONNECTIONS):
             stream(f"127.0.{1 + number // 200}.{1 + number % 200}")
-        kiosk = stream("127.0.0.1")
+        kiosk = stream(screen)
         with contextlib.suppress(ConnectionError, AssertionError):
             stream("127.0.9.9")
 

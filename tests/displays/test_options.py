@@ -15,9 +15,9 @@ from tests.displays.parts import DisplayProcess, free_port
 SHIPPED = Path(__file__).parents[2] / "configs" / "display.toml"
 
 
-def test_the_shipped_configuration_is_all_defaults():
+def test_the_shipped_configuration_is_all_defaults_but_the_table_pcs_listener():
     assert read_options(SHIPPED, {}) == DisplayOptions(
-        mqtt=MqttOptions(), display=PageOptions(tables=("table-1",))
+        mqtt=MqttOptions(port=1885), display=PageOptions(tables=("table-1",))
     )
     assert PageOptions(tables=("table-1",)).host == "127.0.0.1"
 
@@ -69,6 +69,14 @@ def test_a_table_is_enough():
                 "https://Floor.example",
                 "ws://floor.example",
             )
+        ),
+        (
+            "[display]\ntables = ['t']\nreserved = ['sign-1']",
+            "display.reserved: 'sign-1' is not an IP address: write one such as 192.0.2.7",
+        ),
+        (
+            f"[display]\ntables = ['t']\nreserved = {[f'192.0.2.{n}' for n in range(7)]}",
+            "display.reserved: 7 addresses are too many: name at most 6",
         ),
         ("[display]\ntables = ['t']\nhouse = 'no-such-file'", "no-such-file: cannot be read: No such file"),
         (

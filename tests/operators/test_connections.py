@@ -200,10 +200,12 @@ async def answers_all(_scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 @contextlib.asynccontextmanager
-async def serving(application: ASGIApp, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+async def serving(
+    application: ASGIApp, tls: ssl.SSLContext | None = None, reserved: tuple[str, ...] = ()
+) -> AsyncIterator[int]:
     """The web server alone, with this application: its port."""
-    server = web_server.Server(application, tls=tls)
-    with web_server.listen("127.0.0.1", 0) as listener:
+    server = web_server.Server(application, tls=tls, reserved=reserved)
+    with web_server.listen("127.0.0.1", 0, reserved=reserved) as listener:
         running = asyncio.create_task(server.serve(sockets=[listener]))
         try:
             yield listener.getsockname()[1]
@@ -302,3 +304,36 @@ async def test_connections_that_say_nothing_use_up_no_files_and_keep_no_other_ad
                 )
             assert await is_answered(port, theirs)
             assert process.num_fds() - before - 100 < 40
+
+
+@pytest.mark.parametrize("reserved", [("127.0.0.7",), ()], ids=["reserved", "not reserved"])
+async def test_connections_of_many_addresses_end_none_of_a_reserved_address(reserved, tls, monkeypatch):
+    """Before TLS begins, when the listener alone can count them."""
+    monkeypatch.setattr(web_server, "MOST_ACCEPTED", 30)
+    async with serving(answers_all, tls[0], reserved) as port:
+        with contextlib.ExitStack() as silent:
+
+            def connect(source: str) -> socket.socket:
+                address = ("127.0.0.1", port)
+                return silent.enter_context(socket.create_connection(address, source_address=(source, 0)))
+
+            for number in range(40):
+                connect(f"127.0.1.{1 + number}")
+            sign = connect("127.0.0.7")
+            for number in range(40):
+                connect(f"127.0.2.{1 + number}")
+            await asyncio.sleep(0.2)
+            sign.setblocking(False)
+            if reserved:
+                with pytest.raises(BlockingIOError):
+                    sign.recv(1)
+            else:
+                assert sign.recv(1) == b""
+
+
+async def test_the_consoles_reserve_places_for_the_configured_addresses(tmp_path):
+    async with consoles(tmp_path, reserved=("192.0.2.7",)) as here:
+        kept = {"127.0.0.1", "::1", "192.0.2.7"}
+
+        assert vars(here.console._listener)["reserved"] == kept
+        assert vars(here.console._server.config.http)["reserved_for"] == kept

@@ -29,8 +29,6 @@ _STAND_INS = {
     **dict.fromkeys(["apt", "editor", "ln", "pip", "python3", "systemctl", "udevadm"], "exit 0"),
     "sudo": 'user="$2"; shift 2; exec setpriv --reuid="$user" --regid="$user" --init-groups "$@"',
     "punto": f'exec {shlex.quote(sys.executable)} -m punto "$@"',
-    # The real one asks twice at a terminal.
-    "mosquitto_passwd": 'exec /usr/bin/mosquitto_passwd -b "$1" "$2" "$2\'s"',
 }
 _OWN_NAMESPACE = """
 set -e
@@ -135,13 +133,8 @@ class Machine(Program):
     def _follow(self, line: str) -> None:
         """Carry out a line of the document."""
         line = line.replace("/opt/punto/bin/", "")
-        typed = f"{'display' if 'display' in line else 'punto'}'s\n" if "/dev/stdin" in line else ""
-        if line.startswith("sudo -u punto punto operators "):
-            typed = f"{SUPERVISOR['password']}\n"
-        self.must("sh", "-ec", line, typed=typed)
-        asks, others = re.fullmatch(r"(mosquitto_passwd \S+) \w+ +# asks; then (.*)", line), ()
-        for user in asks[2].split(", ") if asks else others:
-            self.must("sh", "-ec", f"{asks[1]} {user}" if asks else "")
+        makes_an_account = line.startswith("sudo -u punto punto operators ")
+        self.must("sh", "-ec", line, typed=f"{SUPERVISOR['password']}\n" if makes_an_account else "")
 
 
 def namespaces_allowed() -> bool:

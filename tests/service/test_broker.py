@@ -763,11 +763,14 @@ class GuardedBroker(Broker):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
+        self.own_port = free_port()
+        """The listener of the table PC's own programs."""
         passwords, acl = folder / "punto.passwd", folder / "punto.acl"
         self.make_users(passwords, acl)
         shipped = (HERE / "configs" / "mosquitto.conf").read_text(encoding="utf-8")
         for theirs, ours in {
             "listener 1883 ": f"listener {self.port} ",
+            "listener 1885 ": f"listener {self.own_port} ",
             "/etc/mosquitto/punto.passwd": str(passwords),
             "/etc/mosquitto/punto.acl": str(acl),
         }.items():
@@ -832,13 +835,14 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             ear(port, **guarded.login("table-1-seat-3")) as seat,
             ear(port, **guarded.login("table-2-seat-3")) as elsewhere,
             ear(port, **guarded.login("table-1-display")) as display,
+            ear(port, **guarded.login("displays")) as displays,
             ear(port, **guarded.login("table-2")) as other_table,
             connected(here, port, **guarded.login("table-1")),
         ):
             await online(surveillance)  # events are for those who are there
             await here.begin_shoe()
             await here.play(1)
-            for intruder in (elsewhere, display, other_table):
+            for intruder in (elsewhere, display, displays, other_table):
                 await intruder.publish("wagers/3/set", wager(id="intruder"))
                 await intruder.publish("state", {"phase": "closed"})
             await seat.publish("wagers/2/set", wager(id="of my neighbour"))
@@ -853,8 +857,11 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             assert [each["id"] for each in surveillance.of("wagers/3/set")] == ["mine"]
             assert surveillance.of("wagers/2/set") == []
             assert (elsewhere.names(), other_table.names()) == (set(), set())
-            assert {"state", "round", "event"} <= display.names()
-            assert not {"wagers/3/set", "wagers/3/result"} & display.names()
+            await other_table.client.publish("punto/table-2/state", "{}", qos=1)
+            await eventually(lambda: "punto/table-2/state" in displays.names(), "the other table's state")
+            assert {"state", "round", "event"} <= display.names() & displays.names()
+            assert "punto/table-2/state" not in display.names()
+            assert not {"wagers/3/set", "wagers/3/result"} & (display.names() | displays.names())
             assert {state["phase"] for state in surveillance.of("state")} & {"betting", "settled"}
         assert len(inputs(tmp_path / "table.db", "set_wager")) == 1
 
@@ -872,14 +879,35 @@ def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tm
     assert set(before) == {
         "table-1",
         "table-1-display",
+        "displays",
         "surveillance",
         *(f"table-1-seat-{n}" for n in (1, 2, 3)),
     }
     assert before.items() <= after.items()
-    assert len(set(after.values())) == len(after) == 11
+    assert len(set(after.values())) == len(after) == 12
     assert {stat.S_IMODE(each.stat().st_mode) for each in (out / "passwords").iterdir()} == {0o600}
     assert stat.S_IMODE((out / "punto.passwd").stat().st_mode) == 0o600
-    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 11
+    assert len((out / "punto.passwd").read_text(encoding="utf-8").splitlines()) == 12
+
+
+@pytest.mark.parametrize(
+    ("ids", "name"),
+    [
+        (("a", "a-seat-1"), "a-seat-1"),
+        (("a", "a-display"), "a-display"),
+        (("surveillance",), "surveillance"),
+        (("displays",), "displays"),
+        (("a", "a"), "a"),
+    ],
+)
+def test_two_users_of_the_broker_never_have_one_name(ids, name, tmp_path, capsys):
+    for each in ids:
+        (tmp_path / f"{each}.toml").write_text(HOUSE.format(id=each), encoding="utf-8")
+    out = tmp_path / "broker"
+
+    assert main(["broker-users", *(str(tmp_path / f"{each}.toml") for each in ids), "--out", str(out)]) == 1
+    assert f"users of the broker would be '{name}'" in capsys.readouterr().err
+    assert not out.exists()
 
 
 async def test_each_user_gets_at_what_the_acl_gives_them(tmp_path):

@@ -166,11 +166,13 @@ def test_an_operator_gives_orders_and_reads_nothing(installed):
 def test_the_displays_password_opens_no_restricted_topic_and_no_other_user(installed):
     (copy,) = installed.display.secrets.values()
     password = installed.machine.must("cat", copy, identity=installed.display.identity).rstrip("\n")
+    watchers = installed.machine.must("cat", "/etc/punto-broker/passwords/surveillance").rstrip("\n")
 
-    assert installed.heard("display", password, "punto/+/state", 20).stdout.startswith("punto/table-1/state ")
-    assert installed.heard("surveillance", "surveillance's", "punto/+/restricted/#", 20).stdout
-    assert not installed.heard("display", password, "punto/+/restricted/#", 3).stdout
-    refused = installed.heard("punto", password, "punto/+/restricted/#", 3)
+    display = "table-1-display"
+    assert installed.heard(display, password, "punto/+/state", 20).stdout.startswith("punto/table-1/state ")
+    assert installed.heard("surveillance", watchers, "punto/+/restricted/#", 20).stdout
+    assert not installed.heard(display, password, "punto/+/restricted/#", 3).stdout
+    refused = installed.heard("table-1", password, "punto/+/restricted/#", 3)
     assert "not authorised" in refused.stderr
 
 
