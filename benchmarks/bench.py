@@ -90,8 +90,8 @@ class Service:
         self.door = folder / "operator.sock"
         self.config = folder / "table.toml"
         self.config.write_text(
-            f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\n'
-            f'[shoe]\nport = "{port}"\nlink_version = 1\n[record]\npath = "{self.record}"\n'
+            f'version = 1\n[table]\nid = "{table}"\nname = "Bench"\ngame = "dragon-bonus-1"\nsimulation = true\n'
+            f'[shoe]\nport = "{port}"\n[record]\npath = "{self.record}"\n'
             f'[mqtt]\nport = {broker}\n[operator]\nsocket = "{self.door}"\n'
             f'[accounts]\npath = "{folder / "operators.db"}"\n'
         )

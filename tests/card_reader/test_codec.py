@@ -29,7 +29,7 @@ OF_OTHERS = {
     *(each.TYPE for each in (coin_spot.Here, coin_spot.Report, coin_spot.Ask, coin_spot.Orders)),
 }
 NUMBER = st.integers(1, HIGHEST)
-TEXT = st.text(st.characters(codec="utf-8"), max_size=TEXT_BYTES // 4)
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=TEXT_BYTES // 4)
 FRAMES: st.SearchStrategy[FromReader | FromHost] = st.one_of(
     st.builds(Here, NUMBER, NUMBER, st.from_regex(r"[!-~]{1,32}", fullmatch=True)),
     st.builds(Swipe, NUMBER, NUMBER, NUMBER, st.binary(max_size=TRACK_BYTES)),

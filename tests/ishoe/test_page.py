@@ -13,7 +13,16 @@ from punto.baccarat.table.shoe_orders import Lamps, ShoeOrders
 from punto.drivers.frame import SERIAL_BYTES
 from punto.drivers.framing import LONGEST, LONGEST_ENCODED, Decoder, encode
 from punto.drivers.ishoe import frames
-from punto.drivers.ishoe.link import ASK_AGAIN_SECONDS, NOISE_FRAMES, NOISE_SECONDS, REPEAT_SECONDS, IShoeLink
+from punto.drivers.ishoe.link import (
+    ASK_AGAIN_SECONDS,
+    MOST_TOLD,
+    NOISE_FRAMES,
+    NOISE_SECONDS,
+    REPEAT_SECONDS,
+    TOLD_SECONDS,
+    IShoeLink,
+)
+from punto.drivers.ishoe.serial_line import PAUSE_SECONDS
 from punto.drivers.link import SILENCE_SECONDS
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
@@ -84,6 +93,9 @@ def test_the_check_value_of_the_crc():
         (r"record (\d+) or more above `first_kept`", frames.WINDOW),
         (r"`oversize` \| more than (\d+) bytes", LONGEST_ENCODED),
         (r"decodes to more than (\d+)", LONGEST),
+        (r"more than (\d+) new HELLOs", MOST_TOLD),
+        (r"losses of records, within (\d+) s", TOLD_SECONDS),
+        (r"reads nothing for (\d+) s", PAUSE_SECONDS),
         (r"More than (\d+) broken frames", NOISE_FRAMES),
         (r"broken frames in (\d+) s", NOISE_SECONDS),
         (r"text for the technician: u8 length 0 to (\d+)", frames.FAULT_BYTES),

@@ -25,7 +25,7 @@ from punto.drivers.keypad.keys import LONGEST_KEY
 
 ALL = (Here, Press, Switch, Status, Answer, Noted)
 NUMBER = st.integers(1, 0xFFFF_FFFF)
-TEXT = st.text(st.characters(codec="utf-8"), max_size=TEXT_BYTES // 4)
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=TEXT_BYTES // 4)
 FRAMES: st.SearchStrategy[FromKeypad | FromHost] = st.one_of(
     st.builds(Here, NUMBER, NUMBER, st.from_regex(r"[!-~]{1,32}", fullmatch=True)),
     st.builds(

@@ -1,6 +1,7 @@
 """Another keypad, chain of sensors or card reader on the line of the accepted one does nothing, and cards cannot be guessed."""
 
 import asyncio
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,13 +11,18 @@ import pytest
 from punto.baccarat.progressive.nexus import Confirm
 from punto.baccarat.table.order_kinds import AcceptDevice
 from punto.controller.accounts.roles import Role
+from punto.controller.config.devices import KeypadConfig
 from punto.controller.devices import card_door, coin_spot_door, device
 from punto.controller.devices.card_door import LOCKED_SECONDS, MISSES
+from punto.controller.devices.keypad_door import KeypadDoor
 from punto.controller.pace import AT_ONCE, Pace
 from punto.drivers.keypad.frames import BOUNCE_SECONDS
+from punto.drivers.keypad.serial_line import SerialKeypad
+from punto.drivers.seal import HostSeal
 from punto.simulators.card_reader import VirtualCardReader
 from punto.simulators.coin_spot import VirtualCoinSpot
 from punto.simulators.keypad import VirtualKeypad
+from tests.drivers.benches import KEY
 from tests.service.progressive_devices import (
     BOB,
     SEATS,
@@ -27,6 +33,7 @@ from tests.service.progressive_devices import (
     running,
     settings,
 )
+from tests.service.table_in_this_process import eventually, rows, table
 
 pytestmark = pytest.mark.usefixtures("cheap_passwords")
 
@@ -71,6 +78,26 @@ async def test_another_keypad_books_no_award_until_a_supervisor_has_accepted_it(
         "device": "keypad",
         "serial": "VK-OTHER",
     }
+
+
+async def test_an_impostor_on_a_sealed_line_raises_the_alarm_each_time(tmp_path):
+    async with table(tmp_path / "table.db", settings(procedure="aquarius")) as own:
+        driver = SerialKeypad(str(tmp_path / "keypad"), 115_200, HostSeal(KEY))
+        door = KeypadDoor(own.engine, own.outbox, driver, KeypadConfig(port="/dev/keypad"))
+
+        def seen() -> int:
+            found = rows(tmp_path / "table.db", "SELECT payload FROM inputs WHERE source = 'devices'")
+            return sum(json.loads(payload)["serial"] is None for (payload,) in found)
+
+        async with running(door.run()):
+            for times in (1, 2):
+                async with running(VirtualKeypad(tmp_path / "keypad", "VK-1", device_key=bytes(32)).run()):
+                    await eventually(lambda times=times: seen() == times, "the impostor is on the record", 20)  # type: ignore[misc]
+                    assert [alarm.code for alarm in own.state.alarms] == ["other_keypad"]
+                    assert "does not have the enrolled key" in own.state.alarms[0].text
+                    assert not driver.health().connected
+                async with running(VirtualKeypad(tmp_path / "keypad", "VK-1", device_key=KEY).run()):
+                    await eventually(lambda: driver.health().connected, "the right one is back")
 
 
 async def test_wagers_on_other_sensors_are_in_no_game_until_a_supervisor_has_accepted_them(tmp_path):
