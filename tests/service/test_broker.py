@@ -27,6 +27,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt import LONGEST_REQUEST
 from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
+from tests.operators.test_orders import UNSEEN
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -419,6 +420,8 @@ WAGERS: list[tuple[str, Any, str | None]] = [
     ("3", wager(amount=499), "below_minimum"),
     ("3", wager(id="w\n1"), "bad_payload"),
     ("3", wager(wager="tie\x1b[2J"), "bad_payload"),
+    *(("3", wager(id=f"w{each}"), "bad_payload") for each in UNSEEN),
+    *(("3", wager(wager=f"tie{each}"), "bad_payload") for each in UNSEEN),
     ("3", wager(amount=1_000_500), "above_maximum"),
     ("3", wager(amount=10**30), "bad_payload"),
     ("3", wager(amount=501), "off_step"),
