@@ -845,6 +845,8 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             assert not {"wagers/3/set", "wagers/3/result"} & (display.names() | displays.names())
             assert {state["phase"] for state in surveillance.of("state")} & {"betting", "settled"}
         assert len(inputs(tmp_path / "table.db", "set_wager")) == 1
+        sources = rows(tmp_path / "table.db", "SELECT source FROM inputs WHERE payload LIKE '%set_wager%'")
+        assert sources == [("mqtt seat 3",)]
 
 
 def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tmp_path):
@@ -1016,6 +1018,24 @@ async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, m
         assert [*here.engine.pace.summed_up()] == []
         await listening.publish("wagers/3/set", wager(id="later"))
         await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")
+
+
+async def test_the_service_puts_the_sum_of_a_flood_on_the_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0)
+    async with table(tmp_path / "table.db") as here:
+        now = [0.0]
+        here.engine.pace = Pace(per_second=0, at_once=1, clock=lambda: now[0])
+        for _ in range(4):
+            here.engine.pace.allows("seat 3")
+        now[0] += SUMMED_SECONDS
+        beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+        await eventually(lambda: here.state.alarms, "the alarm", 5)
+        beats.cancel()
+        await asyncio.wait([beats])
+
+        assert [alarm.code for alarm in here.state.alarms] == ["flood"]
+        (flooded,) = inputs(tmp_path / "table.db", "flooded")
+        assert (flooded["who"], flooded["requests"], flooded["seconds"]) == ("seat 3", 3, SUMMED_SECONDS)
 
 
 async def test_the_tables_name_at_the_broker_is_a_secret_that_outlives_a_start(tmp_path):
