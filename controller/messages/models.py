@@ -5,7 +5,7 @@ describes its `seq`; where it counts without gaps, a consumer can detect lost me
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,6 +14,7 @@ from punto.baccarat.coup import Winner
 from punto.baccarat.roads.derived_roads import Color
 from punto.baccarat.table.effects import Happening
 from punto.baccarat.table.state import Phase, RoundRecord
+from punto.configs.plain_text import PLAIN
 
 Timestamp = Annotated[
     str,
@@ -26,16 +27,14 @@ MinorUnits = Annotated[
     int, Field(description="an amount in minor units of the table's currency, such as cents")
 ]
 
-PRINTABLE: Final = r"^[^\x00-\x1f\x7f-\x9f]*$"
-"""Text without control characters, which a line of a report or a terminal can show."""
 RequestId = Annotated[
     str,
     Field(
         min_length=1,
         max_length=64,
-        pattern=PRINTABLE,
-        description="chosen by the client; the answer has it too",
+        description="chosen by the client, without control or invisible characters; the answer has it too",
     ),
+    PLAIN,
 ]
 
 Overlay = Literal[
@@ -430,7 +429,7 @@ class WagerRequest(Request):
 
     id: RequestId
     round: int = Field(ge=1, le=2**53, description="the round of the wager, as in `state`")
-    wager: str = Field(max_length=64, pattern=PRINTABLE)
+    wager: Annotated[str, Field(max_length=64), PLAIN]
     amount: MinorUnits = Field(ge=0, le=10**12)  # the payment is then exact also where numbers are doubles
 
 

@@ -13,11 +13,11 @@ from punto.baccarat.cards import Card
 from punto.baccarat.table.catalogue import CATALOGUE
 from punto.baccarat.table.definition import Field
 from punto.configs.faults import first_fault, json_fault
+from punto.configs.plain_text import PLAIN
 from punto.configs.problems import meant
 from punto.controller.accounts.refusals import RefusalError
 from punto.controller.config.limits import LimitsConfig
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _HALF_OF_A_CHARACTER: Final = re.compile(r"[\ud800-\udfff]")
 
 
@@ -108,19 +108,12 @@ def _bounded(name: str, field: Field) -> Any:
         return dict[str, LimitsConfig]
     bounds = Bounds(ge=field.least, le=field.most, max_length=field.longest)
     if name == "reason":
-        return Annotated[str, bounds, Bounds(pattern=r"\S"), AfterValidator(_plain)]
+        return Annotated[str, bounds, Bounds(pattern=r"\S"), PLAIN]
     if name == "day":
         return Annotated[str, bounds, AfterValidator(_day)]
     if field.type is str:
-        return Annotated[str, bounds, AfterValidator(_plain)]
+        return Annotated[str, bounds, PLAIN]
     return Annotated[field.type, bounds]
-
-
-def _plain(text: str) -> str:
-    """Text that fits in a line of the record and of a report."""
-    if _CONTROL.search(text):
-        raise ValueError("write it without control characters, in one line")
-    return text
 
 
 def _day(text: str) -> str:

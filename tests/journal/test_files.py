@@ -197,3 +197,17 @@ async def test_a_closed_journal_can_be_opened_again(tmp_path):
     await journal.close()
 
     await start_on(tmp_path / "table.db")
+
+
+def test_only_its_owner_reads_the_backup_that_the_guide_makes(tmp_path):
+    page = (HERE / "docs" / "how-to" / "back-up-and-replay.md").read_text(encoding="utf-8")
+    (commands,) = re.findall(r"\n## Back up\n.*?```sh\n(.*?)```", page, re.DOTALL)
+    asyncio.run(_some_inputs(tmp_path / "table-1.db"))
+    backup = tmp_path / "backup"
+    backup.mkdir()
+    assert "/backup/" in commands
+    here = commands.replace("/backup/", f"{backup}/")
+    subprocess.run(["sh", "-ec", f"umask 022\n{here}"], cwd=tmp_path, check=True)  # as a shell begins
+
+    assert (backup / "table-1.db").stat().st_mode & 0o777 == 0o600
+    assert replay(backup / "table-1.db").rounds == replay(tmp_path / "table-1.db").rounds

@@ -1,10 +1,12 @@
 """`[keypad]` and `[configuration_keypad]`: what they set, and what is told of a mistake in them."""
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from punto.commands.cli import main
 from punto.commands.run import devices_of
 from punto.configs.problems import ConfigError
 from punto.controller.config.file import load_config
@@ -12,6 +14,7 @@ from punto.drivers.coin_spot.serial_line import SerialCoinSpot
 from punto.drivers.keypad.configuration import ConfigurationKeypad
 from punto.drivers.keypad.keys import KeyedOrder
 from punto.drivers.keypad.serial_line import SerialKeypad
+from tests.service.table_on_a_machine import HERE
 
 TABLE = """\
 version = 1
@@ -159,3 +162,17 @@ def test_the_configuration_of_a_whole_table_has_its_devices(tmp_path):
     assert isinstance(devices.coin_spot, SerialCoinSpot)
     assert devices.card_reader is None
     assert config.settings().progressive is not None
+
+
+@pytest.mark.parametrize("without_a_key", [False, True])
+def test_the_section_in_the_guide_is_accepted_as_written(tmp_path, without_a_key):
+    page = (HERE / "docs" / "how-to" / "add-a-device.md").read_text(encoding="utf-8")
+    (section,) = re.findall(r"```toml\n(\[keypad\].*?)```", page, re.DOTALL)
+    assert main(["device-key", str(tmp_path / "keypad.key")]) == 0
+    if without_a_key:
+        assert "write `link_version = 1` in place of `key_file`" in page
+        section = section.replace('key_file = "keypad.key"', "link_version = 1")
+
+    keypad = load(tmp_path, section).keypad
+    assert keypad is not None
+    assert keypad.port == "/dev/serial/by-id/usb-keypad"

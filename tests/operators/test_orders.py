@@ -425,3 +425,39 @@ async def test_an_accounts_flood_of_orders_is_refused_before_the_record_and_no_o
         assert answers[-1].json["code"] == "too_fast"
         assert here.table.engine.seq == before + AT_ONCE
         assert (await omar.order("call_supervisor", reason="mine")).status == 200
+
+
+UNSEEN = (
+    "\0",
+    "\t",
+    "\n",
+    "\r",
+    "\x1b",
+    "\x7f",
+    "\x85",
+    "\xad",
+    "\u200b",
+    "\u200e",
+    "\u202e",
+    "\u2066",
+    "\u2028",
+    "\u2029",
+)
+"""Control characters, what is not drawn, what changes the direction of writing, and ends of lines."""
+
+
+@pytest.mark.parametrize("unseen", [*UNSEEN, "\ufeff", "\U000e0041"], ids=ascii)
+async def test_a_reason_has_no_character_that_a_report_would_not_show(unseen, tmp_path):
+    async with consoles(tmp_path) as here:
+        here.account("Mei", "supervisor")
+        browser = await here.signed_on("Mei")
+        before = here.inputs()
+        fields = {"order": "call_supervisor", "reason": f"seat 3{unseen}"}
+        refused = await browser.order(**fields)
+        at_the_socket = await here.desk.ask(json.dumps(fields).encode(), Peer("mei", (Role.SUPERVISOR,)))
+
+        assert (refused.status, refused.json["code"]) == (422, "bad_request")
+        assert "without control or invisible characters" in refused.json["reason"]
+        assert (at_the_socket.code, at_the_socket.reason) == ("bad_request", refused.json["reason"])
+        assert here.inputs() == before
+        assert (await browser.order("call_supervisor", reason="3 号位 Überfall №5")).status == 200

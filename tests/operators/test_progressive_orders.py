@@ -95,7 +95,7 @@ AT_THE_SOCKET = Peer("mei", ())
         (
             "retire",
             {"reason": "the\nend"},
-            "retire: reason: write it without control characters, in one line",
+            "retire: reason: write it without control or invisible characters, in one line",
         ),
         ("confirm", {"by": "Eve"}, "send name and password as JSON"),
         ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),

@@ -31,6 +31,7 @@ from punto.controller.journal.entries import Head
 from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt import LONGEST_REQUEST
 from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
+from tests.operators.test_orders import UNSEEN
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -441,6 +442,8 @@ WAGERS: list[tuple[str, Any, str | None]] = [
     ("3", wager(amount=499), "below_minimum"),
     ("3", wager(id="w\n1"), "bad_payload"),
     ("3", wager(wager="tie\x1b[2J"), "bad_payload"),
+    *(("3", wager(id=f"w{each}"), "bad_payload") for each in UNSEEN),
+    *(("3", wager(wager=f"tie{each}"), "bad_payload") for each in UNSEEN),
     ("3", wager(amount=1_000_500), "above_maximum"),
     ("3", wager(amount=10**30), "bad_payload"),
     ("3", wager(amount=501), "off_step"),
@@ -864,6 +867,8 @@ async def test_a_seat_wagers_for_itself_alone_and_a_table_speaks_for_itself_alon
             assert not {"wagers/3/set", "wagers/3/result"} & (display.names() | displays.names())
             assert {state["phase"] for state in surveillance.of("state")} & {"betting", "settled"}
         assert len(inputs(tmp_path / "table.db", "set_wager")) == 1
+        sources = rows(tmp_path / "table.db", "SELECT source FROM inputs WHERE payload LIKE '%set_wager%'")
+        assert sources == [("mqtt seat 3",)]
 
 
 def test_passwords_stay_when_a_table_is_added_and_only_their_owner_reads_them(tmp_path):
@@ -1162,6 +1167,24 @@ async def test_a_seats_flood_is_summed_up_and_no_other_seat_waits_for_it(here, m
         assert [*here.engine.pace.summed_up()] == []
         await listening.publish("wagers/3/set", wager(id="later"))
         await eventually(lambda: "later" in {each["request"] for each in _answers(listening)}, "it may again")
+
+
+async def test_the_service_puts_the_sum_of_a_flood_on_the_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(supervisor, "STATE_EVERY_SECONDS", 0)
+    async with table(tmp_path / "table.db") as here:
+        now = [0.0]
+        here.engine.pace = Pace(per_second=0, at_once=1, clock=lambda: now[0])
+        for _ in range(4):
+            here.engine.pace.allows("seat 3")
+        now[0] += SUMMED_SECONDS
+        beats = asyncio.create_task(supervisor._beat(here.engine, here.journal, here.outbox))
+        await eventually(lambda: here.state.alarms, "the alarm", 5)
+        beats.cancel()
+        await asyncio.wait([beats])
+
+        assert [alarm.code for alarm in here.state.alarms] == ["flood"]
+        (flooded,) = inputs(tmp_path / "table.db", "flooded")
+        assert (flooded["who"], flooded["requests"], flooded["seconds"]) == ("seat 3", 3, SUMMED_SECONDS)
 
 
 async def test_the_tables_name_at_the_broker_is_a_secret_that_outlives_a_start(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from punto.controller.sd_notify import notify
-from tests.service.table_on_a_machine import Table
+from tests.service.table_on_a_machine import HERE, Table
 
 
 class Systemd:
@@ -84,3 +85,16 @@ def test_a_systemd_that_does_not_listen_holds_nothing_up(tmp_path, monkeypatch):
     for _ in range(1000):  # more than a socket holds that nobody reads
         notify("WATCHDOG=1")
     full.socket.close()
+
+
+def test_the_service_is_not_in_the_group_of_all_serial_ports():
+    """A member of `dialout` could open any adapter, also one that is not the table's."""
+    rules = [
+        line.strip("# ")
+        for file in (HERE / "systemd").iterdir()
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    devices = [line for line in rules if line.startswith("SUBSYSTEM")]
+
+    assert not [line for line in rules if "dialout" in line]
+    assert [re.findall(r'GROUP="(\w+)", MODE="(\d+)"', line) for line in devices] == [[("punto", "0660")]] * 2
