@@ -128,4 +128,4 @@ def test_check_config_says_what_can_be_done_about_a_seat_with_both_base_wagers(f
 def test_check_config_warns_of_a_meter_that_nobody_keeps(file, capsys):
     assert main(["check-config", str(file())]) == 0
 
-    assert "warning: progressive pays from a meter, but the table has none" in capsys.readouterr().out
+    assert "warning: progressive pays from a meter, but the table has no meter" in capsys.readouterr().out

@@ -152,7 +152,7 @@ def test_a_coup_that_no_rule_decides_is_shown_with_what_to_do(rules):
     assert fault.rule is None
     assert fault.message.startswith("no rule decides a coup such as Player ")
     assert fault.message.endswith(
-        ': end the rules with one that has no `when`: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of '
+        '. End the rules with one that has no `when`: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of '
         "their own"
     )
 

@@ -310,7 +310,7 @@ async def test_a_confirmed_award_whose_card_reader_is_away_is_signed_at_the_deal
         await todo(page, "swipe a Supervisor card to complete it, or sign")
         assert await page.evaluate(GOLD) == ["Sign the award"]
         await page.locator('[data-order="sign_award"]').click()
-        await expect(page.get_by_role("dialog")).to_contain_text("stands for a Supervisor card")
+        await expect(page.get_by_role("dialog")).to_contain_text("replaces a Supervisor card")
         await hold_up(page)
         await page.keyboard.press("Escape")
         await sign(page, "sign_award", "ana")
