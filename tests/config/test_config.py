@@ -659,7 +659,7 @@ def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning,
     changed(config_file, '"dragon-bonus-1"', '"own.toml"')
     without_warning(config_file)
 
-    nobody_keeps = "warning: jackpot pays from a meter, but the table has none"
+    nobody_keeps = "warning: jackpot pays from a meter, but the table has no meter"
     for ran in (check("--game", str(path)), check(str(config_file))):
         warnings = [line for line in ran.stdout.splitlines() if line.startswith("warning: ")]
         (warned,) = [line for line in warnings if not line.startswith(nobody_keeps)]
