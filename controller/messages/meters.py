@@ -11,7 +11,9 @@ class CountReading(Payload):
     """How often a rule of a wager decided a hand. The hand counts even if nobody made the wager."""
 
     wager: str | None = Field(description="null for the results of hands, and for naturals")
-    rule: str = Field(description="the name of the rule. If `wager` is null, this is player, banker, tie or natural")
+    rule: str = Field(
+        description="the name of the rule. If `wager` is null, this is player, banker, tie or natural"
+    )
     hits: int
     expected: float | None = Field(
         description="the exact expectation of hits for this number of hands, from a full shoe; null for a house's own wager "
