@@ -80,7 +80,7 @@ def _summary(path: Path) -> Iterator[str]:
         read_house(path)
         yield f"house     {path}: a theme for a display's [display] house"
     else:
-        message = "the file is not a configuration: a table's has [table], and a display's has [display]"
+        message = "the file is not a configuration: a table's configuration has [table], and a display's has [display]"
         raise ConfigError([Problem(message, str(path))])
 
 
@@ -177,7 +177,7 @@ def _rules(config: ServiceConfig) -> Iterator[str]:
         if (value := getattr(rules, left.rule)) is not None
     ]
     if chosen:
-        yield "rules     of the house, where the sheet leaves them to it"
+        yield "rules     that the sheet leaves to the house, as chosen here"
         wagers, rules = (max(len(each[n]) for each in chosen) for n in (0, 1))
         yield from (f"  {wager:<{wagers}}  {rule:<{rules}}  {clause}" for wager, rule, clause in chosen)
 
@@ -262,8 +262,8 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
             )
         elif device.link_version == 1:
             yield (
-                f"warning: {section}: link_version = 1, so another device could pass as it unnoticed: write key_file if it can "
-                "have a key (docs/how-to/add-a-device.md)"
+                f"warning: {section}: link_version = 1, so another device could replace this one unnoticed: write key_file if this "
+                "device can have a key (docs/how-to/add-a-device.md)"
             )
 
 

@@ -50,7 +50,7 @@ HELP: Final = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the subcommand takes."""
-    add_game(parser, note="; with --published, only its figures are compared")
+    add_game(parser, note=". With --published, only the figures of this game are compared")
     add_decks(parser, MOST_DECKS)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON, with counts as whole numbers")

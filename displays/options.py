@@ -50,8 +50,8 @@ class PageOptions(BaseModel):
     `https://floor.example`.
     """
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with screens. Each address keeps 50 connections, as this machine does. Connections
-    of other addresses cannot take them.
+    """The IP addresses of up to 6 other machines with screens. Each address keeps up to 50 connections, as this machine does. The
+    server does not close these connections for other addresses.
     """
 
     @field_validator("tables")

@@ -121,7 +121,7 @@ def back_out(turn: Turn, event: BackOut) -> None:
     if award is None:
         raise RefusedError(
             "unknown_award",
-            f"award {event.award} is not one of the last awards, which can be backed out: make a manual adjustment, and name the award in its reason",
+            f"award {event.award} cannot be backed out, because it is not one of the last awards: make a manual adjustment, and name the award in its reason",
         )
     if award.state is AwardState.BACKED_OUT:
         raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")

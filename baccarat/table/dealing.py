@@ -92,7 +92,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "all copies of a card that went to neither hand had already left the shoe: check the shoe's cards",
+            "a card went to neither hand, and all its copies had already left the shoe: check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.emit(effects.CardHeld(card, why, turn.state.round))

@@ -247,7 +247,7 @@ def _resume(turn: Turn, reason: str) -> None:
         turn.say(PlayResumed(reason))
         return
     if not stops:
-        raise RefusedError("not_stopped", "there is no stop that resuming play would end")
+        raise RefusedError("not_stopped", "play is not stopped, or another order must end the stop")
     turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code in NOT_RESUMED))
     turn.say(PlayResumed(reason))
     for stop in stops:
@@ -400,7 +400,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if outlawed:
         turn.alarm(
             "outside_the_law",
-            f"{outlawed}; the configuration's game and limits have replaced those that a supervisor had chosen: check the "
+            f"{outlawed}; the game and limits of the configuration replace those that a supervisor chose: check the "
             "limits, and choose others within the law if the house wants them",
         )
     if state.configured is None or event.settings.progressive != state.configured.progressive:

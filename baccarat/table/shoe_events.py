@@ -207,8 +207,8 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
 def _stop_if_overfull(turn: Turn) -> None:
     if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.stops):
         text = (
-            "more cards came from the shoe than two shoes hold, so no more are taken: look at what is at the end of its "
-            "cable, void a hand on the table, and order a shoe change"
+            "more cards came from the shoe than two shoes hold, so the table takes no more: check which device is at the "
+            "end of the shoe's cable, void a hand on the table, and order a shoe change"
         )
         turn.stop(Stop(code=OVERFULL, text=text))
 

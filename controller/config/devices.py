@@ -40,8 +40,8 @@ class DeviceConfig(Section):
     the line uses [version 2 of the link](link-2.md), and the table ignores devices that do not have this key.
     """
     link_version: Literal[1, 2] = 2
-    """The version of the line's protocol. Write 1 only if the house allows a device without a key, or at an `input` a device
-    without a serial number of its own. Another device can then pass as this one. A
+    """The version of the line's protocol. With version 2, the device needs a key or, at an `input`, its own serial number.
+    Write 1 only if the house allows a device without this proof. Another device can then replace it unnoticed. A
     [simulation](../explanation/random-numbers.md) needs neither the key nor version 1.
     """
 

@@ -197,8 +197,8 @@ class ConsoleConfig(Section):
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
     """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with consoles. Each address keeps 50 connections, as this machine does. Connections
-    of other addresses cannot take them.
+    """The IP addresses of up to 6 other machines with consoles. Each address keeps up to 50 connections, as this machine does. The
+    server does not close these connections for other addresses.
     """
 
     @model_validator(mode="after")

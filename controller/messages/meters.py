@@ -8,25 +8,27 @@ from punto.controller.messages.models import Message, MinorUnits, Payload, Times
 
 
 class CountReading(Payload):
-    """How often a rule of a wager decided a hand, whether or not somebody had made the wager."""
+    """How often a rule of a wager decided a hand. The hand counts even if nobody made the wager."""
 
     wager: str | None = Field(description="null for the results of hands, and for naturals")
-    rule: str = Field(description="the name of the rule; without a wager player, banker, tie or natural")
+    rule: str = Field(
+        description="the name of the rule. If `wager` is null, this is player, banker, tie or natural"
+    )
     hits: int
     expected: float | None = Field(
-        description="the exact number to be expected of so many hands from a full shoe; null for a house's own wager "
+        description="the exact expectation of hits for this number of hands, from a full shoe; null for a house's own wager "
         "without punto[odds]"
     )
     errors: float | None = Field(
-        description="the number of standard errors between hits and expected, below zero if there were fewer"
+        description="the difference between hits and expected, in standard errors; below zero if hits is less"
     )
 
 
 class WagerReading(Payload):
     """The recorded wagers of one kind.
 
-    The awards of a table with a progressive are in its books, and not in `returned`, whatever pays them. So a wager
-    that pays from a meter has no expectation, and a wager that wins only with its base wager has none either.
+    If the table has a progressive, its awards are in the books of the progressive and not in `returned`. So `expected` is
+    null for a wager that pays from the progressive's meter, and for a wager that wins only with its base wager.
     """
 
     wager: str
@@ -35,15 +37,15 @@ class WagerReading(Payload):
     returned: int = Field(description="what was returned, stakes included, in minor units")
     hold: int = Field(description="drop less returned")
     expected: float | None = Field(
-        description="the exact house edge of drop, in minor units: from a full shoe, without rounding of commissions"
+        description="the exact expectation of hold, in minor units, from a full shoe and without rounding of commissions"
     )
     errors: float | None = Field(
-        description="the number of standard errors between hold and expected, below zero if the house kept less"
+        description="the difference between hold and expected, in standard errors; below zero if hold is less"
     )
 
 
 class MeterReadings(Payload):
-    """The meters of played hands, each as it was settled last. Void and dummy hands do not count."""
+    """The meters of played hands, each with its last settlement. Void and dummy hands do not count."""
 
     hands: int
     counts: tuple[CountReading, ...]
@@ -51,15 +53,15 @@ class MeterReadings(Payload):
 
 
 class TableMeters(Message):
-    """The counts and totals of the game that the table plays now, over its life and over the gaming day. For the house alone."""
+    """The meters of the game that the table plays now, over the table's life and over the gaming day. Only the house may read them."""
 
     schema_: Literal["punto/meters/1"] = Field("punto/meters/1", alias="schema")
     game: str = Field(description="the name of the game's file")
     rules: str = Field(
-        description="names the rules of the game, as on the record: with other rules, other meters begin"
+        description="identifies the rules of the game, as on the record. If the rules change, new meters begin"
     )
-    lifetime: MeterReadings = Field(description="since the table's record began")
+    lifetime: MeterReadings = Field(description="the meters since the table's record began")
     gaming_day: MeterReadings = Field(
-        description="of the present gaming day, without corrections of earlier hands"
+        description="the meters of the present gaming day, without corrections of earlier hands"
     )
     day_began: Timestamp = Field(description="when the gaming day began")

@@ -253,7 +253,7 @@ class State(Message):
     )
     revealing_seat: int | None = Field(
         default=None,
-        description="the seat of the largest wager on Player or Banker, of equal ones the lowest, whose player turns the cards (sheet 004); null if the dealer does",
+        description="the seat whose player turns the cards (sheet 004): the seat with the largest wager on Player or Banker. If the largest wagers are equal, it is the lowest of their seats; null if the dealer turns the cards",
     )
 
 

@@ -26,7 +26,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "device": {"description": "the device", "examples": ["shoe", "keypad", "coin_spot", "card_reader"]},
     "progressive": {"description": "the progressive's id, as configured", "examples": ["dragon"]},
     "client": {
-        "description": "the name of the broker's user who asks: each has a pace of its own",
+        "description": "the name of the broker's user that sends the request. The limit of requests applies to each user separately",
         "examples": ["table-1-seat-3"],
     },
     "seat": {"description": "the seat's number, counted from 1", "examples": ["1", "7"]},

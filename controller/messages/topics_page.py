@@ -85,7 +85,7 @@ def users_of(house: House) -> list[str]:
     names = [*chain.from_iterable(own), _DISPLAYS, _SURVEILLANCE]
     for name, users in Counter(names).items():
         if users > 1:
-            message = f"{users} users of the broker would be {name!r}, each with the rights of all: give the tables other ids"
+            message = f"{users} users of the broker would have the name {name!r}, and each the rights of all: give the tables other ids"
             raise ConfigError([Problem(message, key="table.id")])
     return names
 

@@ -77,7 +77,7 @@ def test_a_key_and_the_word_that_none_is_needed_cannot_both_be_given(load):
 def test_check_config_warns_of_a_device_without_a_key(load, tmp_path, capsys, section):
     load(section, "link_version = 1")
     assert main(["check-config", str(tmp_path / "table.toml")]) == 0
-    warned = f"warning: {section}: link_version = 1, so another device could pass as it unnoticed"
+    warned = f"warning: {section}: link_version = 1, so another device could replace this one unnoticed"
     assert warned in capsys.readouterr().out
 
     load(section, 'key_file = "device.key"')

@@ -107,7 +107,7 @@ def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(writt
         (
             "dragon-bonus-1",
             '[rules.player]\nrequires_base = "any"\n',
-            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: they leave none",
+            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: rules that they leave: none",
         ),
         (
             "progressive-2",
@@ -117,7 +117,7 @@ def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(writt
         (
             "dai-bacc",
             "[rules.tiger_7]\nrequires_base_win = true\n",
-            "do not leave this rule of tiger_7 to the house: they leave requires_base",
+            "do not leave this rule of tiger_7 to the house: rules that they leave: requires_base",
         ),
         ("dai-bacc", '[rules.tigre_7]\nrequires_base = "any"\n', "did you mean tiger_7?"),
         (
@@ -213,7 +213,7 @@ def test_a_tables_game_is_scored_with_the_houses_rules(written, capsys, monkeypa
 def test_check_config_says_which_rules_the_house_has_chosen(written, capsys):
     path = written("progressive-1", EITHER)
     written_rules = [
-        "rules     of the house, where the sheet leaves them to it",
+        "rules     that the sheet leaves to the house, as chosen here",
         "  progressive  requires_base_win = false  sheet 000 ties it to the winning wager, but the odds that it prints are for either hand",
         "  progressive  natural_nine = true        sheet 000 pays 9-0 (non-natural), but the hit frequency that it prints counts naturals",
     ]

@@ -479,7 +479,7 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 is not one of the last awards, which can be backed out: make a manual adjustment, and name the award in its reason",
+            "award 2 cannot be backed out, because it is not one of the last awards: make a manual adjustment, and name the award in its reason",
         ),
         (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason: it goes on the record"),
     ],

@@ -911,7 +911,7 @@ def test_two_users_of_the_broker_never_have_one_name(ids, name, tmp_path, capsys
     out = tmp_path / "broker"
 
     assert main(["broker-users", *(str(tmp_path / f"{each}.toml") for each in ids), "--out", str(out)]) == 1
-    assert f"users of the broker would be '{name}'" in capsys.readouterr().err
+    assert f"users of the broker would have the name '{name}'" in capsys.readouterr().err
     assert not out.exists()
 
 

@@ -113,7 +113,7 @@ def test_no_more_cards_are_taken_of_a_shoe_than_two_shoes_hold(before, card):
 def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
     croupier = Croupier.at_betting("lid open", *["draw KS"] * 2 * 53, decks=1).do("resume")
     assert croupier.stops == ["too_many_cards"]
-    with pytest.raises(RefusedError, match="there is no stop that resuming play would end"):
+    with pytest.raises(RefusedError, match="play is not stopped, or another order must end the stop"):
         croupier.do("resume")
 
     croupier.do("change shoe")
@@ -214,8 +214,8 @@ def test_of_two_shoes_that_are_refused_the_last_is_named_and_the_same_only_once(
     [
         ([], "accept A", "no_shoe_offered", "no shoe waits to be accepted"),
         (["hello B"], "accept C", "other_shoe", "the shoe that waits is B, not C"),
-        (["hello B"], "resume", "not_stopped", "there is no stop that resuming play would end"),
-        ([], "resume", "not_stopped", "there is no stop that resuming play would end"),
+        (["hello B"], "resume", "not_stopped", "play is not stopped, or another order must end the stop"),
+        ([], "resume", "not_stopped", "play is not stopped, or another order must end the stop"),
     ],
 )
 def test_only_the_shoe_that_waits_can_be_accepted(commands, accept, code, message):

@@ -390,7 +390,7 @@ async def test_game_and_limits_change_between_shoes_only(page, here):
     await dialog.get_by_role("button", name="Cancel").click()
     await page.get_by_label("Player: Maximum").fill("2500")
     await change.click()
-    await expect(dialog).to_contain_text("From the next shoe on the table plays EZ Baccarat.")
+    await expect(dialog).to_contain_text("From the next shoe on, the table plays EZ Baccarat.")
     await confirm(dialog, "Change the game")
 
     game = here.table.state.settings.game
