@@ -238,6 +238,7 @@ async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_no
         await dialog.get_by_label("Password").fill(PASSWORD)
         await hold_up(page)
         await dialog.locator("button.go").click()
+        await expect(dialog).to_be_hidden()  # while it is open, it takes the keys
 
         await headline(page, "Player wins, 9 to 0")
         await todo(page, "press GAME OVER")
