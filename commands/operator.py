@@ -75,7 +75,7 @@ def _add_field(order: argparse.ArgumentParser, name: str, field: Field) -> None:
             action="append",
             default=[],
             metavar="WAGER.KEY=CENTS",
-            help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500; may be repeated",
+            help=f"{help_}. KEY is minimum, maximum or step, such as player.minimum=2500; you can give this option more than once",
         )
     elif field.required:
         order.add_argument(name, type=_type(field), help=help_)

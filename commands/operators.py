@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 required=True,
                 action="append",
                 choices=[role.value for role in Role],
-                help="a role of the account; may be repeated",
+                help="a role of the account; you can give this option more than once",
             )
         if name in {"card", "key"}:
             action.add_argument(

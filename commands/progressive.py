@@ -23,7 +23,7 @@ from punto.game_manager.record import Record, opened
 from punto.game_manager.reports import Meter, day_report, meters, week_report
 
 HELP = (
-    "Report the contributions, balances and payments of a table's progressive (jackpot). The service may be running. Amounts are "
+    "Report the contributions, balances and payments of a table's progressive (jackpot). You can run this command while the service runs. Amounts are "
     "exact decimals of the currency's unit, such as dollars. The start of the gaming day comes from --day-starts and --zone, or else "
     "from [progressive] in the configuration."
 )

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="SEQ:HASH",
         help="check that the record still has this last input, which an earlier replay printed or the topic restricted/head "
-        "published; may be repeated",
+        "published; you can give this option more than once",
     )
 
 

@@ -53,6 +53,8 @@ from punto.drivers.base import LinkHealth
 ROUNDS_AT_ONCE: Final = 50
 SNAPSHOTS_EVERY_SECONDS: Final = 0.003
 """The pause between two runs of snapshots: a very fast shoe is not published card by card."""
+REQUESTED_SNAPSHOTS_EVERY_SECONDS: Final = 1.0
+"""How often clients together can have all retained messages sent again: one client's flood costs the others nothing."""
 LONGEST_VERB: Final = 64
 LONGEST_REQUEST: Final = 4096
 """Bytes: several times as many as the longest request has."""
@@ -89,6 +91,7 @@ class Broker:
             f"{broker.host}:{broker.port}", False, "not reached yet", self._since, None, {}
         )
         self.expectations: Callable[[Game], Expectations] = shipped
+        self._requested_snapshot = 0.0  # when, by the loop's clock, the last requested one is sent
         self._connection = ""  # identifies the connection in the ids of `availability`
         self._link = Link(
             broker,
@@ -344,7 +347,7 @@ class Broker:
                 answer: Message = self._response(None, refused[1])
             elif verb == "snapshot":
                 request = SnapshotRequest.model_validate_json(payload)
-                self._outbox.snapshot_due(*self._builders)
+                self._snapshot_requested()
                 answer = self._response(request.id, None)
             elif verb == "rounds":
                 answer = await self._rounds(RoundsRequest.model_validate_json(payload))
@@ -355,6 +358,16 @@ class Broker:
         except ValidationError as error:
             answer = self._response(_id_of(payload), first_fault(error))
         self._outbox.put(self._topic(topics.response(verb)), answer.wire())
+
+    def _snapshot_requested(self) -> None:
+        """Send all retained messages: at once, or a second after the last ones that a client requested."""
+        loop = asyncio.get_running_loop()
+        if self._requested_snapshot > loop.time():
+            return  # it is still to come
+        self._requested_snapshot = max(
+            loop.time(), self._requested_snapshot + REQUESTED_SNAPSHOTS_EVERY_SECONDS
+        )
+        loop.call_at(self._requested_snapshot, self._outbox.snapshot_due, *self._builders)
 
     def _response(self, request: str | None, error: str | None) -> Response:
         now = timestamp(datetime.now(UTC))

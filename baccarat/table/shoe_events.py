@@ -177,12 +177,18 @@ def _on_records_lost(turn: Turn, first: int, last: int) -> None:
 def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     expected = turn.state.link.expected
     if turn.state.link.offered is not None:
-        turn.alarm(OFFERED, f"record {event.record} came from a shoe that is not accepted; it was not taken")
+        turn.alarm(
+            OFFERED,
+            f"the table ignored record {event.record}, because it came from a shoe that is not accepted",
+        )
         return
     if event.record < expected:
         return  # sent again: the same record was handled before
     if event.record > expected:
-        turn.alarm("record_gap", f"record {event.record} came instead of record {expected}; it was not taken")
+        turn.alarm(
+            "record_gap",
+            f"the table ignored record {event.record}, because record {expected} must come before it",
+        )
         return
     turn.change_link(taken=event.record)
     if event.record >= turn.state.link.late_before:

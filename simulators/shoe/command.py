@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="simulate this fault at this rate, such as noise=0.01; may be repeated",
+        help="simulate this fault at this rate, such as noise=0.01; you can give this option more than once",
     )
     add(
         "--scenario",

@@ -1235,3 +1235,16 @@ async def test_a_broker_that_dies_leaves_no_noise_behind(here, mosquitto):
             mosquitto.start()
 
     assert [message for message in unheard if "never retrieved" in message] == []
+
+
+async def test_however_often_a_snapshot_is_requested_all_is_sent_again_at_most_once_a_second(here, mosquitto):
+    async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
+        await online(listening)
+        sent = len(listening.of("scoreboard"))
+        for number in range(40):
+            await listening.publish("request/snapshot", {"id": str(number)})
+        await eventually(lambda: len(listening.of("response/snapshot")) == 40, "each request is answered")
+        await eventually(lambda: len(listening.of("scoreboard")) == sent + 2, "at once, and a second later")
+        await asyncio.sleep(0.2)
+
+        assert len(listening.of("scoreboard")) == sent + 2
