@@ -8,14 +8,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from typing import Any, Final
+from typing import Final
 
 from punto.baccarat.coup import Side
-from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, HouseRule, Limits, Wager
+from punto.baccarat.wagers.definition import FACE_UP_ONLY, Game, Limits, Wager
 from punto.baccarat.wagers.pay import PUSH
 from punto.baccarat.wagers.words import words
 from punto.commands.arguments import decks_text, percent
+from punto.commands.house_choices import otherwise
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.exact import sides_beside
 from punto.odds.published.check import rounded
@@ -64,12 +64,6 @@ How to read the tables:
 - Amounts are in dollars, as on the sheets.
   If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
 """
-_VALUES: Final[dict[HouseRule, tuple[Any, ...]]] = {
-    "requires_base": ("none", "any", "same_side"),
-    "requires_base_win": (False, True),
-    "natural_nine": (False, True),
-}
-"""The values of the rules that are left to the house."""
 _WHO_MAY: Final = "`requires_base` decides who may make the wager. It does not change the house edge."
 _ADVANTAGE: Final = "If the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
@@ -149,7 +143,7 @@ class _Sections:
             held.wager
             for game in shipped
             for wager in game.wagers
-            for each in [wager, *(other for _, other in _otherwise(wager))]
+            for each in [wager, *(other for _, other in otherwise(wager))]
             for held in _held(game, each)
         )
         file = FiguresFile()
@@ -201,11 +195,11 @@ class _Sections:
                 " and ".join(f"`{rule} = {json.dumps(value)}`" for rule, value in decided),
                 "<br>".join(self._edges(game, other)),
             )
-            for decided, other in _otherwise(wager)
+            for decided, other in otherwise(wager)
         ]
         yield "\n"
         yield from _table(head, rows, left=1)
-        if any(rule == "requires_base" for decided, _ in _otherwise(wager) for rule, _ in decided):
+        if any(rule == "requires_base" for decided, _ in otherwise(wager) for rule, _ in decided):
             yield f"\n{_WHO_MAY}\n"
 
     def _edges(self, game: Game, wager: Wager) -> list[str]:
@@ -301,32 +295,6 @@ class _Sections:
             pushes=sum((chance for rule, chance in chances if rule.pays == PUSH), Fraction(0)),
             meter=meter,
         )
-
-
-def _otherwise(wager: Wager) -> list[tuple[list[tuple[HouseRule, Any]], Wager]]:
-    """What a house can decide otherwise than the game file, rule by rule and then together, and the wager with it."""
-    found = []
-    for values in product(*([None, *_VALUES[each.rule]] for each in wager.house)):
-        decided = [
-            (left.rule, value) for left, value in zip(wager.house, values, strict=True) if value is not None
-        ]
-        other = wager
-        for rule, value in decided:
-            before, other = other, _with(other, rule, value)
-            if other == before:
-                break
-        else:
-            if decided:
-                found.append((decided, other))
-    return sorted(found, key=lambda each: len(each[0]))
-
-
-def _with(wager: Wager, rule: HouseRule, value: Any) -> Wager:
-    """The wager with this rule, or as it is if it cannot have it, such as `same_side` without a side."""
-    try:
-        return wager.with_rule(rule, value)
-    except ValueError:
-        return wager
 
 
 def _held(game: Game, wager: Wager) -> list[_Held]:
