@@ -196,3 +196,13 @@ async def test_what_the_user_raises_escapes_and_is_not_acknowledged(at):
 def test_a_chain_that_cannot_be_is_refused(positions):
     with pytest.raises(ValueError, match="a chain has 1 to 15 positions"):
         VirtualCoinSpot(positions=positions)
+
+
+async def test_a_host_that_asks_for_it_is_given_the_whole_picture_again(at):
+    driver: CoinSpotDriver = at.driver
+    async with at.running():
+        at.far.put(2)
+        await until(lambda: 2 in at.user.got)
+        given = len(at.user.got)
+        driver.report_again()
+        await until(lambda: len(at.user.got) > given)

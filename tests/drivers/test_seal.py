@@ -235,3 +235,12 @@ def test_the_pages_example_is_what_both_ends_send():
     assert printed == {name: cobs.decode(wire.strip(b"\0")) for name, wire in sent.items()} | {
         "session": session
     }
+
+
+def test_a_challenge_of_another_length_is_not_answered():
+    device = DeviceSeal(KEY, nonce=nonces(1000))
+
+    challenge = HostSeal(KEY, nonce=lambda: b"short").handshake(0.0)
+    Decoder(parsers(Status), seal=device).feed(challenge)
+
+    assert device.handshake(0.0) == b""

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from punto.baccarat.table.effects import AlarmAcknowledged
-from punto.baccarat.table.events import AccessRefused, Flooded, RecordDiffers, SessionEnded, SnapshotTaken
+from punto.baccarat.table.events import (
+    CARD_GUESSING,
+    AccessRefused,
+    Flooded,
+    RecordDiffers,
+    SessionEnded,
+    SnapshotTaken,
+)
 from punto.baccarat.table.order_kinds import AcknowledgeAlarm
 from punto.baccarat.table.shoe_events import MOST_REMEMBERED
 from punto.baccarat.table.turn import MOST_ALIKE, RefusedError
@@ -182,3 +189,10 @@ def test_calls_without_end_leave_a_bounded_state_with_the_first_and_the_latest()
     texts = [alarm.text for alarm in croupier.state.alarms]
     assert texts == [*(f"number {n}" for n in range(MOST_ALIKE - 1)), "number 499"]
     assert croupier.state.alarms[-1].times == 500 - MOST_ALIKE + 1
+
+
+def test_a_reader_at_which_cards_were_guessed_is_an_alarm():
+    croupier = Croupier.at_betting()
+    croupier.handle(AccessRefused(None, "swipe", CARD_GUESSING, "card reader"))
+
+    assert standing(croupier) == [("card_guessing", 1)]

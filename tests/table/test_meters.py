@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from punto.baccarat.coup import Coup
+from punto.baccarat.coup import Coup, Winner
 from punto.baccarat.table.events import ServiceStarted
-from punto.baccarat.table.meters import Meters, every, of_game, with_hands
+from punto.baccarat.table.meters import Meters, deciding, every, of_game, with_hands
 from punto.baccarat.wagers.definition import Game, HouseRule
 from tests.table.croupier import LONG, PLAYER_NATURAL, TIE, Croupier, cards, game
 
@@ -136,3 +136,30 @@ def test_all_that_can_be_counted_is_named_once_and_in_order():
 
     assert names[:4] == [(None, "player"), (None, "banker"), (None, "tie"), (None, "natural")]
     assert len(set(names)) == len(names)
+
+
+def test_a_wager_that_no_rule_decided_has_no_hit():
+    played = game("dragon-bonus-1")
+    bonus = next(wager for wager in played.wagers if not wager.base)
+    wins_alone = replace(bonus, rules=bonus.rules[:1])
+
+    others = (*(wager for wager in played.wagers if wager.base), wins_alone)
+    hit = [wager for wager, _ in deciding(replace(played, wagers=others), Coup(cards(TIE)))]
+    assert bonus.name not in hit
+    assert None in hit
+
+
+def test_a_correction_gives_the_round_as_it_was_settled_last():
+    croupier = Croupier.at_betting("wager 1 player 500", "wager 2 tie 100", f"draw {PLAYER_NATURAL}")
+    played = croupier.state.last
+    assert played is not None
+    own, other = played.settlements
+    taken_back = replace(own, stake=0, returned=-1000, net=-1000, rule="tie")
+    entry = replace(
+        played, round=2, status="correction", corrects=1, winner=Winner.TIE, settlements=(taken_back,)
+    )
+
+    settled = played.corrected_by(entry)
+
+    assert (settled.round, settled.status, settled.winner) == (1, "played", Winner.TIE)
+    assert settled.settlements == (replace(own, returned=0, net=-500, rule="tie"), other)
