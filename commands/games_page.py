@@ -31,7 +31,7 @@ _HEAD: Final = """\
 
 This page lists the pays and the exact odds of each game that ships with Punto.
 [Game files](game-files.md) describes how to write a game of your own.
-If several games have the same wager, the section of the first of these games describes the wager.
+If several games have the same wager, only the section of the first of these games describes it.
 
 """
 _HOW_TO_READ: Final = """
