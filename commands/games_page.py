@@ -64,7 +64,9 @@ How to read the tables:
 - Amounts are in dollars, as on the sheets.
   If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
 """
-_WHO_MAY: Final = "`requires_base` decides which seats may make the wager.\nIt does not change the house edge."
+_WHO_MAY: Final = (
+    "`requires_base` decides which seats may make the wager.\nIt does not change the house edge."
+)
 _ADVANTAGE: Final = "If the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
 _SPELLED: Final = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
