@@ -31,40 +31,42 @@ _HEAD: Final = """\
 
 This page lists the pays and the exact odds of each game that ships with Punto.
 [Game files](game-files.md) describes how to write a game of your own.
-If several games have the same wager, the section of the first game describes it.
+If several games have the same wager, only the section of the first of these games describes it.
 
 """
 _HOW_TO_READ: Final = """
 How to read the tables:
 
-- In a pay table, **the first row that applies decides**, from the top.
+- The rows of a pay table are tried from the top, and **the first row that applies decides**.
   The `rule` of a settlement is the name of this row.
 - A *coup* is one deal of the cards.
   A *natural* is a hand of two cards with 8 or 9, and it ends the coup.
-  *Not natural* is a coup without a natural.
+  *Not natural* means that the coup has no natural.
 - `30 to 1` returns the stake and 30 times the stake.
   `1 to 1 less 5%` returns the stake and 95% of the stake.
   `1000 for 1` returns 1000 times the stake in total.
   `push` returns the stake.
 - *Needs* is the base wager that the same seat must also have.
-- The *house edge* is the average share of each dollar staked that the house keeps.
-  A push counts as staked.
+- The *house edge* is the share of each dollar staked that the house keeps on average.
+  Stakes that are returned (pushes) count too.
 - All figures are counted for a full shoe, and then rounded.
-  `punto odds --game NAME` prints the counts, for any shoe.
+  `punto odds --game NAME` prints the exact counts, also for a shoe that is not full.
 - The *meter* of a progressive has the amount of its jackpot.
-  The house edge of its wager is computed with the *average top award*.
-  This is the average amount on the meter at the moment when the whole meter is won.
-  It is computed as if all seats wagered in the same way.
+  The house edge of a progressive wager is computed with the meter at its *average top award*.
+  This award is the average amount on the meter at the moment when the whole meter is won.
+  The average assumes that all seats wager in the same way.
 - *Beside Player* means that the seat also has a wager on Player.
 - A *source* of three digits is a rule sheet of the regulator.
   *Printed* is the figure on that sheet.
   [Published figures](published-figures.md) compares all printed figures with the counted ones.
-- A *variation* is a game that pays half on a hand, bars a hand, or is proprietary.
+- A *variation* is a game that pays half on a hand, bars a hand (returns the stake instead of paying), or is proprietary.
   The approval letter (sheet 001) allows a shoe to read the cards of a variation only if all cards are dealt face up.
 - Amounts are in dollars, as on the sheets.
   If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
 """
-_WHO_MAY: Final = "`requires_base` decides who may make the wager. It does not change the house edge."
+_WHO_MAY: Final = (
+    "`requires_base` decides which seats may make the wager.\nIt does not change the house edge."
+)
 _ADVANTAGE: Final = "If the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
 _SPELLED: Final = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
@@ -362,7 +364,7 @@ def _facts(game: Game) -> Iterator[str]:
         ("Cards", f"dealt {dealt}, and shown to the public {shown}"),
         (
             "Variation",
-            f"yes. The shoe {may} read its cards, because they are dealt {dealt}" if game.variation else "no",
+            f"yes. The shoe {may} read the cards, because they are dealt {dealt}" if game.variation else "no",
         ),
         (
             "Wagers of a player",

@@ -214,8 +214,8 @@ def test_check_config_says_which_rules_the_house_has_chosen(written, capsys):
     path = written("progressive-1", EITHER)
     written_rules = [
         "rules     that the sheet leaves to the house, as chosen here",
-        "  progressive  requires_base_win = false  sheet 000 ties it to the winning wager, but the odds that it prints are for either hand",
-        "  progressive  natural_nine = true        sheet 000 pays 9-0 (non-natural), but the hit frequency that it prints counts naturals",
+        "  progressive  requires_base_win = false  sheet 000 ties the progressive wager to the winning base wager, but the printed odds are for a win of either hand",
+        "  progressive  natural_nine = true        sheet 000 pays for 9-0 (non-natural), but the printed hit frequency counts naturals too",
     ]
 
     assert main(["check-config", str(path)]) == 0
