@@ -20,6 +20,7 @@ from punto.baccarat.table.events import Component
 from punto.commands.operator import ask
 from punto.drivers.framing import Decoder, encode
 from punto.drivers.ishoe import frames
+from tests.ports import free_port
 from tests.service.table_on_a_machine import STAFF, employ
 
 LOG = 0x5EED0001
@@ -38,14 +39,6 @@ class Line:
 def say(text: str) -> None:
     """Print at once: a run takes minutes."""
     print(text, flush=True)
-
-
-def free_port() -> int:
-    """A port that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 def wait_until(ready: Any, seconds: float = 10) -> None:

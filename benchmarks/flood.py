@@ -13,9 +13,10 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.bench import HandHeldShoe, Helper, Line, Service, free_port, mosquitto, say, wait_until
+from benchmarks.bench import HandHeldShoe, Helper, Line, Service, mosquitto, say, wait_until
 from benchmarks.client import connected
 from punto.drivers.framing import encode
+from tests.ports import free_port
 
 RATE: Final = 1000
 """How often a flood asks in a second, if it is answered fast enough: fifty times as often as a client may."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from punto.baccarat.table.events import Flooded
+from punto.drivers.bucket import Bucket
 
 PER_SECOND: Final = 20.0
 """How often a client may ask on average: several times as often as a person or a seat's terminal does."""
@@ -29,9 +30,8 @@ def pages_of(account: str) -> str:
 
 
 @dataclass(slots=True)
-class _Bucket:
-    tokens: float
-    at: float
+class _Client:
+    bucket: Bucket
     refused: int = 0
     since: float = math.inf
 
@@ -48,40 +48,38 @@ class Pace:
         self._per_second = per_second
         self._at_once = at_once
         self._clock = clock
-        self._buckets: dict[str, _Bucket] = {}
+        self._clients: dict[str, _Client] = {}
 
     def allows(self, client: str) -> bool:
         """Whether a client may ask now. If not, the refusal is counted."""
-        bucket, now = self._bucket(client), self._clock()
-        if bucket.tokens >= 1:
-            bucket.tokens -= 1
+        known, now = self._client(client), self._clock()
+        if known.bucket.has(1, now):
+            known.bucket.take(1)
             return True
-        bucket.refused += 1
-        bucket.since = min(bucket.since, now)
+        known.refused += 1
+        known.since = min(known.since, now)
         return False
 
     def charge(self, client: str) -> None:
         """Count the client's last request as `DEAR` ones. It may ask again when it would have asked so often."""
-        self._bucket(client).tokens -= DEAR - 1
+        self._client(client).bucket.take(DEAR - 1)
 
-    def _bucket(self, client: str) -> _Bucket:
-        now = self._clock()
-        if client not in self._buckets and len(self._buckets) >= MOST_CLIENTS:
-            client = "the others"
-        bucket = self._buckets.setdefault(client, _Bucket(self._at_once, now))
-        bucket.tokens = min(self._at_once, bucket.tokens + (now - bucket.at) * self._per_second)
-        bucket.at = now
-        return bucket
+    def _client(self, client: str) -> _Client:
+        if client not in self._clients:
+            if len(self._clients) >= MOST_CLIENTS:
+                client = "the others"
+            self._clients.setdefault(client, _Client(Bucket(self._at_once, self._per_second, self._clock())))
+        return self._clients[client]
 
     def refused(self, client: str) -> int:
         """How many requests of a client were refused since its last sum."""
-        bucket = self._buckets.get(client)
-        return 0 if bucket is None else bucket.refused
+        known = self._clients.get(client)
+        return 0 if known is None else known.refused
 
     def summed_up(self) -> Iterator[Flooded]:
         """The refusals that are due for the record, which are then counted anew."""
         now = self._clock()
-        for client, bucket in self._buckets.items():
-            if now - bucket.since >= SUMMED_SECONDS:
-                yield Flooded(client, bucket.refused, math.ceil(now - bucket.since))
-                bucket.refused, bucket.since = 0, math.inf
+        for client, known in self._clients.items():
+            if now - known.since >= SUMMED_SECONDS:
+                yield Flooded(client, known.refused, math.ceil(now - known.since))
+                known.refused, known.since = 0, math.inf

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol
 
+from punto.drivers.bucket import Bucket
 from punto.drivers.frame import HIGHEST, AnyFrame, Frame
 from punto.drivers.framing import UNSEALED, Counters, Decoder, Seal, encode
 
@@ -17,6 +18,10 @@ _OTHER_VERSION: Final = {
     1: "update the older one",
     2: "enrol a key in the device, or write link_version = 1 if the house allows that",
 }
+MOST_FRAMES: Final = 300
+FRAMES_PER_SECOND: Final = 100
+"""More than so many frames at once, or on average, are not a device's: twenty sensors that repeat five times a second send as
+many."""
 SILENCE_SECONDS: Final = 0.8  # with the time to notice it, a loss is detected within one second
 
 
@@ -58,6 +63,7 @@ class Link(Generic[AnyFrame]):
         self._token = 1  # a number from 1 to 2**32-1 that the device must repeat
         self._heard_at = 0.0
         self._silent = False
+        self._bound = Bucket(MOST_FRAMES, FRAMES_PER_SECOND)
         self._begin_diagnosis()
 
     def connect(self, now: float, token: int) -> None:
@@ -71,6 +77,7 @@ class Link(Generic[AnyFrame]):
         self.disconnect()
         self._heard_at = now
         self._silent = False
+        self._bound.fill(now)
         self._begin_diagnosis()
 
     def silence(self, now: float) -> str | None:
@@ -92,6 +99,18 @@ class Link(Generic[AnyFrame]):
     def silent_seconds(self, now: float) -> float:
         """Seconds since the last sign of life of a lost device; else 0."""
         return now - self._heard_at if self._silent else 0.0
+
+    def babbles(self, now: float) -> bool:
+        """Whether something at the line sends more than the device can. Then leave the line for a while."""
+        return not self._bound.has(0, now)
+
+    def _decode(self, data: bytes, now: float) -> list[AnyFrame]:
+        """The frames that these bytes complete, in order. All that arrives counts, however broken."""
+        before = sum(self._seen())
+        received = self._decoder.feed(data)
+        self._bound.has(0, now)
+        self._bound.take(sum(self._seen()) - before)
+        return received
 
     @property
     def ready(self) -> bool:

@@ -15,7 +15,11 @@ from punto.drivers.serial_port import READ_BYTES, Port, PortLostError
 TICK_SECONDS: Final = (
     0.1  # between two checks for silence; with the link's 0.8 s a loss is detected within 1 s
 )
-REOPEN_SECONDS = 10.0  # after which a silent port is opened again, in case the adapter hangs
+REOPEN_SECONDS = (
+    10.0  # after which a silent port is opened again, in case the adapter hangs, and one that babbles
+)
+
+_BABBLES: Final = "sends more than such a device can: check which device is at the end of its cable"
 
 
 class SerialDevice(Retried[AnyUser]):
@@ -89,6 +93,10 @@ class SerialDevice(Retried[AnyUser]):
                 await self._lost(silence, user)
             elif link.here is not None:
                 self._connected(user)
+            if link.babbles(now):
+                await self._lost(f"the {self._device} {_BABBLES}", user)
+                await asyncio.sleep(REOPEN_SECONDS)
+                return
             if link.silent_seconds(now):
                 port.check_path()
             if link.silent_seconds(now) > REOPEN_SECONDS:

@@ -68,7 +68,7 @@ class CardReaderLink(link.Link[FromReader]):
     def receive(self, data: bytes, now: float) -> Swipe | None:
         """Decode bytes from the line; return a new swipe, which must be answered before more is received."""
         new: Swipe | None = None
-        for frame in self._decoder.feed(data):
+        for frame in self._decode(data, now):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
             elif self.here is None or frame.session != self._session or new is not None:

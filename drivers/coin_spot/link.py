@@ -129,7 +129,7 @@ class CoinSpotLink(link.Link[FromDevice]):
     def receive(self, data: bytes, now: float) -> list[SensorEvent]:
         """Decode bytes from the line; return the events in the device's order."""
         events: list[SensorEvent] = []
-        for frame in self._decoder.feed(data):
+        for frame in self._decode(data, now):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
             elif self._is_for_us(frame):

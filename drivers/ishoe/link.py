@@ -96,8 +96,7 @@ class IShoeLink(link.Link[frames.FromShoe]):
         self._asked_at = -inf
         self._told.clear()
 
-    @property
-    def babbles(self) -> bool:
+    def babbles(self, now: float) -> bool:  # noqa: ARG002 - as `Link.babbles`
         """Whether the shoe reports other things than cards more often than a sound shoe can.
 
         Cards have no rate: a shoe sends those of an hour at once when its cable is back, and a virtual one deals thousands a

@@ -1,17 +1,10 @@
 """The driver of a shoe: a serial port around the pure `IShoeLink`."""
 
-import asyncio
-from typing import Final
-
 from punto.baccarat.table.events import ShoeHello, ShoeLost
 from punto.drivers.base import BAUD, ShoeUser
 from punto.drivers.framing import UNSEALED, Seal
 from punto.drivers.ishoe.link import IShoeLink
 from punto.drivers.serial_device import SerialDevice
-from punto.drivers.serial_port import PortLostError
-
-PAUSE_SECONDS: Final = 10.0
-_BABBLES: Final = "the shoe reports things other than cards more often than a shoe can: check which device is at the end of its cable"
 
 
 class SerialShoe(SerialDevice[ShoeUser]):
@@ -32,10 +25,6 @@ class SerialShoe(SerialDevice[ShoeUser]):
             self._link.handled()
         if any(isinstance(event, ShoeHello) for event in events):
             self._connected(user)  # after a hello the table counts the shoe as online, whatever came with it
-
-        if self._link.babbles:
-            await asyncio.sleep(PAUSE_SECONDS)  # all that it says is recorded, so it must not say much
-            raise PortLostError(_BABBLES)
 
     async def _report_loss(self, reason: str, user: ShoeUser) -> None:
         await user.take([ShoeLost(reason)])

@@ -72,7 +72,7 @@ class KeypadLink(link.Link[FromKeypad]):
     def receive(self, data: bytes, now: float) -> list[Press | Switch]:
         """Decode bytes from the line; return the new presses and positions, in order."""
         received: list[Press | Switch] = []
-        for frame in self._decoder.feed(data):
+        for frame in self._decode(data, now):
             if isinstance(frame, Here):
                 self._take_here(frame, now)
             elif self.here is None or frame.session != self.here.session:

@@ -16,7 +16,7 @@ from punto.drivers.card_reader.link import CardReaderLink
 from punto.drivers.card_reader.swiped import UNREADABLE
 from punto.drivers.frame import SERIAL_BYTES, Frame
 from punto.drivers.framing import encode
-from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.link import FRAMES_PER_SECOND, MOST_FRAMES, SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
 from punto.simulators.card_reader.device import SHOWN_SECONDS
 
@@ -138,6 +138,9 @@ def test_the_examples_are_a_conversation_that_the_hosts_end_has():
         (r"more than (\d+) ms apart", input_device.GAP_SECONDS * 1000),
         (r"An answer is shown for (\d+) s", SHOWN_SECONDS),
         (r"opens the port again after (\d+) s", REOPEN_SECONDS),
+        (r"more than (\d+) frames arrive at once", MOST_FRAMES),
+        (r"or more than (\d+) a second on average", FRAMES_PER_SECOND),
+        (r"reads nothing for (\d+) s", REOPEN_SECONDS),
     ],
 )
 def test_a_number_of_the_page_is_the_programs(words, said):

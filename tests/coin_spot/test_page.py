@@ -14,7 +14,7 @@ from punto.drivers.coin_spot import frames
 from punto.drivers.coin_spot.frames import KEEP, Ask, Here, Orders, Report, Spot
 from punto.drivers.frame import SERIAL_BYTES, Frame
 from punto.drivers.framing import encode
-from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.link import FRAMES_PER_SECOND, MOST_FRAMES, SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
 from tests.share import part
 
@@ -117,6 +117,9 @@ def test_the_examples_are_a_conversation_that_the_two_ends_have():
         (r"(\d+) ms without a good frame", SILENCE_SECONDS * 1000),
         (r"(\d+) ms without HERE or REPORT", SILENCE_SECONDS * 1000),
         (r"opens the port again after (\d+) s", REOPEN_SECONDS),
+        (r"more than (\d+) frames arrive at once", MOST_FRAMES),
+        (r"or more than (\d+) a second on average", FRAMES_PER_SECOND),
+        (r"reads nothing for (\d+) s", REOPEN_SECONDS),
     ],
 )
 def test_a_number_of_the_page_is_the_programs(words, number):

@@ -5,7 +5,6 @@ import contextlib
 import getpass
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -17,6 +16,7 @@ import aiomqtt
 from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
+from tests.ports import free_port
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the lighter one
 CHROMIUM_ARGS = [
@@ -36,12 +36,6 @@ parser = argparse.ArgumentParser()
 add_arguments(parser)
 raise SystemExit(main(parser.parse_args()))
 """
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
 
 
 async def listening(port: int) -> None:

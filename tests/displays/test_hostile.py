@@ -11,7 +11,8 @@ import psutil
 import pytest
 
 from punto.controller.web_server import ASK_SECONDS, MOST_CONNECTIONS
-from tests.displays.parts import DisplayProcess, free_port
+from tests.displays.parts import DisplayProcess
+from tests.ports import free_port
 
 SIGN = "127.0.0.7"
 """A sign on another machine, which the configuration reserves places for."""

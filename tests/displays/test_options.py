@@ -10,7 +10,8 @@ import pytest
 
 from punto.configs.problems import ConfigError
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions, read_options
-from tests.displays.parts import DisplayProcess, free_port
+from tests.displays.parts import DisplayProcess
+from tests.ports import free_port
 
 SHIPPED = Path(__file__).parents[2] / "configs" / "display.toml"
 

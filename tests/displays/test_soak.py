@@ -15,7 +15,8 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from tests.displays.parts import CHROMIUM, CHROMIUM_ARGS, DisplayProcess
 from tests.operators.consoles import NOW, PASSWORD
-from tests.service.table_on_a_machine import Broker, Shoe, Table, free_port
+from tests.ports import free_port
+from tests.service.table_on_a_machine import Broker, Shoe, Table
 
 SHOES = 72
 """Three days and nights of shoes, at seventy hands an hour, with as many states as are published in eight hours."""

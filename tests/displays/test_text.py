@@ -29,8 +29,9 @@ from punto.displays.text.app import Part, TextDisplay
 from punto.displays.text.drawing import WIDE, Drawing
 from punto.displays.words import CATALOGS, Words, languages
 from tests.displays.meters import Meter
-from tests.displays.parts import free_port, publisher
+from tests.displays.parts import publisher
 from tests.displays.played import PlayedTable, availability
+from tests.ports import free_port
 from tests.roads.shoes import random_shoe, rounds
 
 KEYS = {"q": b"q", "Ctrl-C": b"\x03"}

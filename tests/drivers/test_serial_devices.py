@@ -8,6 +8,7 @@ import structlog
 
 from punto.drivers import serial_device
 from punto.drivers.base import BAUD
+from punto.drivers.link import MOST_FRAMES
 from punto.drivers.retried import LAST_RETRY_SECONDS
 from punto.drivers.serial_port import Port, PortLostError
 from punto.simulators.line import Faults
@@ -120,6 +121,27 @@ async def test_a_silent_device_is_lost_with_a_reason_and_its_port_opened_anew(at
             assert at.reason == says_nothing
         await at.connected()
         assert await at.does(0)
+
+
+async def test_a_line_that_babbles_is_not_read_for_a_while(at, monkeypatch):
+    if at.device == "shoe":
+        pytest.skip("a shoe may send the cards of an hour at once: tests/ishoe/test_serial_line.py")
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
+    async with at.running():
+        assert await at.does(0)
+        noise = b"noise\x00" * (MOST_FRAMES + 100)
+        for start in range(0, len(noise), 2000):
+            at.far._terminal.write(noise[start : start + 2000])
+        await until(lambda: at.reason.startswith(f"the {at.device} sends more than such a device can"))
+        connections, broken = at.counters["connections"], at.counters["bad_framing"]
+        at.far._terminal.write(noise[:600])
+
+        assert await until(lambda: at.counters["connections"] > connections) > 0.8
+        assert at.counters["bad_framing"] <= broken + 1
+        await at.connected()
+        assert await at.does(1)
+
+    assert at.user.got == list(at.things[:2])
 
 
 async def test_a_port_whose_path_leads_elsewhere_is_left(at):

@@ -17,8 +17,9 @@ from playwright.async_api import Page, expect
 
 from punto.controller.messages.models import State
 from tests.displays.page.watching import dealt
-from tests.displays.parts import Broker, Publisher, display, free_port, publisher
+from tests.displays.parts import Broker, Publisher, display, publisher
 from tests.displays.played import PlayedTable
+from tests.ports import free_port
 from tests.service.test_broker import GuardedBroker
 
 HERE = Path(__file__).parents[2]

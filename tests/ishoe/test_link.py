@@ -559,42 +559,42 @@ def test_a_storm_of_noise_keeps_little(host):
 def test_a_shoe_that_says_in_seconds_what_a_shoe_says_in_days_babbles(host):
     for number in range(1, MOST_TOLD):  # its hello is one too
         host.hears(frames.FaultRecord(number, 1, "jam"))
-    assert not host.link.babbles
+    assert not host.link.babbles(host.now)
 
     host.hears(frames.FaultRecord(MOST_TOLD, 1, "jam"))
-    assert host.link.babbles
+    assert host.link.babbles(host.now)
 
     host.hears(frames.FaultRecord(MOST_TOLD + 1, 1, "jam"), after=TOLD_SECONDS)
-    assert not host.link.babbles  # it was quiet since
+    assert not host.link.babbles(host.now)  # it was quiet since
 
     host.hears(*(frames.FaultRecord(MOST_TOLD + number, 1, "jam") for number in range(2, MOST_TOLD + 3)))
-    assert host.link.babbles
+    assert host.link.babbles(host.now)
     host.link.connect(host.now, 2)
-    assert not host.link.babbles
+    assert not host.link.babbles(host.now)
 
 
 def test_cards_however_fast_are_no_babble(host):
     host.hears(*(frames.CardRecord(number, Card.NINE_S, 99) for number in range(1, 10 * MOST_TOLD)))
 
     assert host.link.counters.records > MOST_TOLD
-    assert not host.link.babbles
+    assert not host.link.babbles(host.now)
 
 
 def test_cut_cards_without_cards_between_them_babble(host):
     host.hears(*(frames.CutCardRecord(number) for number in range(1, MOST_TOLD + 1)))
 
-    assert host.link.babbles
+    assert host.link.babbles(host.now)
 
 
 def test_a_shoe_that_is_played_in_a_moment_may_reach_its_cut_card(host):
     for number in range(1, 20 * MOST_TOLD, 10):
         host.hears(*(card(number + each) for each in range(9)), frames.CutCardRecord(number + 9), after=0)
 
-    assert not host.link.babbles
+    assert not host.link.babbles(host.now)
 
 
 def test_a_shoe_that_loses_records_with_every_heartbeat_babbles(host):
     for number in range(2, MOST_TOLD + 2):
         host.hears(replace(BEAT, first_kept=number, next_record=number, next_to_send=number))
 
-    assert host.link.babbles
+    assert host.link.babbles(host.now)

@@ -22,7 +22,7 @@ from punto.drivers.ishoe.link import (
     TOLD_SECONDS,
     IShoeLink,
 )
-from punto.drivers.ishoe.serial_line import PAUSE_SECONDS
+from punto.drivers.serial_device import REOPEN_SECONDS
 from punto.drivers.link import SILENCE_SECONDS
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
@@ -95,7 +95,7 @@ def test_the_check_value_of_the_crc():
         (r"decodes to more than (\d+)", LONGEST),
         (r"counts more than (\d+) of these", MOST_TOLD),
         (r"of these within (\d+) s", TOLD_SECONDS),
-        (r"reads nothing for (\d+) s", PAUSE_SECONDS),
+        (r"reads nothing for (\d+) s", REOPEN_SECONDS),
         (r"More than (\d+) broken frames", NOISE_FRAMES),
         (r"broken frames in (\d+) s", NOISE_SECONDS),
         (r"text for the technician follows: u8 length 0 to (\d+)", frames.FAULT_BYTES),

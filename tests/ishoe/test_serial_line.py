@@ -11,10 +11,10 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.events import ShoeHello, ShoeLost
 from punto.baccarat.table.shoe_orders import Lamps
-from punto.drivers import serial_port
+from punto.drivers import serial_device, serial_port
 from punto.drivers.base import ShoeDriver
 from punto.drivers.framing import Decoder, encode
-from punto.drivers.ishoe import frames, serial_line
+from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.link import MOST_TOLD
 from tests.drivers.benches import ShoeBench, until
 
@@ -136,7 +136,7 @@ def test_decoding_a_card_costs_little():
 
 
 async def test_a_shoe_that_babbles_is_left_for_a_while_and_little_of_it_is_taken(at, monkeypatch):
-    monkeypatch.setattr(serial_line, "PAUSE_SECONDS", 1.0)
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1.0)
     async with at.running():
         begun = len(at.user.events)
         flood = b"".join(
@@ -145,8 +145,9 @@ async def test_a_shoe_that_babbles_is_left_for_a_while_and_little_of_it_is_taken
         for start in range(0, len(flood), 2000):
             at.far._terminal.write(flood[start : start + 2000])
         await until(lambda: len(at.user.events) - begun > MOST_TOLD)
-        paused = await until(lambda: "more often than a shoe can" in at.reason)
-
-        assert paused > 0.8
-        assert len(at.user.events) - begun < 200
+        await until(lambda: "more than such a device can" in at.reason)
         assert isinstance(at.user.events[-1], ShoeLost)
+        connections = at.driver.health().counters["connections"]
+
+        assert await until(lambda: at.driver.health().counters["connections"] > connections) > 0.8
+        assert len(at.user.events) - begun < 200

@@ -15,7 +15,7 @@ from punto.drivers.framing import encode
 from punto.drivers.keypad import frames
 from punto.drivers.keypad.frames import Answer, Here, Noted, Press, Status, Switch
 from punto.drivers.keypad.keys import DEFAULT, LONGEST_KEY, MEANINGS
-from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.link import FRAMES_PER_SECOND, MOST_FRAMES, SILENCE_SECONDS
 from punto.drivers.serial_device import REOPEN_SECONDS
 from punto.simulators.keypad.device import ROOM
 
@@ -78,6 +78,9 @@ def test_every_frame_has_an_example_and_its_type_in_the_table():
         (r"again within (\d+) ms", frames.BOUNCE_SECONDS * 1000),
         (r"sends the SWITCH again every (\d+) ms", frames.REPEAT_SECONDS * 1000),
         (r"opens the port again after (\d+) s", REOPEN_SECONDS),
+        (r"more than (\d+) frames arrive at once", MOST_FRAMES),
+        (r"or more than (\d+) a second on average", FRAMES_PER_SECOND),
+        (r"reads nothing for (\d+) s", REOPEN_SECONDS),
         (r"baud = (\d+)", KeypadConfig(port="/dev/keypad").baud),
     ],
 )

@@ -29,8 +29,9 @@ from punto.controller.accounts.roles import Role
 from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
 from punto.controller.supervisor import gate_of
+from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
-from tests.service.table_on_a_machine import SECONDS, Program, free_port, wait_until
+from tests.service.table_on_a_machine import SECONDS, Program, wait_until
 
 PASSWORD = "correct horse battery"  # noqa: S105 - a test's
 NOW = "2026-03-14T21:05:09.000000+00:00"

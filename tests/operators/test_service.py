@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.operators.consoles import Browser, Service
-from tests.service.table_on_a_machine import Program, free_port, inputs, replayed, wait_until
+from tests.ports import free_port
+from tests.service.table_on_a_machine import Program, inputs, replayed, wait_until
 from tests.share import soaked
 
 LOADED = (

@@ -37,6 +37,7 @@ from punto.controller.accounts.accounts import Accounts
 from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
 from tests.command import punto
+from tests.ports import free_port
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -55,14 +56,6 @@ def wait_until(so: Callable[[], object], what: str, seconds: float = SECONDS) ->
         if time.monotonic() > end:
             raise TimeoutError(f"after {seconds:g} s still not so: {what}")
         time.sleep(0.005)
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 class Program:

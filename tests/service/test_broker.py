@@ -32,6 +32,7 @@ from punto.controller.messages.topics import RESTRICTED_HEAD
 from punto.controller.mqtt import LONGEST_REQUEST
 from punto.controller.pace import AT_ONCE, DEAR, SUMMED_SECONDS, Pace
 from tests.operators.test_orders import UNSEEN
+from tests.ports import free_port
 from tests.service.table_in_this_process import (
     HERE,
     STAKE,
@@ -47,7 +48,7 @@ from tests.service.table_in_this_process import (
     settings,
     table,
 )
-from tests.service.table_on_a_machine import Broker, Listener, free_port, inputs, wait_until
+from tests.service.table_on_a_machine import Broker, Listener, inputs, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
 RETAINED = {"availability", "devices/shoe", "info", "health", "state", "scoreboard", "meters"}

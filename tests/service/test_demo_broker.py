@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from punto.commands.demo.broker import DemoBroker
-from tests.displays.parts import free_port
+from tests.ports import free_port
 
 CONNECT = bytes.fromhex("10 0d 0004 4d515454 04 02 003c 0001 61")  # as "a", clean, to be heard of within 60 s
 CONNACK = bytes.fromhex("20 02 00 00")

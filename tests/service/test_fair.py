@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from punto.controller.pace import Pace
+from tests.ports import free_port
 from tests.service.table_in_this_process import (
     STAKE,
     TOPIC,
@@ -20,7 +21,7 @@ from tests.service.table_in_this_process import (
     rows,
     table,
 )
-from tests.service.table_on_a_machine import Broker, free_port
+from tests.service.table_on_a_machine import Broker
 
 MOST_A_MINUTE = 1024 * 1024
 """Bytes that clients' requests add to the record in a minute."""

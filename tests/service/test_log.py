@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.table_on_a_machine import Shoe, Table, free_port, rounds, wait_until
+from tests.ports import free_port
+from tests.service.table_on_a_machine import Shoe, Table, rounds, wait_until
 
 HERE = Path(__file__).parents[2]
 

@@ -18,8 +18,9 @@ from punto.controller import mqtt_link
 from punto.controller.broker_login import BrokerConfig
 from punto.controller.mqtt_link import Connection, Link, Sender
 from punto.drivers.backoff import Backoff
+from tests.ports import free_port
 from tests.service.table_in_this_process import eventually
-from tests.service.table_on_a_machine import Broker, free_port
+from tests.service.table_on_a_machine import Broker
 
 CONNACK = bytes.fromhex("20 02 00 00")
 DISCONNECT = bytes.fromhex("e0 00")

@@ -33,8 +33,9 @@ from punto.controller.config.sections import AccountsConfig
 from punto.controller.orders import socket_door
 from punto.controller.orders.desk import Desk
 from punto.controller.supervisor import gate_of
+from tests.ports import free_port
 from tests.service.table_in_this_process import HERE, Table, rows, settings, table
-from tests.service.table_on_a_machine import HASH, STAFF, free_port, wait_until
+from tests.service.table_on_a_machine import HASH, STAFF, wait_until
 from tests.service.table_on_a_machine import Table as Service
 
 ME = pwd.getpwuid(os.getuid()).pw_name

@@ -51,4 +51,4 @@ def test_whatever_clients_are_made_up_little_is_kept_and_they_share_what_is_left
     assert all(pace.allows(f"client {number}") for number in range(MOST_CLIENTS + 1))
 
     assert not pace.allows("one more")
-    assert len(pace._buckets) == MOST_CLIENTS + 1
+    assert len(pace._clients) == MOST_CLIENTS + 1

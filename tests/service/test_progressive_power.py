@@ -17,9 +17,10 @@ from punto.baccarat.progressive.state import State as Books
 from punto.baccarat.table.state import TablesProgressive
 from punto.controller.accounts.roles import Role
 from punto.controller.journal.recovery import history
+from tests.ports import free_port
 from tests.service.progressive_devices import SUITED, Devices, enroll, switched_on
 from tests.service.table_in_this_process import eventually
-from tests.service.table_on_a_machine import Broker, Listener, Table, free_port, inputs, replayed
+from tests.service.table_on_a_machine import Broker, Listener, Table, inputs, replayed
 from tests.share import ALL
 
 pytestmark = pytest.mark.disk

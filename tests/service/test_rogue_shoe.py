@@ -7,7 +7,8 @@ import pytest
 from punto.baccarat.cards import Card
 from punto.baccarat.table.order_kinds import ChangeShoe, SignOn
 from punto.controller.devices.shoe_door import ShoeDoor
-from punto.drivers.ishoe import frames, serial_line
+from punto.drivers import serial_device
+from punto.drivers.ishoe import frames
 from punto.drivers.ishoe.serial_line import SerialShoe
 from punto.drivers.serial_port import READ_BYTES
 from tests.drivers.benches import going
@@ -29,7 +30,7 @@ FRAME_BYTES = 12
     ids=["cards", "unread cards", "overdrawn cards", "cut cards"],
 )
 async def test_of_thousands_of_records_in_seconds_few_reach_the_record(tmp_path, monkeypatch, record):
-    monkeypatch.setattr(serial_line, "PAUSE_SECONDS", 1)
+    monkeypatch.setattr(serial_device, "REOPEN_SECONDS", 1)
     path = tmp_path / "table.db"
     async with table(path, settings("mini-baccarat")) as here:
         far = ShoeOnALine(tmp_path / "shoe")
@@ -42,7 +43,7 @@ async def test_of_thousands_of_records_in_seconds_few_reach_the_record(tmp_path,
                 far.shoe.happens(record)
             far._changed.set()
             await eventually(
-                lambda: here.state.overfull or "more often than a shoe can" in driver.health().reason,
+                lambda: here.state.overfull or "more than such a device can" in driver.health().reason,
                 "it is bounded",
             )
             await asyncio.sleep(1)

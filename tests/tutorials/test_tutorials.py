@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.table_on_a_machine import HERE, free_port
+from tests.ports import free_port
+from tests.service.table_on_a_machine import HERE
 
 TUTORIALS = sorted((HERE / "docs" / "tutorials").glob("first-*.md"))
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"\n]*)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)

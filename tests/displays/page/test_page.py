@@ -11,8 +11,9 @@ from playwright.async_api import expect
 from punto.baccarat.table.order_kinds import Reveal, VoidCoup
 from tests.displays.meters import Meter
 from tests.displays.page.watching import dealt, expect_live, expect_not_live, live_seconds, note_when_live
-from tests.displays.parts import DisplayProcess, display, free_port, publisher
+from tests.displays.parts import DisplayProcess, display, publisher
 from tests.displays.played import PlayedTable, availability
+from tests.ports import free_port
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -25,7 +25,8 @@ from punto.controller.config.sections import AccountsConfig, ConsoleConfig
 from punto.controller.messages.building import timestamp
 from punto.controller.orders.desk import NOTHING_FITTED, Desk, Fitted
 from punto.controller.supervisor import gate_of
-from tests.displays.parts import free_port, listening
+from tests.displays.parts import listening
+from tests.ports import free_port
 from tests.service.table_in_this_process import Table, settings, table
 
 PASSWORD = "a long enough password"  # noqa: S105 - of nobody who exists

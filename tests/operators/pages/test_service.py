@@ -11,7 +11,8 @@ from playwright.async_api import expect
 
 from punto.controller.pace import AT_ONCE, Pace, pages_of
 from tests.operators.pages.parts import NOTE_CHANGES, PASSWORD, at_work, console_of
-from tests.service.table_on_a_machine import HERE, Shoe, Table, free_port, wait_until
+from tests.ports import free_port
+from tests.service.table_on_a_machine import HERE, Shoe, Table, wait_until
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -82,5 +83,5 @@ async def test_pages_in_normal_use_never_ask_too_often(page, here):
         if path != "game-manager":
             await page.wait_for_selector("body.live")
 
-    assert 0 < pace._buckets[pages_of("omar")].tokens < AT_ONCE
+    assert 0 < pace._clients[pages_of("omar")].bucket._tokens < AT_ONCE
     assert pace.refused(pages_of("omar")) == 0

@@ -1,0 +1,46 @@
+"""Ports of the loopback that no other test gets, in whatever process or checkout it runs."""
+
+import fcntl
+import itertools
+import os
+import random
+import socket
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+FIRST: Final = 10_000
+BLOCK: Final = 200
+BLOCKS: Final = 110
+"""Up to 32,000: above it, Linux gives ports to connections, and one of them may come between a choice and its use."""
+
+
+def free_port() -> int:
+    """A port that nobody has. Only this process gets it, until it has had so many others that its tests are over."""
+    for number in _numbers():
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", number))
+            except OSError:
+                continue
+            return number
+    raise AssertionError
+
+
+@cache
+def _numbers() -> "itertools.cycle[int]":
+    """The numbers of a block that this process has locked until it ends."""
+    folder = Path(os.environ.get("PUNTO_TESTS_DISK", tempfile.gettempdir())) / "punto-ports"
+    folder.mkdir(exist_ok=True)
+    for block in random.sample(range(BLOCKS), BLOCKS):
+        lock = os.open(folder / str(block), os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            continue
+        begin = FIRST + block * BLOCK
+        return itertools.cycle(range(begin, begin + BLOCK))
+    raise RuntimeError(f"all blocks of ports in {folder} are taken")
