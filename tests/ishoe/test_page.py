@@ -22,8 +22,8 @@ from punto.drivers.ishoe.link import (
     TOLD_SECONDS,
     IShoeLink,
 )
-from punto.drivers.serial_device import REOPEN_SECONDS
 from punto.drivers.link import SILENCE_SECONDS
+from punto.drivers.serial_device import REOPEN_SECONDS
 from tests.ishoe.page import NAMES, PAGE, blocks, bytes_of, in_words
 
 FRAME_BLOCKS = blocks("frame")
