@@ -189,8 +189,8 @@ def test_it_ends_quietly_when_nobody_reads_on():
         *soaked(
             (["odds", "--game", "mini-baccarat"], BUFFERED),
             (["odds", "--game", "dragon-bonus-1", "--json"], BUFFERED),
+            (["demo", "--rounds", "1", "--port", "0", "--console-port", "0"], BUFFERED),
         ),
-        (["demo", "--rounds", "1", "--port", "0", "--console-port", "0"], BUFFERED),
     ],
 )
 def test_an_output_that_cannot_be_written_is_told_in_a_line(arguments, environment):
@@ -222,6 +222,7 @@ def test_a_closed_output_is_told_in_a_line():
     assert ran.stderr == "punto: the standard output is closed: redirect it to a file or to /dev/null\n"
 
 
+@pytest.mark.soak
 def test_the_demo_ends_quietly_when_nobody_reads_on():
     with subprocess.Popen(
         [*PUNTO, "demo", "--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0"],

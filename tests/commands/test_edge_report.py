@@ -201,6 +201,7 @@ def test_a_line_of_simulated_rounds_that_cannot_be_used_is_named(tmp_path, repor
     assert said in err
 
 
+@pytest.mark.soak
 def test_it_reads_standard_input_and_a_pipe():
     command = [sys.executable, "-m", "punto", "edge-report"]
     written = lines(coups(3))
@@ -444,6 +445,7 @@ def test_files_that_cannot_be_opened_are_named(shoe, tmp_path, report):
     )
 
 
+@pytest.mark.soak
 def test_a_drawing_is_written_whole_or_not_at_all(shoe, tmp_path, report):
     full = tmp_path / "full.svg"
     full.symlink_to("/dev/full")

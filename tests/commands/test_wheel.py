@@ -80,6 +80,7 @@ def test_it_scores_a_line_from_the_wheel(unpacked):
     assert ran.stdout.startswith('{"id":"r1","player":["9S","3H","8D"]')
 
 
+@pytest.mark.soak
 def test_it_holds_the_printed_figures_and_checks_them(unpacked):
     program = (
         "from punto.odds.published import check; "
@@ -101,6 +102,7 @@ def test_it_holds_no_tests_and_no_working_files(unpacked):
     assert not list(unpacked.rglob("*.pyc"))
 
 
+@pytest.mark.soak
 def test_what_the_source_archive_builds_elsewhere_is_the_same_bit_by_bit(built, tmp_path):
     _, sdist = built
     release.unpack(sdist, tmp_path / "elsewhere")

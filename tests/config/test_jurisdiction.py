@@ -211,6 +211,7 @@ def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_
     assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
 
 
+@pytest.mark.soak
 def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service, tmp_path):
     assert change_limits(service, 30000)["accepted"]
     service.order("change_shoe")

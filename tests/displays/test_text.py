@@ -33,6 +33,7 @@ from tests.displays.parts import publisher
 from tests.displays.played import PlayedTable, availability
 from tests.ports import free_port
 from tests.roads.shoes import random_shoe, rounds
+from tests.share import soaked
 
 KEYS = {"q": b"q", "Ctrl-C": b"\x03"}
 LETTERS = {"banker": "B", "player": "P", "tie": "T"}
@@ -390,7 +391,7 @@ class Terminal:
                 os.close(end)
 
 
-@pytest.mark.parametrize("ending", ["q", "Ctrl-C", "SIGTERM", "SIGINT"])
+@pytest.mark.parametrize("ending", ["q", *soaked("Ctrl-C", "SIGTERM", "SIGINT")])
 async def test_on_a_real_terminal_it_shows_the_table_and_leaves_the_terminal_as_it_was(broker, ending):
     table = PlayedTable()
     table.play(10)

@@ -168,6 +168,7 @@ async def _said(log: Path, lines: int) -> list[str]:
     raise TimeoutError(log.read_text(encoding="utf-8"))
 
 
+@pytest.mark.soak
 def test_the_virtual_shoe_plays_rounds_on_a_bad_line_and_the_record_holds():
     ran = subprocess.run(
         [sys.executable, EXAMPLES / "virtual_shoe.py", "4"],

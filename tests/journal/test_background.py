@@ -105,6 +105,7 @@ async def test_it_gives_way_to_everything_else_and_play_goes_on(record):
         await eventually(lambda: here.journal.replayed, "it finished")
 
 
+@pytest.mark.soak
 async def test_there_is_one_at_a_time_and_it_comes_again(short, monkeypatch):
     monkeypatch.setattr(background, "EVERY_SECONDS", 0)
     seen = set()

@@ -209,6 +209,7 @@ MANY_SUITS = games.wager(
 
 
 @pytest.mark.in_part
+@pytest.mark.soak
 def test_many_rules_on_suits_in_one_wager_count_as_the_oracle_says():
     game = games.game(MANY_SUITS)
     odds = GameOdds(game)
@@ -217,6 +218,7 @@ def test_many_rules_on_suits_in_one_wager_count_as_the_oracle_says():
         assert_agrees(game, odds, of(cards), lambda *_, shoe=shoe: cards_of(shoe))
 
 
+@pytest.mark.soak
 def test_what_rules_on_suits_ask_together_does_not_grow_with_their_number():
     conditions = [rule.when for rule in MANY_SUITS.rules]
     found = terms(coups_for(features_of(conditions)), conditions)

@@ -11,7 +11,7 @@ from punto.configs.expectations import FILE, HOLD, shipped
 from punto.configs.game_files import load_game, shipped_games
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
-from punto.odds.expectations import expectations
+from punto.odds.expectations import expectations, in_floats
 from tests.odds.shipped_expectations import text
 from tests.service.table_in_this_process import HERE
 
@@ -82,8 +82,15 @@ def test_a_games_own_wager_may_have_any_name():
     assert (None, "natural") in chances(game)
 
 
+@pytest.mark.soak
 def test_the_file_that_ships_has_the_exact_expectations_of_each_game_with_each_option():
     assert (HERE / "configs" / FILE).read_text(encoding="utf-8") == text()
+
+
+def test_the_file_that_ships_has_the_exact_expectations_of_a_game_with_its_own_rules():
+    game = load_game("progressive-1")
+
+    assert shipped(game) == in_floats(expectations(game))
 
 
 @pytest.mark.parametrize("name", shipped_games())

@@ -254,6 +254,7 @@ def test_the_command_writes_the_page_into_a_folder_that_it_makes(tmp_path, text)
     assert (tmp_path / "new" / "docs" / "games.md").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.soak
 def test_the_command_says_what_cannot_be_written(tmp_path, capsys):
     (tmp_path / "file").touch()
 

@@ -46,7 +46,7 @@ from punto.controller.pace import Pace
 from punto.drivers.keypad.keys import DEFAULT
 from punto.drivers.keypad.serial_line import SerialKeypad
 from tests.operators.consoles import NOW, PASSWORD, Browser, Here, consoles
-from tests.share import ALL
+from tests.share import ALL, soaked
 from tests.table.croupier import Croupier, settings
 from tests.table.test_transitions import BET, COUP, IN_PHASE, KEYED
 
@@ -442,7 +442,7 @@ def what_came(at: Doors, order: Order, role: Role) -> list[tuple[Any, str]]:
     return [(event, f"operator {name}") for name in (role, at.user) for event in signed(order, role)]
 
 
-@pytest.mark.parametrize("giver", [Role.EXECUTIVE, Role.AUDITOR])
+@pytest.mark.parametrize("giver", [Role.AUDITOR, *soaked(Role.EXECUTIVE)])
 async def test_the_command_does_what_the_socket_does(giver, tmp_path, capsys, monkeypatch):
     accepted: set[str] = set()
     async with doors(tmp_path) as at:

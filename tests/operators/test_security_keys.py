@@ -384,6 +384,7 @@ async def test_a_key_that_was_added_meanwhile_at_another_table_stays(tmp_path):
         assert (answer.status, answer.json["code"]) == (409, "has_key")
 
 
+@pytest.mark.soak
 async def test_a_technician_lists_keys_and_removes_one_which_the_log_has(tmp_path):
     async with a_round_to_void(tmp_path) as (here, _, _, _):
 

@@ -70,6 +70,7 @@ async def test_it_ends_in_order_though_somebody_looks_on_and_its_sessions_end_wi
     assert replayed(service.record)[0] == 0
 
 
+@pytest.mark.soak
 async def test_a_disabled_accounts_session_is_over_and_on_the_record_though_nobody_asks(tmp_path):
     with Service(tmp_path) as service:
         service.account("Mei", "supervisor")
@@ -99,6 +100,7 @@ async def test_a_record_that_fails_ends_the_process(tmp_path):
         assert any("the record could not be written" in line for line in service.said())
 
 
+@pytest.mark.soak
 async def test_the_view_has_the_devices_the_broker_and_the_record(tmp_path):
     devices = f'[keypad]\nport = "{tmp_path}/no-keypad"\nlink_version = 1\n[mqtt]\nport = {free_port()}'
     with Service(tmp_path, devices) as service:
@@ -163,6 +165,7 @@ def certificate(tmp_path: Path) -> ssl.SSLContext:
 TLS = 'certificate = "certificate.pem"\nkey = "key.pem"'
 
 
+@pytest.mark.soak
 async def test_behind_tls_the_cookie_goes_over_tls_alone(tmp_path, certificate):
     with Service(tmp_path, f'host = "0.0.0.0"\n{TLS}') as service:
         service.account("Mei", "supervisor")

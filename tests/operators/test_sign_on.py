@@ -294,6 +294,7 @@ async def test_who_signs_on_as_they_should_is_never_counted(tmp_path):
             await here.signed_on("Mei")
 
 
+@pytest.mark.soak
 async def test_at_most_so_many_wait_for_their_password_to_be_checked(tmp_path, costly_passwords):
     async with consoles(tmp_path, refusals_per_minute=1000, lock_out_after=100) as here:
         here.account("Mei", "dealer")
@@ -464,6 +465,7 @@ async def test_who_was_slowed_down_with_others_signs_on_when_they_have_stopped_o
         assert await tried(gate, "Mei", PASSWORD, "192.0.2.1") == ""
 
 
+@pytest.mark.soak
 async def test_an_approval_is_kept_out_by_no_sign_ons_whatever_their_number(tmp_path, costly_passwords):
     async with consoles(tmp_path, settings(approval=("void_coup",))) as here:
         here.account("Mei", "supervisor")

@@ -396,6 +396,7 @@ async def far_away(port: int, seconds: float) -> AsyncIterator[int]:
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_a_broker_far_away_holds_no_coup_up_and_what_it_cannot_take_is_a_gap(here, mosquitto):
     async with ear(mosquitto.port) as listening, far_away(mosquitto.port, 0.2) as port, connected(here, port):
         await online(listening)
@@ -1223,6 +1224,7 @@ async def test_at_the_end_it_does_not_wait_for_a_broker_that_is_away(here):
     assert time.monotonic() - begun < 2
 
 
+@pytest.mark.soak
 async def test_a_broker_that_dies_leaves_no_noise_behind(here, mosquitto):
     unheard: list[str] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: unheard.append(context["message"]))

@@ -61,6 +61,7 @@ def test_it_deals_as_many_rounds_as_were_asked_for(tmp_path, game):
     assert rows(tmp_path / "table.db", "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
 
 
+@pytest.mark.soak
 def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
     ran = played("--rounds", "2", "--game", "dai-bacc", "--dir", tmp_path)
 
@@ -73,6 +74,7 @@ def test_a_game_that_no_shoe_may_read_is_keyed_card_by_card(tmp_path):
     assert rows(record, "SELECT count(*) FROM inputs WHERE source LIKE 'mqtt seat%'") != [(0,)]
 
 
+@pytest.mark.soak
 def test_the_same_seed_deals_the_same_cards_again():
     ran = [played("--rounds", "3", "--seed", "5") for _ in range(2)]
 
@@ -249,6 +251,7 @@ def test_the_program_is_told_as_it_can_be_called_from_this_folder(begun, where, 
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
+@pytest.mark.soak
 def test_the_commands_that_it_prints_can_be_pasted(tmp_path):
     begun = program(tmp_path / "my tools")
     path = "/usr/bin:/bin"
@@ -460,6 +463,7 @@ def test_a_progressive_is_played_with_sensors_a_keypad_and_a_key_and_its_tiers_a
     assert audit(record).difference is None
 
 
+@pytest.mark.soak
 def test_a_progressive_of_nexus_command_is_played_at_consoles_with_a_card(tmp_path):
     nexus = (*UNHURRIED, "--game", "progressive-1-five-dollar", "--procedure", "nexus")
     ran = played("--rounds", "5", *nexus, "--dir", tmp_path)

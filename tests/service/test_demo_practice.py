@@ -51,6 +51,7 @@ async def twice(page: Page, button: str) -> None:
 
 
 @pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.soak
 async def test_a_dealer_practises_the_award_of_the_whole_meter_at_the_pages(browser, tmp_path):
     arguments = (*UNHURRIED, "--attended", "--game", "progressive", "--deal", "jackpot", "--dir", tmp_path)
     with demo(*arguments) as process:
@@ -116,6 +117,7 @@ async def test_nothing_is_dealt_before_somebody_comes_and_then_the_hand_that_was
     assert replay(tmp_path / "table.db").difference is None
 
 
+@pytest.mark.soak
 async def test_who_attends_to_a_table_without_a_shoe_keys_its_cards(tmp_path):
     with demo("--attended", "--game", "dai-bacc", "--dir", tmp_path) as process:
         ((port, password),) = consoles_of(opened(process))

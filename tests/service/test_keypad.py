@@ -124,6 +124,7 @@ def test_a_dealer_works_the_table_from_the_keypad(tmp_path, broker):
     assert replayed(table.record)[0] == 0
 
 
+@pytest.mark.soak
 def test_a_service_that_is_killed_finds_its_keypad_again(tmp_path):
     link = tmp_path / "keypad"
     table = Table(tmp_path, None, sections=f'[keypad]\nport = "{link}"\n')

@@ -791,6 +791,7 @@ def playing(tmp_path: Path) -> Iterator[tuple[Service, Listener]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, *soaked(signal.SIGINT)])
+@pytest.mark.soak
 def test_a_stop_that_every_process_is_told_of_is_as_quiet(number, playing):
     """As systemd tells it, and Ctrl-C."""
     service, listener = playing
@@ -827,6 +828,7 @@ def test_a_worker_does_not_outlive_a_service_that_is_killed(playing):
     wait_until(lambda: not alive(processes), "every process of the service has ended")
 
 
+@pytest.mark.soak
 def test_a_service_that_was_killed_in_mid_shoe_publishes_the_edges_again(playing):
     service, listener = playing
     service.kill()
@@ -839,6 +841,7 @@ def test_a_service_that_was_killed_in_mid_shoe_publishes_the_edges_again(playing
     assert edges(message) == exact(load_config(service.config).game, seen_by(ONE_DECK_SHOE[:1]))
 
 
+@pytest.mark.soak
 def test_a_table_where_nothing_happens_after_a_start_publishes_them_too(tmp_path):
     broker = Broker(tmp_path)
     service = counted(tmp_path, broker)
@@ -869,7 +872,13 @@ LOADED = (
 )
 
 
-@pytest.mark.parametrize("sections", ["", f"restricted = true\n{ALARM}"], ids=["without", "with"])
+@pytest.mark.parametrize(
+    "sections",
+    [
+        pytest.param("", id="without"),
+        pytest.param(f"restricted = true\n{ALARM}", id="with", marks=pytest.mark.soak),
+    ],
+)
 def test_the_service_never_loads_the_mathematics(sections, tmp_path):
     broker = Broker(tmp_path)
     set_up = counted(tmp_path, broker, sections)

@@ -219,8 +219,8 @@ async def at_a_table(folder: Path, procedure: str, *, of_all: bool) -> AsyncIter
 @pytest.mark.parametrize(
     ("procedure", "of_all"),
     [
-        pytest.param("aquarius", False, id="aquarius, the service"),
         pytest.param("nexus", True, id="nexus, sensors too"),
+        pytest.param("aquarius", False, id="aquarius, the service", marks=pytest.mark.soak),
         pytest.param("aquarius", True, id="aquarius, sensors too", marks=pytest.mark.soak),
         pytest.param("nexus", False, id="nexus, the service", marks=pytest.mark.soak),
     ],

@@ -230,7 +230,7 @@ def read(path):
 
 @pytest.mark.parametrize(
     ("form", "shoes"),
-    [("csv", ("--shoes",)), ("parquet", ()), *soaked(("csv", ()), ("parquet", ("--shoes",)))],
+    [("parquet", ()), *soaked(("csv", ("--shoes",)), ("csv", ()), ("parquet", ("--shoes",)))],
 )
 def test_the_file_has_every_round_that_was_counted(punto, tmp_path, form, shoes):
     path = tmp_path / f"rounds.{form}"
@@ -260,6 +260,7 @@ def test_the_file_has_every_round_that_was_counted(punto, tmp_path, form, shoes)
     assert shoe == (found["shoes"]["count"] if shoes else 8_000)
 
 
+@pytest.mark.soak
 def test_both_kinds_of_file_have_the_same_rounds_whatever_the_number_of_jobs(punto, tmp_path):
     paths = [tmp_path / name for name in ("one.csv", "two.csv", "three.parquet")]
     for jobs, path in enumerate(paths, 1):
@@ -321,7 +322,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_says_so(tmp_path):
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("ending", "status"), [(signal.SIGINT, 130), *soaked((signal.SIGKILL, -9))])
 def test_a_run_that_is_ended_leaves_no_file_of_that_name(tmp_path, ending, status):
     path = tmp_path / "rounds.csv"
     process = subprocess.Popen(

@@ -236,6 +236,7 @@ def check(record: Path, shoes: Sequence[Sequence[str]]) -> None:
     assert replayed.rounds == len(rounds_of(shoes))
 
 
+@pytest.mark.soak
 def test_a_whole_shoe_of_eight_decks_and_the_next_are_on_the_record_as_the_rules_have_them(tmp_path: Path):
     shoes = [shuffled(416, seed=1), shuffled(70, seed=2)]
     shoe = Shoe(Store(tmp_path / "store"), shoes, cut_from_end=CUT_FROM_END)

@@ -11,6 +11,7 @@ import pytest
 
 from punto.simulators.shoe import shuffled
 from punto.simulators.shoe.store import Store
+from tests.share import soaked
 from tests.virtual_shoe.host import Host, Table
 
 HERE = Path(__file__).parents[2]
@@ -63,7 +64,7 @@ def test_quiet_is_quiet(start, link):
     assert process.communicate(timeout=60) == ("", "")
 
 
-@pytest.mark.parametrize("window", [1, 16])
+@pytest.mark.parametrize("window", [16, *soaked(1)])
 async def test_kill_9_loses_no_card_and_doubles_none(start, link, window):
     host = Host(link, Table())
     options = ("--link", link, "--decks", 2, "--seed", "k", "--window", window, "--pace", 0.004)

@@ -22,6 +22,7 @@ LAYOUTS = {
     "split": "split?tables=table-1,table-2",
     "wall": "wall?tables=table-1,table-2,table-3,table-4",
 }
+ONE_AND_ALL = ["landscape", *soaked(*(each for each in LAYOUTS if each != "landscape"))]
 LANDSCAPES = [(1280, 720), (1024, 768), (1920, 1080), (3840, 2160), (2560, 1080)]
 UPRIGHT = [(1080, 1920), (2160, 3840), (768, 1024)]
 SCREENS = {
@@ -66,7 +67,7 @@ def crowded_table() -> PlayedTable:
 
 
 @pytest.mark.in_part
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ONE_AND_ALL)
 async def test_the_whole_board_fits_any_screen(page, broker, layout):
     table = crowded_table()
     async with (
@@ -100,7 +101,7 @@ async def test_the_whole_board_fits_any_screen(page, broker, layout):
 
 
 @pytest.mark.parametrize("theme", ["dark", *soaked("light")])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", ONE_AND_ALL)
 async def test_axe_finds_no_fault(page, broker, layout, theme):
     table = PlayedTable(seed=342)
     table.play(57)
@@ -145,6 +146,7 @@ async def test_nothing_flashes_and_nothing_moves_where_that_is_not_wanted(page, 
         assert await page.evaluate(moving) == []
 
 
+@pytest.mark.soak
 async def test_the_page_is_shifted_a_little_every_minute_and_dimmed_when_nothing_is_played(page, broker):
     table = PlayedTable()
     await page.clock.install()

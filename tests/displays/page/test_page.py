@@ -151,6 +151,7 @@ async def test_not_live_within_three_seconds_of_the_last_state_and_live_again_wi
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_not_live_at_once_when_the_table_says_that_it_is_offline(page, broker):
     table = PlayedTable()
     async with display(broker) as address, publisher(broker) as out:
@@ -227,6 +228,7 @@ async def test_a_server_that_is_killed_and_started_again(page, broker):
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
     table = PlayedTable()
     server = DisplayProcess("--table", "table-1", "--port", "0", "--mqtt-port", str(broker.port))
@@ -243,6 +245,7 @@ async def test_a_server_that_hangs_is_left_and_found_again(page, broker):
     server.end(signal.SIGTERM)
 
 
+@pytest.mark.soak
 async def test_a_kiosk_that_starts_before_its_server_waits_for_it(page, broker):
     table = PlayedTable()
     port = str(free_port())
@@ -297,6 +300,7 @@ async def test_the_progressives_strip_is_there_while_its_meter_runs_and_is_live(
             await expect(strip).to_be_hidden(timeout=AT_ONCE * 1000)
 
 
+@pytest.mark.soak
 async def test_a_board_that_comes_back_to_the_same_table_changes_nothing_but_that_it_is_live(page, broker):
     table = PlayedTable(seed=342)
     table.play(40)

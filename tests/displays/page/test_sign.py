@@ -76,6 +76,7 @@ async def counted(page: Page, amount: str) -> list[list[float]]:
     return found
 
 
+@pytest.mark.soak
 async def test_the_meter_counts_up_to_what_is_published_and_a_smaller_one_is_there_at_once(page, broker):
     meter = Meter(98_099_90)
     async with display(broker) as address, publisher(broker) as out:
@@ -357,6 +358,7 @@ async def test_the_whole_sign_fits_any_screen_in_the_houses_colours_and_axe_find
         await expect(page.locator("body")).to_have_css("background-color", "rgb(255, 253, 244)")
 
 
+@pytest.mark.soak
 async def test_a_sign_at_rest_is_dimmed_until_the_meter_moves(page, broker):
     meter = Meter()
     await page.clock.install()

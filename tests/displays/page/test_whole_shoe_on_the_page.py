@@ -64,6 +64,7 @@ async def shown(broker: Broker) -> AsyncIterator[str]:
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_a_service_that_is_killed_and_started_again(page, tmp_path):
     broker = Broker(tmp_path)
     table = Table(tmp_path, broker)

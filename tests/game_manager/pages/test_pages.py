@@ -170,6 +170,7 @@ async def test_reports_show_what_the_record_has_and_an_award_is_printed_and_back
         await expect(page.locator("#reconcile-report")).to_contain_text("is still missing")
 
 
+@pytest.mark.soak
 async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00") as (home, here):
         await a_change_of_meter(home)
@@ -192,6 +193,7 @@ async def test_the_coins_of_a_retired_meter_are_entered_the_next_morning(page, t
         await expect(coins.last).to_contain_text("0.50 is still missing")
 
 
+@pytest.mark.soak
 async def test_times_are_by_the_houses_clock_wherever_the_screen_is(browser, monkeypatch, tmp_path):
     real = console._house
     monkeypatch.setattr(console, "_house", lambda *given: replace(real(*given), calendar=CALENDAR))
@@ -214,6 +216,7 @@ async def test_times_are_by_the_houses_clock_wherever_the_screen_is(browser, mon
         await context.close()
 
 
+@pytest.mark.soak
 async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_nothing_below(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00", approval_above=100_000) as (home, here):
         await home.open()
@@ -256,6 +259,7 @@ async def test_the_page_follows_the_table_and_tells_of_an_award_that_is_not_book
         await expect(page.get_by_role("button", name="Back out award 1")).to_have_count(0)
 
 
+@pytest.mark.soak
 async def test_an_auditor_reads_everything_and_is_offered_no_order(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00") as (home, here):
         await a_weekend(home)
@@ -269,6 +273,7 @@ async def test_an_auditor_reads_everything_and_is_offered_no_order(page, tmp_pat
         await expect(page.locator("#coins-form")).to_be_hidden()
 
 
+@pytest.mark.soak
 async def test_a_dealer_is_sent_back_to_the_dealers_page(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00") as (_, here):
         await at_work(page, here, "mei")

@@ -58,6 +58,7 @@ async def test_an_order_waits_until_a_second_person_approves_it_at_their_own_pag
 
 
 @pytest.mark.parametrize("who", ["ana", *soaked("omar")])
+@pytest.mark.soak
 async def test_an_order_that_is_declined_or_taken_back_has_not_happened(browser, tmp_path, who):
     async with (
         consoles(tmp_path, house(approval=("void_coup",)), at_page=False) as here,

@@ -141,6 +141,7 @@ async def test_no_more_wagers_is_said_by_pressing_twice_and_a_double_tap_says_no
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_a_first_press_is_forgotten_after_six_seconds(browser, tmp_path):
     async with consoles(tmp_path, house(betting_closes="order")) as here, console_of(browser) as page:
         await here.load()
@@ -177,7 +178,7 @@ async def test_hands_that_lie_face_down_are_shown_and_settled_by_the_reveal_alon
         await expect(page.locator('#coup [data-card="KS"]')).to_have_count(1)
 
 
-@pytest.mark.parametrize("by", ["touch", "keyboard"])
+@pytest.mark.parametrize("by", ["touch", *soaked("keyboard")])
 async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, by):
     async with consoles(tmp_path) as here, console_of(browser, touch=True) as page:
         await here.load()
@@ -255,6 +256,7 @@ async def test_a_whole_hand_is_keyed_by_keyboard_alone_where_no_shoe_reads(brows
         await headline(page, "Place your wagers")
 
 
+@pytest.mark.soak
 async def test_before_the_first_card_the_card_keys_come_when_they_are_asked_for(browser, tmp_path):
     async with consoles(tmp_path, house(cards="keyed")) as here, console_of(browser) as page:
         await here.load()
@@ -289,6 +291,7 @@ async def test_a_supervisor_is_called_with_a_reason_and_sees_the_alarm(page, her
     assert [each.code for each in here.table.state.alarms] == ["supervisor_called"]
 
 
+@pytest.mark.soak
 async def test_the_last_ten_hands_are_shown_in_full(page, here):
     await here.load()
     await here.table.play(11, seats=[2])
@@ -314,6 +317,7 @@ async def test_the_last_ten_hands_are_shown_in_full(page, here):
     await expect(page.get_by_role("dialog").locator("article").last).to_be_focused()
 
 
+@pytest.mark.soak
 async def test_the_pace_is_shown_in_hands_an_hour(page, here):
     await here.load()
     await at_work(page, here, "mei")
@@ -324,6 +328,7 @@ async def test_the_pace_is_shown_in_hands_an_hour(page, here):
     await expect(page.locator("#hands-an-hour")).not_to_have_text("\N{EN DASH}")
 
 
+@pytest.mark.soak
 async def test_a_push_leaves_the_wager_where_it_lies(page, here):
     await here.load()
     await here.wager((1, "player", 2500))
@@ -333,7 +338,7 @@ async def test_a_push_leaves_the_wager_where_it_lies(page, here):
     await owed(page, 1, ["Player Leave the wager"], "Nothing to pay")
 
 
-@pytest.mark.parametrize("next_coup", ["order", "automatic"])
+@pytest.mark.parametrize("next_coup", ["order", *soaked("automatic")])
 async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(browser, tmp_path, next_coup):
     async with consoles(tmp_path, house(next_coup=next_coup)) as here, console_of(browser) as page:
         await here.load()
@@ -387,6 +392,7 @@ async def test_a_hand_voided_before_its_end_has_all_wagers_returned(browser, tmp
         await owed(page, 1, ["Player Return"], "Nothing to pay")
 
 
+@pytest.mark.soak
 async def test_corrections_and_voids_have_marks_and_words_of_their_own_among_the_last_hands(page, here):
     await here.load()
     await here.draw(PLAYER_NATURAL)
@@ -449,7 +455,7 @@ async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((1920, 1080), (1024, 768))])
-@pytest.mark.parametrize("name", ["mei", "omar"])
+@pytest.mark.parametrize("name", ["mei", *soaked("omar")])
 async def test_a_message_covers_no_button_and_moves_none(browser, tmp_path, name, width, height):
     async with consoles(tmp_path) as here, console_of(browser, width, height) as page:
         await here.load()
@@ -498,6 +504,7 @@ async def test_a_lost_connection_is_said_within_three_seconds_and_blocks_every_o
     assert here.table.engine.seq == inputs
 
 
+@pytest.mark.soak
 async def test_names_with_html_in_them_are_shown_as_text(browser, tmp_path):
     name = "<img src=x onerror=\"document.title='broken in'\"><b>VIP</b> & Co"
     async with consoles(tmp_path, house(name=name)) as here, console_of(browser) as page:

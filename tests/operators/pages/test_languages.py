@@ -6,6 +6,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.operators.pages.parts import PASSWORD, PLAYER_NATURAL, console_of, consoles, headline, house
+from tests.share import soaked
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -85,7 +86,9 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
         assert [each.text for each in here.table.state.alarms] == ["牌张不明"]
 
 
-@pytest.mark.parametrize(("language", "words"), [("zh-Hant", "賭枱已關閉"), ("tlh", "The table is closed")])
+@pytest.mark.parametrize(
+    ("language", "words"), [("zh-Hant", "賭枱已關閉"), *soaked(("tlh", "The table is closed"))]
+)
 async def test_the_address_names_a_language_and_the_tab_keeps_it(page, here, language, words):
     await at_the_dealers_page(page, f"{here.address}/?lang={language}")
 
@@ -94,6 +97,7 @@ async def test_the_address_names_a_language_and_the_tab_keeps_it(page, here, lan
     await headline(page, words)
 
 
+@pytest.mark.soak
 async def test_a_page_that_is_not_live_says_so_in_its_language(page, here):
     await at_the_dealers_page(page, f"{here.address}/?lang=zh-Hans")
 
@@ -102,6 +106,7 @@ async def test_a_page_that_is_not_live_says_so_in_its_language(page, here):
     await expect(page.locator("#not-live")).to_have_text("非实时画面 无法连接赌台服务")
 
 
+@pytest.mark.soak
 async def test_the_supervisors_page_is_in_the_language_too(page, here):
     await here.load()
     await page.goto(f"{here.address}/?lang=zh-Hans")

@@ -152,6 +152,7 @@ async def test_an_award_with_aquarius_goes_by_the_dealers_page_to_game_over(brow
         assert [(each.who, each.amount) for each in books(here).awards] == [("omar", 250_015)]
 
 
+@pytest.mark.soak
 async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_meter_stays(browser, tmp_path):
     async with consoles(tmp_path, progressive_house("aquarius")) as here, console_of(browser) as page:
         await at_wagers(here)
@@ -215,6 +216,7 @@ async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tm
         await expect(page.locator("#main-order")).to_contain_text("Open betting")
 
 
+@pytest.mark.soak
 async def test_the_game_ends_without_an_award_once_a_supervisor_confirms_that_nobody_won(browser, tmp_path):
     own = progressive_house("aquarius", base_wagers="unseen")
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
@@ -296,6 +298,7 @@ async def test_a_supervisor_confirms_and_signs_a_nexus_award_at_once_at_a_page_o
         assert [(each.who, each.by) for each in books(here).awards] == [("omar", "signature")]
 
 
+@pytest.mark.soak
 async def test_a_confirmed_award_whose_card_reader_is_away_is_signed_at_the_dealers_page(browser, tmp_path):
     async with consoles(tmp_path, progressive_house("nexus")) as here, console_of(browser) as page:
         await at_wagers(here)
@@ -319,6 +322,7 @@ async def test_a_confirmed_award_whose_card_reader_is_away_is_signed_at_the_deal
         assert [(each.who, each.by) for each in books(here).awards] == [("ana", "signature")]
 
 
+@pytest.mark.soak
 async def test_what_devices_do_is_shown_and_not_pressed(browser, tmp_path):
     swiped: list[str] = []
     given: list[str] = []
@@ -377,6 +381,7 @@ async def test_a_table_without_a_progressive_has_nothing_of_it_and_its_last_hand
 
 
 @pytest.mark.parametrize(("name", "may"), [("omar", True), ("tove", False), *soaked(("ike", True))])
+@pytest.mark.soak
 async def test_who_may_read_the_meters_books_comes_to_the_game_manager_by_a_link_and_back(
     browser, tmp_path, name, may
 ):

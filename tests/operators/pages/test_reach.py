@@ -177,6 +177,7 @@ async def test_a_supervisor_voids_a_hand_by_keyboard_alone_and_sees_where_the_fo
     assert here.table.state.coup is None
 
 
+@pytest.mark.soak
 async def test_a_supervisor_closes_the_table_by_tabbing_through_the_dialog(page, here):
     await here.load()
     await at_work(page, here, "omar")

@@ -81,6 +81,7 @@ async def test_a_second_person_approves_at_the_first_persons_page_with_the_key_t
         assert (last.status, last.who, last.approved_by) == ("void", "omar", "ana")
 
 
+@pytest.mark.soak
 async def test_without_a_key_nothing_is_approved_and_the_order_still_waits(browser, tmp_path):
     async with (
         consoles(tmp_path, house(approval=("void_coup",)), at_page=False) as here,
@@ -101,6 +102,7 @@ async def test_without_a_key_nothing_is_approved_and_the_order_still_waits(brows
         assert here.table.state.coup is not None
 
 
+@pytest.mark.soak
 async def test_where_a_browser_has_no_keys_for_the_address_none_is_asked_for(browser, tmp_path):
     async with (
         consoles(tmp_path, house(approval=("void_coup",)), at_page=False) as here,
@@ -114,6 +116,7 @@ async def test_where_a_browser_has_no_keys_for_the_address_none_is_asked_for(bro
         await expect(page.get_by_role("button", name="security key")).to_have_count(0)
 
 
+@pytest.mark.soak
 async def test_an_order_that_is_being_carried_out_is_neither_waiting_nor_gone(browser, tmp_path, monkeypatch):
     async with (
         consoles(tmp_path, house(approval=("void_coup",)), at_page=False) as here,

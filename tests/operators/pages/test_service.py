@@ -73,6 +73,7 @@ async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_
                     await page.wait_for_url(f"{address}/#ended")
 
 
+@pytest.mark.soak
 async def test_pages_in_normal_use_never_ask_too_often(page, here):
     """As often as eight tabs that are loaded at once, with no time to refill the bucket."""
     pace = here.table.engine.pace = Pace(per_second=0, clock=lambda: 0.0)

@@ -15,6 +15,7 @@ from tests.share import soaked
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
+@pytest.mark.soak
 async def test_a_dealer_who_signs_on_unlocks_the_table_and_has_the_dealers_page(page, here):
     assert here.phase() is Phase.LOCKED
 
@@ -26,6 +27,7 @@ async def test_a_dealer_who_signs_on_unlocks_the_table_and_has_the_dealers_page(
 
 
 @pytest.mark.parametrize("name", ["omar", *soaked("tove", "ike")])
+@pytest.mark.soak
 async def test_everybody_else_has_the_supervisors_page(page, here, name):
     await signed_on(page, here, name)
 
@@ -53,6 +55,7 @@ async def test_a_wrong_password_is_refused_with_its_reason_and_asked_for_again(p
     await page.wait_for_selector("body.live")
 
 
+@pytest.mark.soak
 async def test_an_account_that_is_locked_out_is_told_so_and_supervisors_have_an_alarm(page, here, browser):
     for _ in range(5):
         await sign_on(page, here, "mei", "not the password")
@@ -77,9 +80,9 @@ async def signs_on_here(page, name):
 @pytest.mark.parametrize(
     ("path", "name"),
     [
-        ("/dealer", "mei"),
         ("/supervisor#hands/1", "omar"),
         *soaked(
+            ("/dealer", "mei"),
             ("/dealer", "omar"),
             ("/supervisor", "tove"),
             ("/game-manager", "omar"),
@@ -102,9 +105,9 @@ async def test_a_page_without_a_session_goes_to_the_sign_on_page_and_who_signs_o
     "to",
     [
         "//example.com/supervisor",
-        "/supervisor/../elsewhere",
-        "javascript:alert(1)",
         *soaked(
+            "/supervisor/../elsewhere",
+            "javascript:alert(1)",
             "https://example.com/",
             "/\\example.com",
             "/supervisor@example.com",
@@ -136,6 +139,7 @@ async def test_who_may_not_have_the_page_that_was_asked_for_has_their_own(page, 
     await page.wait_for_url(f"{here.address}{comes_to}")
 
 
+@pytest.mark.soak
 async def test_whoever_is_signed_on_already_need_not_sign_on_again(page, here):
     await signed_on(page, here, "mei")
 
@@ -153,6 +157,7 @@ async def gives_an_order(page, here):
     assert (answer["status"], here.table.journal.last_seq > before) == (200, True)
 
 
+@pytest.mark.soak
 async def test_a_page_that_is_loaded_again_stays_signed_on_and_gives_orders(page, here):
     await signed_on(page, here, "mei")
 
@@ -264,6 +269,7 @@ async def test_a_session_that_ends_takes_the_page_back_to_the_sign_on_page(page,
     await expect(page.locator("#why")).to_contain_text("Your session has ended")
 
 
+@pytest.mark.soak
 async def test_who_was_signed_off_at_the_supervisors_pages_comes_back_to_where_they_were(page, here):
     await page.clock.install()
     await signed_on(page, here, "omar")
@@ -288,6 +294,7 @@ async def test_signing_off_ends_the_session_and_not_the_game(page, here):
     await page.wait_for_url(f"{here.address}/?to=%2Fdealer")
 
 
+@pytest.mark.soak
 async def test_a_dealer_has_no_supervisors_page(page, here):
     await signed_on(page, here, "mei")
 
@@ -308,6 +315,7 @@ async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
 
 
 @pytest.mark.parametrize(("name", "stays"), [("mei", True), ("omar", False)])
+@pytest.mark.soak
 async def test_dealing_is_the_dealers_work_and_watching_the_report_of_it_is_none(page, here, name, stays):
     await page.clock.install()
     await signed_on(page, here, name)

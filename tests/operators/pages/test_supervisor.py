@@ -145,6 +145,7 @@ async def test_a_card_is_corrected_before_settlement_and_how_the_hand_then_ends_
     ]
 
 
+@pytest.mark.soak
 async def test_the_third_cards_are_corrected_in_the_order_they_were_dealt(page, here):
     await here.load()
     await here.draw("KS 2S KS 3S 6D")  # Player 6 after three, Banker 5 draws on a 6
@@ -291,6 +292,7 @@ async def test_an_alarm_stands_until_it_is_acknowledged(page, here):
     assert here.table.state.alarms == ()
 
 
+@pytest.mark.soak
 async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for_it(browser, tmp_path):
     own = house(approval=("void_coup", "correct_round"))
     async with consoles(tmp_path, own) as here, console_of(browser) as page:
@@ -324,6 +326,7 @@ async def test_a_second_person_signs_in_the_same_dialog_where_the_house_asks_for
 
 
 @pytest.mark.parametrize("said", ["something else", *soaked("the same", "no more")])
+@pytest.mark.soak
 async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_for_it(said, page, here):
     await here.load()
     await here.draw("KS 2S")
@@ -365,6 +368,7 @@ async def test_a_press_while_the_service_says_anew_what_an_order_would_do_waits_
     assert (here.table.state.coup is None) is (said == "the same")
 
 
+@pytest.mark.soak
 async def test_game_and_limits_change_between_shoes_only(page, here):
     await here.load()
     await at_work(page, here, "omar")
@@ -458,6 +462,7 @@ async def test_the_report_of_the_shift_has_each_rules_hits_beside_their_expectat
     )
 
 
+@pytest.mark.soak
 async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_settlement_that_it_was(
     page, here
 ):
@@ -484,6 +489,7 @@ async def test_the_report_of_the_shift_says_of_a_round_that_was_voided_after_set
     await expect(correction.locator("tbody")).to_contain_text("+$80.00")
 
 
+@pytest.mark.soak
 async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await here.load()
     calls = [CallSupervisor("mei", str(number)) for number in range(MOST_LISTED + 1)]
@@ -499,6 +505,7 @@ async def test_the_report_says_of_a_list_that_it_has_only_the_last(page, here):
     await expect(report).not_to_contain_text("this list are shown: void hands")
 
 
+@pytest.mark.soak
 async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, here):
     await here.load()
     await here.table.play(3)
@@ -547,6 +554,7 @@ async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
     await expect(page.locator("#hand-shown")).to_contain_text("There is no round 700 on the record")
 
 
+@pytest.mark.soak
 async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
     await here.load()
     await here.table.engine.submit([CallSupervisor("mei", "again")] * MOST_LISTED, "test")
