@@ -348,6 +348,7 @@ async def test_a_shift_without_a_hand_has_the_last_games_meters_and_a_new_table_
         browser = await opened(here)
         assert (await browser.get("/api/shift")).json["meters"] == []
         await deal(here, TIE)
+        await here.table.engine.written()
         with edited(here.record) as record:
             record.execute("UPDATE rounds SET ts = '2026-01-01T00:00:00.000000+00:00'")
         (meters,) = (await browser.get("/api/shift")).json["meters"]

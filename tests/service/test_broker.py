@@ -475,6 +475,7 @@ WAGERS: list[tuple[str, Any, str | None]] = [
 async def test_each_wager_is_answered_with_what_became_of_it(here, mosquitto):
     async with ear(mosquitto.port) as listening, connected(here, mosquitto.port):
         await online(listening)
+        here.engine.pace = Pace(at_once=10 * len(WAGERS))  # nobody asks so often
         for seat, payload, _ in WAGERS:
             await listening.publish(f"wagers/{seat}/set", payload)
         await eventually(lambda: len(_answers(listening)) == len(WAGERS), "all answers")

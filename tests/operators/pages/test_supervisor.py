@@ -96,6 +96,8 @@ async def test_a_shoe_change_says_what_it_ends_and_then_what_to_burn(browser, tm
         await here.draw("2D 2D")
         await here.draw(PLAYER_NATURAL)
         await here.wager((1, "player", 2500))
+        await page.reload()
+        await page.wait_for_selector("body.live")
 
         dialog = await order(page, "Change the shoe")
         await expect(dialog).to_contain_text("Shoe 1 ends after 1 hands")
