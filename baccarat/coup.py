@@ -83,7 +83,7 @@ class Coup:
         coup = cls(cards)
         if coup.next_side is not None:
             raise MissingCardError(
-                f"{'1 card does' if len(cards) == 1 else f'{len(cards)} cards do'} not finish a coup: the tableau gives {coup.next_side.value.title()} one more"
+                f"{'1 card does' if len(cards) == 1 else f'{len(cards)} cards do'} not finish a coup: {coup.next_side.value.title()} must get one more card"
             )
         return coup
 

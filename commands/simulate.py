@@ -251,7 +251,7 @@ def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
     )
     return (
         f"{_many(tally.rounds, 'round')} of {_many(tally.shoes, 'shoe')} ({burned}; cut card {shoe.cut_card} from the end, "
-        f"{shoe.coups_after_cut_card} after its coup)"
+        f"coups after its coup: {shoe.coups_after_cut_card})"
     )
 
 

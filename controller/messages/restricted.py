@@ -54,10 +54,12 @@ class Edge(Message):
     schema_: Literal["punto/edge/1"] = Field("punto/edge/1", alias="schema")
     valid_until: Timestamp
     shoe: int
-    round: int = Field(description="the last round whose cards are counted; it can be of the shoe before")
+    round: int = Field(
+        description="the last round whose cards are counted; it can be a round of the previous shoe"
+    )
     cards_left: int = Field(description="cards still in the shoe before the coup")
     unseen: int = Field(
-        description="cards that left the shoe and were not seen; they count as if they were still in it"
+        description="cards that left the shoe and were not seen; they count as if they were still in the shoe"
     )
     positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; empty if unavailable")
     alarms: tuple[str, ...] = Field(description="the wagers with an alarm")

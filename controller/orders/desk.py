@@ -344,7 +344,7 @@ class Desk:
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
-        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
+        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves it at a session of their own"
         return OrderAnswer(
             accepted=False,
             seq=self.engine.seq,

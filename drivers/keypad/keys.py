@@ -107,8 +107,8 @@ class KeyMap:
             if sequence in taken or sequence in self.beginnings or self.clear.intersection(sequence):
                 raise KeyMapError(
                     _written(sequence, written or {}),
-                    f"{' '.join(sequence)} has two meanings, or is the beginning of a longer sequence: give one of the two "
-                    f'other keys, or "{NOTHING}"',
+                    f"{' '.join(sequence)} has two meanings, or a longer sequence begins with these keys: give one of the "
+                    f'two meanings other keys, or write "{NOTHING}"',
                 )
             taken.add(sequence)
 

@@ -80,7 +80,7 @@ def test_a_coup_that_is_said_to_be_finished_needs_all_its_cards(codes, missing):
 
     count = len(codes.split())
     cards = "1 card does" if count == 1 else f"{count} cards do"
-    assert str(error.value) == f"{cards} not finish a coup: the tableau gives {missing} one more"
+    assert str(error.value) == f"{cards} not finish a coup: {missing} must get one more card"
 
 
 def test_a_finished_coup_is_itself():

@@ -219,7 +219,9 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
     service.begin_to_start()
     wait_until(lambda: not service.running, "it refuses to start")
 
-    assert "start without [jurisdiction], close the table, and then start with it" in "".join(service.said())
+    assert "start without [jurisdiction], close the table, and then start with [jurisdiction]" in "".join(
+        service.said()
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,7 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
     [
         ({"law": "washingtom"}, "9: jurisdiction.law: there is no jurisdiction 'washingtom'; the shipped jurisdictions are: washington; for a jurisdiction file of your own write its path"),
         ({"law": "none.toml"}, "9: jurisdiction.law: there is no jurisdiction file "),
-        ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, and the table plays in EUR"),
+        ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, but the table plays in EUR"),
     ],
 )  # fmt: skip
 def test_a_law_that_cannot_be_used_is_told(table, changed, message):

@@ -193,7 +193,7 @@ async def test_an_impostor_is_not_heard_and_the_health_says_why(kind, tmp_path):
         for each in running:
             each.cancel()
 
-    assert "does not have the key that is enrolled for it" in at.reason
+    assert "does not have the key of its key_file" in at.reason
     assert not at.driver.health().connected
 
 

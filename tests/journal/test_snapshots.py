@@ -138,7 +138,7 @@ BOOKS = "progressive books"
         (
             f"{BOOKS} settings",
             {"reserve": "3%"},
-            "the present settings of dragon differ from its last change",
+            "the present settings of dragon differ from those of its last recorded change",
         ),
         (f"{BOOKS} rounds 0", {"round": 1}, "the last wagers on dragon differ from those that were counted"),
         (

@@ -56,10 +56,10 @@ def found(tmp_path, *rules: str, decks: int = 8) -> list[tuple[int, str]]:
     return [(place_of(number, fault)[-1], fault.message) for number, fault in never_deciding(game_of(file))]  # type: ignore[misc]
 
 
-def never(rule: str, by: str, what_to_do: str = "move it above them") -> str:
+def never(rule: str, by: str, what_to_do: str = "") -> str:
     return (
-        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: {what_to_do}, or leave "
-        "it out"
+        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: "
+        f"{what_to_do or f'move {rule} above them'}, or leave {rule} out"
     )
 
 
@@ -116,7 +116,7 @@ def test_a_rule_that_earlier_ones_leave_nothing_to_is_found(tmp_path, first, sec
 def test_two_rules_that_leave_nothing_together_are_enough(tmp_path):
     rules = [rule("pair", "player_pair = true"), rule("none", "player_pair = false")]
 
-    assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow them"))]
+    assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow these earlier rules"))]
 
 
 def test_rules_before_it_that_decide_none_of_its_coups_are_not_named(tmp_path):
@@ -206,7 +206,10 @@ def test_a_win_that_no_base_wager_shares_is_found(tmp_path, base, when, hands):
     )
 
     assert [fault for _, fault in never_deciding(load_game(str(path)))] == [
-        Fault(0, f"odd can never win: it needs a winning base wager on {hands}, but none wins then")
+        Fault(
+            0,
+            f"odd can never win, because it needs a winning base wager on {hands}, which never wins on these coups",
+        )
     ]
 
 

@@ -273,7 +273,7 @@ def test_a_card_that_an_earlier_version_gave_is_warned_of_until_it_is_given_agai
     accounts.enroll("Ann", ANOTHER)
     accounts._change("Mei", "card", card=b"the hash of six digits")  # as that version did
     command = ["operators", "--accounts", str(tmp_path / "operators.db"), "list"]
-    warned = "punto operators: 'Mei' has a card from an earlier version, which may have fewer than 10 digits"
+    warned = "punto operators: 'Mei' has a card that an earlier version stored. Its number may have fewer than 10 digits"
 
     accounts.set_disabled("Mei", disabled=False)
     assert main(command) == 0
@@ -298,11 +298,13 @@ def test_a_card_of_one_account_is_no_card_of_another(accounts):
     for name in ("Mei", "Ann"):
         accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
     accounts.enroll("Mei", CARD)
-    with pytest.raises(AccountsError, match="this card is 'Mei''s: remove it there first"):
+    with pytest.raises(
+        AccountsError, match="this card belongs to the account 'Mei': remove it from that account first"
+    ):
         accounts.enroll("Ann", CARD)
     accounts.enroll("Mei", CARD)  # which is its own
     accounts.set_disabled("Mei", disabled=True)
-    with pytest.raises(AccountsError, match="this card is 'Mei''s"):
+    with pytest.raises(AccountsError, match="this card belongs to the account 'Mei'"):
         accounts.enroll("Ann", CARD)
 
     accounts.remove_card("Mei")

@@ -87,7 +87,9 @@ def test_a_cause_moves_what_its_lines_list_and_nothing_else(cause, account, way)
 
         assert after.given == accounted(after)
     else:
-        with pytest.raises(PostingError, match=f"{cause} may not move money (into|out of) {account}"):
+        with pytest.raises(
+            PostingError, match=rf"a posting \({cause}\) must not move money (into|out of) {account}"
+        ):
             RICH.post(cause, lines, NOTHING_TO_SAY)
 
 
@@ -109,9 +111,9 @@ def test_the_meter_goes_down_for_five_causes_only():
         (
             Cause.SEED,
             {Account.SEED_MONEY: -10, Account.PRIMARY: 9},
-            "the lines of seed sum to -1: they must sum to zero",
+            "the lines of a posting (seed) sum to -1, but must sum to zero",
         ),
-        (Cause.SEED, {}, "the lines of seed sum to 0"),
+        (Cause.SEED, {}, "the lines of a posting (seed) sum to 0"),
         (
             Cause.MALFUNCTION,
             {Account.PRIMARY: -131, Account.ADJUSTMENTS: 131},

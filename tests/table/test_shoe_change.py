@@ -158,7 +158,7 @@ def test_other_settings_go_on_in_the_records_of_the_same_shoe():
             ["sign on", "change shoe", "open"],
             OTHER,
             "settings_in_play",
-            "game, limits and policies change between shoes only",
+            "the game, the limits and the policies can change only between shoes",
         ),
         (
             [],

@@ -557,7 +557,7 @@ async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
 
     shown = page.locator("#hand-shown")
     await expect(shown).to_contain_text(
-        re.compile(r"These are the last 1000 events of the hand. The record has [1-9]\d* earlier ones")
+        re.compile(r"This list has the last 1000 events of the hand. The record has [1-9]\d* earlier events")
     )
     await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
 
