@@ -68,7 +68,7 @@ class Coup:
         for dealt in range(4, len(self.cards)):
             if self._hand_after(dealt) is None:
                 raise SurplusCardError(
-                    f"the coup was over after {dealt} cards ({' '.join(self.cards[:dealt])}), "
+                    f"the coup is over after {dealt} cards ({' '.join(self.cards[:dealt])}), "
                     f"so {self.cards[dealt]} does not belong to a hand"
                 )
 

@@ -393,13 +393,16 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     outlawed = event.outlawed if chosen else ""
     if outlawed or event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
-            what = "start with the previous configuration, close the table, and then start with the new one"
-            if outlawed:
-                what = f"{outlawed}. Start without [jurisdiction], close the table, and then start with [jurisdiction]"
-            raise RefusedError(
-                "settings_in_play",
-                f"the game, the limits and the policies can change only between shoes: {what}",
+            text = (
+                "the game, the limits and the policies can change only between shoes: start with the previous configuration, "
+                "close the table, and then start with the new one"
             )
+            if outlawed:
+                text = (
+                    f"{outlawed}. The limits can change only between shoes: start without [jurisdiction], close the table, "
+                    "and then start with [jurisdiction]"
+                )
+            raise RefusedError("settings_in_play", text)
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:

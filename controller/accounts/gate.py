@@ -267,7 +267,7 @@ class Gate:
         if account.version != owner.version:
             await self._refuse(account.name, what, "changed", where)
             raise NotLetInError(
-                "refused", "the account was changed after the card was swiped: swipe it again"
+                "refused", "the account was changed after the card was swiped: swipe the card again"
             )
         return account
 

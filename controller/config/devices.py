@@ -144,7 +144,7 @@ class CoinSpotConfig(SerialConfig):
     seats: tuple[int, ...]
     """The seat of each sensor, in the order of the sensors on the cable. Use 0 for a sensor without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
-    """If a sensor still detects a wager this long after the wager's game, the table reports it as stuck."""
+    """If a sensor still detects a wager this long after the wager's game, the table reports the sensor as stuck."""
 
     def positions(self, seats: int) -> Seats:
         """The seat of each position, at a table with this number of seats.

@@ -258,10 +258,10 @@ class ProgressiveConfig(Section):
     approval_above: Annotated[int, Field(ge=0), Unit("minor units")] = 0
     """A seed, adjustment, back-out or retirement of more than this amount needs a second person."""
     seat_one: DealersSide = "right"
-    """The side of the dealer on which seat 1 is. The seats are paid in the order that follows from this."""
+    """The side of the dealer where seat 1 is. This side decides the order in which the seats are paid."""
     one_side_only: bool | None = None
-    """Whether the table refuses a progressive wager from a seat with wagers on both Player and Banker. If left out, the value is true
-    if `base_wagers` is `recorded`, and otherwise false.
+    """Whether the table refuses a progressive wager from a seat with wagers on both Player and Banker. The default is
+    true with `base_wagers = "recorded"`, and otherwise false.
     """
     supervisor_from: Annotated[int, Field(ge=0), Unit("minor units")] = 0
     """The dealer alone may confirm an award from the tray that is less than this amount. With 0, a supervisor must confirm every

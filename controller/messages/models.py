@@ -237,7 +237,7 @@ class State(Message):
         "result is final"
     )
     overlays: tuple[Overlay, ...] = Field(
-        description="shown by a display together with the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped "
+        description="what a display shows together with the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped "
         "play. needs_supervisor: play waits for a supervisor. card_awaited: a card must be keyed. last_hand: the shoe's last coup. "
         "dummy: the coup is dealt but does not count. configuration_keypad: the display's configuration keypad is plugged in during play"
     )

@@ -66,7 +66,7 @@ def test_a_card_too_many_is_refused_and_named(codes, after):
         coup(codes)
 
     assert str(error.value) == (
-        f"the coup was over after {after} cards ({' '.join(listed[:after])}), so {listed[after]} does not belong to a hand"
+        f"the coup is over after {after} cards ({' '.join(listed[:after])}), so {listed[after]} does not belong to a hand"
     )
 
 

@@ -326,7 +326,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
         (
             "minimum = 2500\n",
             "",
-            "8: limits.player: the minimum 1 is not a multiple of the step 100: write one that is, such as 100",
+            "8: limits.player: the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100",
         ),
         ("step = 100", "step = 0", "11: limits.player.step: must be 1 or more, not 0"),
         ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a whole number, not 25.0"),

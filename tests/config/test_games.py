@@ -551,7 +551,7 @@ pays = "lose"
             OX_6,
             'when = { winner = ["tie"], player_cards = [3], margin = [6] }\n',
             (
-                "wagers[4].rules[1]: no coup can meet three_card_six_wins: none has "
+                "wagers[4].rules[1]: no coup can meet three_card_six_wins, because no coup has "
                 'winner = ["tie"] and margin = [6]'
             ),
         ),

@@ -82,13 +82,13 @@ def test_a_table_within_the_law_is_read_and_its_law_is_told(table):
 
 def test_a_maximum_above_the_laws_is_refused_with_its_source(table):
     assert said(table(LIMITS.replace("30000", "30001", 1))) == [
-        "12: limits.player: player has a maximum of 30001, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+        "12: limits.player: player has a maximum of 30001, but WAC 230-15-140 allows only 30000: write a maximum of at most 30000"
     ]
 
 
 def test_a_wager_without_a_maximum_is_refused(table):
     assert said(table("")) == [
-        f"1: limits.{name}: {name} has no maximum, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+        f"1: limits.{name}: {name} has no maximum, but WAC 230-15-140 allows only 30000: write a maximum of at most 30000"
         for name in ("player", "banker", "tie")
     ]
 
@@ -147,7 +147,7 @@ async def test_a_change_of_game_is_held_to_the_law_of_the_day(table, tmp_path):
         refused = await browser.order("change_game", game="mini-baccarat")
 
         assert refused.json["code"] == "bad_request"
-        assert "tie has no maximum, and WAC 230-15-140 allows 30000" in refused.text
+        assert "tie has no maximum, but WAC 230-15-140 allows only 30000" in refused.text
 
 
 HELD = """\
@@ -186,7 +186,7 @@ def maxima(service) -> set[int]:
 
 def test_a_running_service_holds_a_change_of_game_to_its_law_and_its_houses_rules(service):
     refused = change_limits(service, 30001)
-    assert "Here 1 allows 30000" in refused["reason"]
+    assert "Here 1 allows only 30000" in refused["reason"]
 
     assert change_limits(service, 30000)["accepted"]
     (changed,) = inputs(service.record, "change_game")

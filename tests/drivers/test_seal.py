@@ -149,7 +149,7 @@ def test_a_device_that_lost_its_power_is_challenged_again():
 
 @pytest.mark.parametrize("size", [0, 31, 33])
 def test_a_key_has_32_bytes(size):
-    with pytest.raises(ValueError, match=f"a device's key has 32 bytes, and this has {size}"):
+    with pytest.raises(ValueError, match=f"a device's key must have 32 bytes, not {size}"):
         HostSeal(bytes(size))
 
 

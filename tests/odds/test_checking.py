@@ -96,7 +96,7 @@ def rule(name: str, when: str) -> str:
     ],
 )
 def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tmp_path, when, decks, clash):
-    said = f"no coup can meet odd: none has {clash}"
+    said = f"no coup can meet odd, because no coup has {clash}"
     assert found(tmp_path, rule("odd", when), decks=decks) == [(0, said)]
 
 
@@ -155,7 +155,7 @@ def test_of_a_wager_with_a_meter_too(tmp_path):
     path.write_text(metered, encoding="utf-8")
 
     assert [fault.message for _, fault in never_deciding(load_game(str(path)))] == [
-        'no coup can meet two_three_four_diamonds: none has winning_suit = ["D"] and coup_suit = ["S"]'
+        'no coup can meet two_three_four_diamonds, because no coup has winning_suit = ["D"] and coup_suit = ["S"]'
     ]
 
 

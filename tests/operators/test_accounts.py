@@ -872,7 +872,11 @@ def test_the_command_gives_and_takes_cards(tmp_path):
     [
         (["card", "Mei"], CARD, "there is no account 'Mei'; there are: none"),
         (["card", "Mei", "--remove"], "", "there is no account 'Mei'; there are: none"),
-        (["card", "Mei"], "6000", "this is not a card's number: write 6 to 37 digits and ="),
+        (
+            ["card", "Mei"],
+            "6000",
+            "this is not a card's number: write 6 to 37 characters: first a digit, then digits or =",
+        ),
         (["add", "Mei", "--role", "dealer"], "", "a password has 8 to 1024 characters; this one has 0"),
         (["add", "Mei", "--role", "dealer"], "short", "a password has 8 to 1024 characters; this one has 5"),
         (["add", "Mei", "--role", "dealer"], "letmein1", "this password is among the first 1,000,000"),

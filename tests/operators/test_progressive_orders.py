@@ -425,7 +425,7 @@ async def test_a_table_without_accounts_takes_a_dealers_orders_alone_over_the_so
         assert (refused.reason or "").startswith(
             "this order needs an account, and the table has no accounts: make "
         )
-        assert signed.reason == "signature: this table has no accounts to sign an order with"
+        assert signed.reason == "signature: this table has no accounts, so nobody can sign an order"
         assert here.inputs() == before
 
 

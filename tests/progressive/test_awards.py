@@ -354,7 +354,7 @@ def test_an_award_is_confirmed_once(booked):
     if booked:
         floor.order(BookAward("t1"))
 
-    why = "award 1 of round 1 is already confirmed, 2,500.10 for two_three_four_suited: if it is wrong, have it backed out"
+    why = "award 1 of round 1 (2,500.10 for two_three_four_suited) is already confirmed: if this award is wrong, have it backed out"
     for again in (lock("quarter", 1), lock("quarter", 2), lock("all", 1)):
         code, says = refusal(floor, lambda again=again: floor.order(again))  # type: ignore[misc]
         assert code == "already_confirmed"

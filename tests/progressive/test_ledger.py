@@ -117,7 +117,7 @@ def test_the_meter_goes_down_for_five_causes_only():
         (
             Cause.MALFUNCTION,
             {Account.PRIMARY: -131, Account.ADJUSTMENTS: 131},
-            "malfunction would leave primary below zero",
+            "a posting (malfunction) would take primary below zero",
         ),
         (
             Cause.RETIREMENT,

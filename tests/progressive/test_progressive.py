@@ -386,7 +386,7 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
     order = ChangeSettings(settings(contribution="15%"), "less", "eve")
     assert refusal(floor, lambda: floor.order(order)) == (
         "round_open",
-        "round 1 of t1 is not over: settings change after that",
+        "the game of round 1 at t1 is not over: change the settings after that game",
     )
 
     floor.order(EndRound("t1", 1))

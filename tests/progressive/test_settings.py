@@ -43,7 +43,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         ),
         (
             {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t2", "progressive-3"))},
-            "these tables play progressive-2 and progressive-3: .* nor linked to any other base game \\(sheet 000\\)",
+            "these tables play progressive-2 and progressive-3, but .* nor linked to any other base game. \\(sheet 000\\)",
         ),
         ({"seed": -1}, "seed must be 0 minor units or more, not -1"),
         ({"display_limit": -1}, "display_limit must be 0 minor units or more, not -1"),

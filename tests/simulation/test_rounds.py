@@ -106,7 +106,7 @@ def in_order(record):
 @pytest.mark.parametrize(
     ("decks", "house", "said"),
     [
-        (8, {"cut_card": 10}, "10 cards behind the cut card may not be enough: with 1 coups after it there must be at least 11"),
+        (8, {"cut_card": 10}, "10 cards behind the cut card may not be enough: write at least 11"),
         (8, {"cut_card": 5, "coups_after_cut_card": 0}, "must be at least 6"),
         (8, {"cut_card": 16, "coups_after_cut_card": 2}, "must be at least 17"),
         (1, {"cut_card": 42}, "of 52 cards up to 11 are burned"),

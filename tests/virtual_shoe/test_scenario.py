@@ -81,7 +81,7 @@ def test_each_kind_of_step():
         ('cards = ["AS", "1H"]', "cards: '1H' is not a card: write rank A23456789TJQK, then suit SHDC"),
         ('coups = "9S 4H"', "coups is '9S 4H': write a list of coups as they are dealt"),
         ('coups = ["9S 4H TD"]', "coups: 3 cards do not finish a coup"),
-        ('coups = ["9S 4H TD 3C 2H"]', "coups: the coup was over after 4 cards"),
+        ('coups = ["9S 4H TD 3C 2H"]', "coups: the coup is over after 4 cards"),
         ("every = 0", "every is 0: write a whole number from 1 to 100"),
         ("faults = 3", "faults is 3: write a list of faults as the option has them"),
         ('faults = ["noise=2"]', "fault noise=2: write a chance from 0 to 1"),

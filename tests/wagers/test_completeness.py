@@ -67,14 +67,14 @@ def test_what_no_coup_can_be_is_told(impossible):
     (fault,) = faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible))
 
     assert fault.rule == 1
-    assert fault.message.startswith("no coup can meet rule_2: none has ")
+    assert fault.message.startswith("no coup can meet rule_2, because no coup has ")
 
 
 def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
     asked = Condition(winner=TIE, margin=(3, 4), player_cards=(2,), player_pair=True)
 
     assert faults(wager(Condition(winner=PLAYER, margin=(1,)), asked)) == [
-        Fault(1, 'no coup can meet rule_2: none has winner = ["tie"] and margin = [3, 4]')
+        Fault(1, 'no coup can meet rule_2, because no coup has winner = ["tie"] and margin = [3, 4]')
     ]
 
 

@@ -46,9 +46,12 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         ),
         (
             lambda: Condition(winning_suit=()),
-            "winning_suit is an empty list, which never holds: name S, H, D or C",
+            "winning_suit is an empty list, so no coup can meet it: write S, H, D or C",
         ),
-        (lambda: Condition(coup_suit=()), "coup_suit is an empty list, which never holds: name S, H, D or C"),
+        (
+            lambda: Condition(coup_suit=()),
+            "coup_suit is an empty list, so no coup can meet it: write S, H, D or C",
+        ),
         (lambda: replace(WINS, pays="evens"), "pays = 'evens' is not a pay: write"),
         (
             lambda: replace(WINS, name="lose"),
