@@ -191,7 +191,7 @@ class Ledger(Value):
 
 def _refuse_below_zero(cause: Cause, balances: Mapping[str, int], paid: Iterable[Paid]) -> None:
     below = [name for name, balance in balances.items() if balance < 0 and name in _NEVER_BELOW_ZERO]
-    below += [f"paid for {each.tier}" for each in paid if each.amount < 0]
+    below += [f"the amount paid for {each.tier}" for each in paid if each.amount < 0]
     if below:
         raise PostingError(f"a posting ({cause}) would take {' and '.join(sorted(below))} below zero")
 

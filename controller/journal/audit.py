@@ -123,7 +123,7 @@ class _Auditor:
             )
         below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
         if below:
-            raise RecordError(f"after input {seq} {' and '.join(below)} is below zero")
+            raise RecordError(f"after input {seq}, these balances are below zero: {', '.join(below)}")
         for number in self._touched:
             award = self.awards[number]
             of_meter = award.payer == "meter" and award.state is AwardState.BOOKED

@@ -144,7 +144,7 @@ class Replay(Payload):
 
 
 class Health(Message):
-    """Counters of waiting messages, lost messages and the devices' links, every 10 s. `seq` counts since the service's start."""
+    """How many messages wait and how many were lost, and the counters of each device's link, every 10 s. `seq` counts since the service's start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -247,7 +247,7 @@ class State(Message):
         description="the number of the current or the next round; a wager must have this number"
     )
     hands: Hands | None = Field(description="the current coup, null between coups")
-    next: Literal["player", "banker"] | None = Field(description="the hand of the next card")
+    next: Literal["player", "banker"] | None = Field(description="the hand that gets the next card")
     result: Result | None
     seats: int
     limits: tuple[WagerLimits, ...]

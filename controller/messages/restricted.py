@@ -16,7 +16,7 @@ class RestrictedCard(Message):
 
 
 class RestrictedHead(Message):
-    """The hash of the record's last input, every 10 s. For surveillance only, to store (`[mqtt] restricted = true`).
+    """The hash of the record's last input, every 10 s. For surveillance only, which can store it (`[mqtt] restricted = true`).
 
     `seq` is that input's number. The public must not see the hashes: from two successive hashes, unseen cards could be
     found by trying all cards.
@@ -44,7 +44,7 @@ class PositionEdge(Payload):
 
 
 class Edge(Message):
-    """The house edge of every wager on the next or current coup. For surveillance only (`[edge]`).
+    """The house edge of every wager on the coup after the round `round`. For surveillance only (`[edge]`).
 
     `seq` is that of the input after which the shoe had these cards. The message comes shortly after each coup, and is
     sent again while nothing changes. If no new message arrives within `valid_until - ts`, the edges are unknown. A meter

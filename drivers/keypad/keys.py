@@ -117,8 +117,8 @@ def _check(keys: str, meaning: str) -> None:
     if meaning not in MEANINGS:
         raise KeyMapError(
             keys,
-            f"{meaning!r} cannot be a key's meaning: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
-            f"suit S (H, D, C), hand 1 (to {MOST_SEATS}), {CLEAR} or {NOTHING}",
+            f"{meaning!r} cannot be a key's meaning: write {', '.join(ORDERS)}, rank A (or 2 to 9, T, J, Q, K), "
+            f"suit S (or H, D, C), hand 1 (up to {MOST_SEATS}), {CLEAR} or {NOTHING}",
         )
     names = keys.split(" ")
     wrong = [name for name in names if not is_key_name(name)]

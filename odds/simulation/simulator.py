@@ -76,8 +76,7 @@ class ShoeRules:
         behind = max(CARDS_OF_A_COUP, CARDS_OF_A_COUP * (self.coups_after_cut_card + 1) - 1)
         if self.cut_card < behind:
             raise ValueError(
-                f"{self.cut_card} cards behind the cut card may not be enough: write at least {behind}, because "
-                f"coups are dealt after the cut card ({self.coups_after_cut_card} after the coup in which it comes)"
+                f"{self.cut_card} cards behind the cut card may not be enough for the coups after it: write at least {behind}"
             )
         if cut < burned.max():
             raise ValueError(

@@ -161,7 +161,7 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"[[a]]\nb = 1\n\n[a]\nb = 2\n",
             (
-                "a.toml:4: this is not TOML: this header already exists: if there can be several, each has two brackets, "
+                "a.toml:4: this is not TOML: this header already exists. If the file can have it several times, write it with two brackets, "
                 "such as [[wagers]] (Cannot declare ('a',) twice)"
             ),
         ),

@@ -161,7 +161,7 @@ async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
     found = recovered(stopped)
 
     assert found.differences[0] == sentence
-    assert found.differences[1].endswith("differs from the table derived again")
+    assert found.differences[1].endswith("differs from the table that was computed again")
     assert found.table is not None
     assert found.table.state == right
     assert found.snapshot == 0

@@ -265,7 +265,7 @@ def test_the_dealer_gives_back_what_is_left_out_of_the_game():
 
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     assert shown(at).todo.text == (
-        "Return the wagers at seat 5: they are in no game. The wagers are counted: take them, and deal the hand"
+        "Return the wagers at seat 5: they are not in a game. The wagers are counted: take them, and deal the hand"
     )
 
 

@@ -166,7 +166,7 @@ async def test_a_preview_says_why_a_second_person_must_approve_and_whether_they_
 
         assert (small.json["accepted"], small.json["second"]) == (True, None)
         for needed, why in (
-            (seeded, "10,000.00 is above 10.00"),
+            (seeded, "the amount 10,000.00 is more than 10.00"),
             (large, "the amount 10.01 is more than 10.00"),
             (settings, "each setting of a progressive can move money"),
         ):

@@ -34,7 +34,7 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
     [
         (
             {"wager": load_game("progressive-2").wager("tie")},
-            "tie does not pay from a meter: name a wager that has",
+            "tie does not pay from a meter: name a wager that does",
         ),
         ({"tables": ()}, "a progressive needs at least one table"),
         (

@@ -85,7 +85,12 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             "there is no card at position 2: 1 cards have been dealt",
         ),
         (["draw KS"], "correct 1 KS", "same_card", "the card at position 1 is already KS"),
-        (["draw KS 2S"], "correct 1 2S", "surplus_copy", "all copies of 2S have already left the shoe"),
+        (
+            ["draw KS 2S"],
+            "correct 1 2S",
+            "surplus_copy",
+            "all copies of 2S have already left the shoe: check the card again",
+        ),
     ],
 )
 def test_a_correction_that_cannot_be_is_refused(commands, correction, code, message):

@@ -333,7 +333,7 @@ def test_a_rule_that_is_left_to_the_house_can_be_decided_otherwise():
         replace(BONUS, requires_base="any").with_rule("requires_base", "same_side").requires_base
         == "same_side"
     )
-    with pytest.raises(ValueError, match="requires_base_win of .* needs a base wager"):
+    with pytest.raises(ValueError, match=r"requires_base_win of .* needs a base wager"):
         wager.with_rule("requires_base", "none")
 
 
