@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coups-after-cut-card",
         type=whole(0, 1_000_000),
         metavar="N",
-        help=f"how many more coups are dealt after the coup with the cut card (default: {usual.coups_after_cut_card}). If the cut "
+        help=f"how many more coups are dealt if the cut card comes during a coup (default: {usual.coups_after_cut_card}). If the cut "
         "card comes before a coup's first card, that coup is the last one",
     )
 

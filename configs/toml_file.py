@@ -39,7 +39,7 @@ _VALUE: Final = re.compile(
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
 # The hint for a message of the standard reader that begins like this.
 _HINTS: Final = {
-    "Cannot overwrite": "this name already exists: is a [[header]] missing above it, or written with one bracket?",
+    "Cannot overwrite": "this name already exists: check whether a [[header]] is missing above it, or has only one bracket",
     "Cannot declare": "this header already exists. If the file can have it several times, write it with two brackets, such as [[wagers]]",
     "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
     "Expected newline": 'the line should end here: write text in straight quotes, "like this", and one key per line',

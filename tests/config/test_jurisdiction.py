@@ -133,7 +133,7 @@ def test_a_table_without_a_jurisdiction_is_told_that_no_law_is_checked(table):
 
 def test_a_game_with_more_wagers_than_the_law_lets_a_player_have_is_refused(table, tmp_path):
     assert said(table(law=own(tmp_path, day(-9), day(-1)))) == [
-        "5: table.game: Mini Baccarat lets a player have 3 wagers on a coup, and Here 2 allows 2: use a game file with maximum_wagers"
+        "5: table.game: Mini Baccarat lets a player have 3 wagers on a coup, but Here 2 allows only 2: use a game file with maximum_wagers"
     ]
 
 
@@ -207,7 +207,7 @@ def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_
 
     assert maxima(service) == {20000}
     alarms = rows(service.record, "SELECT text FROM incidents WHERE code = 'outside_the_law'")
-    assert ["player has a maximum of 30000, and Here 1 allows 20000" in text for (text,) in alarms] == [True]
+    assert ["player has a maximum of 30000, but Here 1 allows 20000" in text for (text,) in alarms] == [True]
     assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
 
 

@@ -153,8 +153,8 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"a = 1\na = 2\n",
             (
-                "a.toml:2: this is not TOML: this name already exists: is a [[header]] missing above it, or written with "
-                "one bracket? (Cannot overwrite a value)"
+                "a.toml:2: this is not TOML: this name already exists: check whether a [[header]] is missing above it, or "
+                "has only one bracket (Cannot overwrite a value)"
             ),
         ),
         (b"[a]\nb = 1\n[[a]]\nb = 2\n", "a.toml:3: this is not TOML: this name already exists"),

@@ -84,7 +84,12 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             "no_such_position",
             "there is no card at position 2: 1 cards have been dealt",
         ),
-        (["draw KS"], "correct 1 KS", "same_card", "the card at position 1 is already KS"),
+        (
+            ["draw KS"],
+            "correct 1 KS",
+            "same_card",
+            "the card at position 1 is already KS: there is nothing to correct",
+        ),
         (
             ["draw KS 2S"],
             "correct 1 2S",
