@@ -23,8 +23,8 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, the command prints each "
-    "with its line and key, and the exit status is 1. If there are no errors, the command prints a summary."
+    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, the command prints "
+    "each with its line and key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
 

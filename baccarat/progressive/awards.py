@@ -97,9 +97,7 @@ def book(turn: Turn, event: BookAward) -> None:
     """
     award = next((each for each in turn.state.locked if each.table == event.table), None)
     if award is None:
-        raise RefusedError(
-            "nothing_locked", f"no logged award at {event.table} waits to be taken off the meter"
-        )
+        raise RefusedError("nothing_locked", f"no logged award at {event.table} waits to be booked")
     _book(turn, award)
 
 

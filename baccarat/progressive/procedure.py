@@ -25,7 +25,7 @@ NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START 
 HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
-    "no seat can be selected yet: first finish dealing the hand",
+    "no seat can be selected yet: first finish dealing a hand",
 )
 OF_NO_ROUND: Final[Refusal] = (
     "of_no_round",

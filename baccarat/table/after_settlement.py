@@ -82,7 +82,7 @@ def _last(turn: Turn, order: CorrectRound | VoidRound) -> RoundRecord:
     if last.status != "played":
         raise RefusedError(
             "not_played",
-            f"round {last.round} cannot be corrected or voided, because its wagers were not settled (status: {last.status})",
+            f"only a round that was played can be corrected or voided, but round {last.round} has the status {last.status}",
         )
     return last
 

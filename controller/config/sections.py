@@ -158,8 +158,8 @@ class EdgeConfig(Section):
     """
 
     alarm: str
-    """A share of the stake, from `"0%"` to `"100%"`. If a wager favours the players by more than this share, the message `restricted/edge`
-    has an alarm.
+    """A share of the stake, from `"0%"` to `"100%"`. If a wager favours the players by more than this share, the message
+    `restricted/edge` has an alarm.
     """
 
     @field_validator("alarm")
@@ -199,8 +199,8 @@ class ConsoleConfig(Section):
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
     """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the
-    server closes those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
+    """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server closes
+    those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
     """
 
     @model_validator(mode="after")

@@ -378,7 +378,7 @@ class MeterAward(Payload):
     seats: tuple[int, ...]
     whole_meter: bool
     state: Literal["locked", "booked"] = Field(
-        description="locked: the amount is fixed. booked: the amount is also taken off the meter"
+        description="locked: the amount is fixed. booked: the meter is adjusted too"
     )
     won: Timestamp
 

@@ -114,7 +114,7 @@ def test_a_rules_day_is_that_of_the_houses_zone(table, tmp_path, zone, holds):
     path.write_text(path.read_text(encoding="utf-8").replace("mini-baccarat", "progressive-2"))
 
     if holds:
-        assert any("Here 1 allows 20000" in line for line in said(path))
+        assert any("Here 1 allows only 20000" in line for line in said(path))
     else:
         assert load_config(path).law.in_force == []
 
@@ -207,7 +207,9 @@ def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_
 
     assert maxima(service) == {20000}
     alarms = rows(service.record, "SELECT text FROM incidents WHERE code = 'outside_the_law'")
-    assert ["player has a maximum of 30000, but Here 1 allows 20000" in text for (text,) in alarms] == [True]
+    assert ["player has a maximum of 30000, but Here 1 allows only 20000" in text for (text,) in alarms] == [
+        True
+    ]
     assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
 
 

@@ -210,7 +210,7 @@ EITHER = ["aquarius", "nexus"]
             "no_hand_selected",
             "press the hand button",
         ),
-        (["aquarius"], [], "Omar jpot", "no_hand_selected", "first finish dealing the hand"),
+        (["aquarius"], [], "Omar jpot", "no_hand_selected", "first finish dealing a hand"),
         (
             ["aquarius"],
             [*AQUARIUS_WON, "Ann hand_button 2", "Omar turn_key jph"],

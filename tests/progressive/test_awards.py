@@ -368,7 +368,7 @@ def test_an_award_is_booked_once():
 
     assert refusal(floor, lambda: floor.order(BookAward("t1"))) == (
         "nothing_locked",
-        "no logged award at t1 waits to be taken off the meter",
+        "no logged award at t1 waits to be booked",
     )
 
 
