@@ -99,8 +99,8 @@ def _open_betting(turn: Turn) -> None:
     elif state.burn_left != 0:
         keying = ", key it," if state.settings.cards == "keyed" else ""
         turn_first = f"turn the first card{keying} and burn as many cards as its value"
-        what = f"cards still to burn: {state.burn_left}" if state.burn_left else turn_first
-        raise RefusedError("burn_not_finished", f"the burn is not finished; {what}")
+        what = f"burn {_next_cards(state.burn_left)}" if state.burn_left else turn_first
+        raise RefusedError("burn_not_finished", f"the burn is not finished: {what}")
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
     dealing.open_betting(turn)
@@ -149,8 +149,11 @@ def _before_cards(state: TableState) -> str:
         return "close betting first"
     if not state.burn_left:
         return "open betting first"
-    burn = "the next card" if state.burn_left == 1 else f"the next {state.burn_left} cards"
-    return f"burn {burn} without keying, then open betting"
+    return f"burn {_next_cards(state.burn_left)} without keying, then open betting"
+
+
+def _next_cards(number: int) -> str:
+    return "the next card" if number == 1 else f"the next {number} cards"
 
 
 def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
