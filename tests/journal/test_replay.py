@@ -104,7 +104,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ("DELETE FROM settlements WHERE round = 2 AND seat = 4", "the settlements of round 2 "),
         (
             "DELETE FROM settlements WHERE round = 2; DELETE FROM rounds WHERE round = 2",
-            "round 2, which input ",
+            "round 2 is missing from the record, but input ",
         ),
         (
             "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
@@ -121,7 +121,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ),
         (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
-            "round 200, which input ",
+            "round 200 is missing from the record, but input ",
         ),
         (
             "UPDATE snapshots SET state = replace(state, 'mei', 'eve')",

@@ -150,7 +150,7 @@ def test_a_posting_that_does_not_add_up_is_no_posting(cause, lines, message):
     ],
 )
 def test_what_was_paid_names_its_tier_and_nothing_else_does(lines):
-    with pytest.raises(PostingError, match="must name its tier"):
+    with pytest.raises(PostingError, match="must name a tier"):
         RICH.post(Cause.AWARD, lines, NOTHING_TO_SAY)
 
 
