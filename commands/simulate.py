@@ -247,11 +247,11 @@ def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
     burned = (
         f"burn {shoe.burn}"
         if shoe.burn != "first_card"
-        else f"burn by the first card, an ace {shoe.burn_ace}"
+        else f"burn by the first card, an ace counts {shoe.burn_ace}"
     )
     return (
         f"{_many(tally.rounds, 'round')} of {_many(tally.shoes, 'shoe')} ({burned}; cut card {shoe.cut_card} from the end, "
-        f"coups after its coup: {shoe.coups_after_cut_card})"
+        f"then {_many(shoe.coups_after_cut_card, 'more coup')})"
     )
 
 

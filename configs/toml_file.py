@@ -252,7 +252,10 @@ def typed(
     Raises:
         ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
     """
-    dates = [file.problem(path, "no key takes a date or time") for path in _dates((), file.document)]
+    dates = [
+        file.problem(path, "a date or time cannot be a value here: write text in quotes or a number")
+        for path in _dates((), file.document)
+    ]
     if dates:
         raise ConfigError(dates)
     try:

@@ -252,8 +252,14 @@ class Outer:
         ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a whole number, not '1'"),
         ("[inner]\ncount = true", "a.toml:2: inner.count: must be a whole number, not true"),
         ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a whole number, not 1.0"),
-        ("[inner]\ncount = 2024-01-01", "a.toml:2: inner.count: no key takes a date or time"),
-        ("[inner]\ncount = 12:00:00", "a.toml:2: inner.count: no key takes a date or time"),
+        (
+            "[inner]\ncount = 2024-01-01",
+            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
+        ),
+        (
+            "[inner]\ncount = 12:00:00",
+            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
+        ),
         ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
         ("", "a.toml:1: inner: is missing"),
         (

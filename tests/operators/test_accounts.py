@@ -942,4 +942,4 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
 
     assert process.returncode == status
     assert secret.encode() not in shown
-    assert (b"the two entries differ: nothing was changed" in shown) is bool(status)
+    assert (b"the second entry differs from the first: nothing was changed" in shown) is bool(status)
