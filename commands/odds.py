@@ -65,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won); "
-        "repeat it for each such wager",
+        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won). "
+        "Give this option for each such wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(

@@ -229,12 +229,12 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
         why = "the coup would then have fewer cards than were dealt" if state.face_down else str(error)
         raise RefusedError(
             "cards_disagree",
-            f"card {order.position} cannot be corrected to {order.card}, because {why}: void the coup instead",
+            f"card {order.position} cannot be corrected to {order.card}, because {why}. Void the coup instead",
         ) from error
     if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
-            f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over, but one more card has left the shoe: void the coup instead",
+            f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
         )
     return corrected
 

@@ -474,6 +474,6 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
     if state.phase is Phase.DEALING and begun and not _is_played(progressive):
         raise RefusedError(
             "hand_has_begun",
-            "a card of this hand has already been dealt, so the progressive wagers on the table are too late for this "
-            "hand: return them, or leave them for the next hand",
+            "a card of this hand has already been dealt, so the progressive wagers are too late: return them, or leave "
+            "them for the next hand",
         )

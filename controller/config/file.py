@@ -215,8 +215,8 @@ def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
             and not written.table.simulation
         ):
             message = (
-                "has no key, so anything on its line could pass as the device: write key_file (`punto device-key` makes one), or "
-                "link_version = 1 if the house allows a device without a key"
+                "has no key, so anything on its line could pass as the device. Write key_file (`punto device-key` makes one). If "
+                "the house allows a device without a key, write link_version = 1 instead"
             )
             yield file.problem((section,), message)
 

@@ -80,8 +80,8 @@ class ShoeRules:
             )
         if cut < burned.max():
             raise ValueError(
-                f"{self.cut_card} cards behind the cut card are too many: of {52 * decks} cards up to "
-                f"{burned.max()} are burned, and the cut card would come before the first coup"
+                f"{self.cut_card} cards behind the cut card are too many: up to {burned.max()} of {52 * decks} "
+                "cards are burned, so the cut card would come before the first coup"
             )
         return Play(cut + behind, burned, cut, self.coups_after_cut_card)
 

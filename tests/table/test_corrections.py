@@ -64,13 +64,13 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             ["draw KS 2S 5S 3S 4D"],
             "correct 3 9S",
             "cards_disagree",
-            "card 3 cannot be corrected to 9S, because the coup is over after 4 cards (KS 2S 9S 3S), so 4D does not belong to a hand: void the coup instead",
+            "card 3 cannot be corrected to 9S, because the coup is over after 4 cards (KS 2S 9S 3S), so 4D does not belong to a hand. Void the coup instead",
         ),
         (
             ["draw KS 2S 5S 3S", "unread"],
             "correct 3 9S",
             "cards_disagree",
-            "card 3 cannot be corrected to 9S, because the coup would then be over, but one more card has left the shoe: void the coup instead",
+            "card 3 cannot be corrected to 9S, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
         ),
         (
             ["draw KS"],
