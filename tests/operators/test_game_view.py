@@ -64,7 +64,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             ("draw KS",),
             {},
             "wait",
-            "a card of this hand has already been dealt, so the progressive wagers on ",
+            "a card of this hand has already been dealt, so the progressive wagers are too late: ",
         ),
         (("start game",), {}, "deal", "No progressive wager is in this game: deal the hand"),
         ((*WAGERS, "start game"), {}, "deal", "The wagers are counted: take them, and deal the hand"),
