@@ -68,7 +68,7 @@ class Coup:
         for dealt in range(4, len(self.cards)):
             if self._hand_after(dealt) is None:
                 raise SurplusCardError(
-                    f"the coup was over after {dealt} cards ({' '.join(self.cards[:dealt])}), "
+                    f"the coup is over after {dealt} cards ({' '.join(self.cards[:dealt])}), "
                     f"so {self.cards[dealt]} does not belong to a hand"
                 )
 
@@ -83,7 +83,7 @@ class Coup:
         coup = cls(cards)
         if coup.next_side is not None:
             raise MissingCardError(
-                f"{'1 card does' if len(cards) == 1 else f'{len(cards)} cards do'} not finish a coup: the tableau gives {coup.next_side.value.title()} one more"
+                f"{'1 card does' if len(cards) == 1 else f'{len(cards)} cards do'} not finish a coup: {coup.next_side.value.title()} must get one more card"
             )
         return coup
 

@@ -23,8 +23,8 @@ _WITH_ODDS: Final = find_spec("numpy") is not None
 """Whether the extra `odds` is installed. A table does not need it."""
 
 HELP: Final = (
-    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, report each with its line and "
-    "key; the exit status is then 1. If there are no errors, print a summary."
+    "Check the configuration of a table or a display, a house's theme, or a game. If there are errors, the command prints "
+    "each with its line and key, and the exit status is 1. If there are no errors, the command prints a summary."
 )
 
 
@@ -193,7 +193,7 @@ def _name_warnings(game: Game) -> Iterator[str]:
     if game.name in shipped_games() and game != load_game(game.name):
         yield (
             f"warning: {game.name} is the name of another game that ships with punto: "
-            "records and messages could not distinguish the two games"
+            "give this game another name, so that records and messages can distinguish the two games"
         )
 
 
@@ -252,8 +252,8 @@ def _device_warnings(config: ServiceConfig) -> Iterator[str]:
     """Devices that another one could pass as, or whose port or key can be missing."""
     if config.shoe is not None and not config.shoe.port.startswith("/dev/serial/by-id/"):
         yield (
-            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id: it may be another device's "
-            "after the next restart"
+            f"warning: shoe.port {config.shoe.port} is not under /dev/serial/by-id, so it may belong to another device "
+            "after the next restart: write the path under /dev/serial/by-id"
         )
     for section, device in config.devices():
         if device.key_file is not None:

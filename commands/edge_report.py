@@ -283,7 +283,9 @@ def of_record(path: Path, number: int | None) -> Shoe:
     except CompositionError as error:
         raise ShoeError(f"{path}: shoe {number}: {error}") from None
     if not compositions:
-        raise ShoeError(f"{path}: shoe {number}: each of its coups began with cards drawn too soon")
+        raise ShoeError(
+            f"{path}: shoe {number}: there are no edges to draw, because each coup began with cards that were drawn too soon"
+        )
     return Shoe(settings.game, f"shoe {number} of {settings.title}", compositions)
 
 

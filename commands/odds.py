@@ -39,12 +39,12 @@ _OWN: Final = True
 
 HELP: Final = (
     "Compute the exact odds of every wager of a game. The output has the house edge per unit staked (pushes included), the "
-    "probabilities of a win and a push, and the variance. For each rule it has the number of orders of six cards that the rule "
-    "decides. A coup of four or five cards counts with every order of the following cards, so all counts have the same total. With "
-    "--published, compare the figures on the regulators' sheets with the exact ones. Each figure is marked as equal or different; the "
-    "exit status is 1 if a mark is wrong. With --countable, deal whole shoes at random, and find how often each wager favours the "
-    "players before the cut card. 1,000 shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and "
-    "suits."
+    "probabilities of a win and a push, and the variance. For each rule it has the number of orders of six cards that the "
+    "rule decides. A coup of four or five cards counts once for every order of the cards that follow, so all counts have the "
+    "same total. With --published, compare the figures on the regulators' sheets with the exact ones. The file of the printed "
+    "figures marks how closely each figure must agree. If a figure does not agree so closely, the exit status is 1. With "
+    "--countable, deal whole shoes at random, and find how often each wager favours the players before the cut card. 1,000 "
+    "shoes take some seconds if only points count, and 15 to 50 seconds for wagers on ranks and suits."
 )
 
 
@@ -65,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="WAGER=AMOUNT",
-        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won); "
-        "repeat it for each such wager",
+        help="the amount on the meter of a progressive wager, in cents (default: the average amount when the whole meter is won). "
+        "Give this option for each such wager",
     )
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument(

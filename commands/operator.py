@@ -23,7 +23,7 @@ HELP: Final = (
     "Give a running table an order over its local socket. If the table has accounts, --as is the account that gives the order. "
     "The password of the account is read at the prompt, or from the first line of the standard input. `punto operator ORDER "
     "--help` shows the arguments of an order. If the table refuses the order, the reason is printed, and the exit status is 1. If "
-    "no service answers, it is 2. With --wait, the command waits for a service that is still starting."
+    "no service answers, the exit status is 2. With --wait, the command waits for a service that is still starting."
 )
 TIMEOUT_SECONDS: Final = 10
 WAIT_SECONDS: Final = 30

@@ -159,5 +159,5 @@ def _secret(what: str) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     typed = getpass.getpass(f"{what}: ")
     if getpass.getpass("Again: ") != typed:
-        raise AccountsError("the two entries differ: nothing was changed, try again")
+        raise AccountsError("the second entry differs from the first: nothing was changed, try again")
     return typed

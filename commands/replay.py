@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SEQ:HASH",
-        help="check that the record still has this last input, which an earlier replay printed or the topic restricted/head "
-        "published; you can give this option more than once",
+        help="check that the record still has this head: the number and hash of an input, as an earlier replay printed them or the "
+        "topic restricted/head published them. You can give this option more than once",
     )
 
 

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--tail",
         choices=get_args(Tail),
         default="turn",
-        help="how a long streak goes on after it has turned to the right: turn (it stays in its row, the default), or fall (it falls "
-        "again when it can)",
+        help="how a long streak goes on after it has turned to the right. With turn (the default), it stays in its row. With fall, it "
+        "falls again when it can",
     )
 
 

@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coups-after-cut-card",
         type=whole(0, 1_000_000),
         metavar="N",
-        help=f"how many more coups are dealt after the coup with the cut card (default: {usual.coups_after_cut_card}). If the cut "
+        help=f"how many more coups are dealt if the cut card comes during a coup (default: {usual.coups_after_cut_card}). If the cut "
         "card comes before a coup's first card, that coup is the last one",
     )
 
@@ -247,11 +247,11 @@ def _dealt(shoe: ShoeRules | None, tally: Tally) -> str:
     burned = (
         f"burn {shoe.burn}"
         if shoe.burn != "first_card"
-        else f"burn by the first card, an ace {shoe.burn_ace}"
+        else f"burn by the first card, an ace counts {shoe.burn_ace}"
     )
     return (
         f"{_many(tally.rounds, 'round')} of {_many(tally.shoes, 'shoe')} ({burned}; cut card {shoe.cut_card} from the end, "
-        f"{shoe.coups_after_cut_card} after its coup)"
+        f"then {_many(shoe.coups_after_cut_card, 'more coup')})"
     )
 
 

@@ -39,8 +39,8 @@ _VALUE: Final = re.compile(
 _AT_LINE: Final = re.compile(r" \(at line (\d+), column \d+\)$")
 # The hint for a message of the standard reader that begins like this.
 _HINTS: Final = {
-    "Cannot overwrite": "this name already exists: is a [[header]] missing above it, or written with one bracket?",
-    "Cannot declare": "this header already exists: if there can be several, each has two brackets, such as [[wagers]]",
+    "Cannot overwrite": "this name already exists: check whether a [[header]] is missing above it, or has only one bracket",
+    "Cannot declare": "this header already exists. If the file can have it several times, write it with two brackets, such as [[wagers]]",
     "Invalid value": 'a value is missing, or is text without straight quotes: write it "like this"',
     "Expected newline": 'the line should end here: write text in straight quotes, "like this", and one key per line',
     "Illegal character '\\n'": "the closing quote of a text is missing",
@@ -252,7 +252,10 @@ def typed(
     Raises:
         ConfigError: keys are missing, unknown or of the wrong type, or the values contradict each other.
     """
-    dates = [file.problem(path, "no key takes a date or time") for path in _dates((), file.document)]
+    dates = [
+        file.problem(path, "a date or time cannot be a value here: write text in quotes or a number")
+        for path in _dates((), file.document)
+    ]
     if dates:
         raise ConfigError(dates)
     try:

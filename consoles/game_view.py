@@ -339,7 +339,7 @@ class _Game:
     def _deal(self) -> str:
         hand, settings = self.hand, self.settings
         lying = [seat for seat in hand.spent if seat not in hand.wagers]
-        back = f"Return the wagers at {_named(lying)}: they are in no game. " if lying else ""
+        back = f"Return the wagers at {_named(lying)}: they are not in a game. " if lying else ""
         if not hand.wagers:
             return f"{back}No progressive wager is in this game: deal the hand"
         before = [

@@ -401,7 +401,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/approvals/{number}/key-options",
-        summary="Approve an order with a second person's security key, at the page where it waits: the options",
+        summary="Approve an order with a second person's security key, at the page where the order waits: the options",
         responses={200: {"model": dict[str, Any]}, **answers(403, 404, *OF_JSON)},
     )
     async def key_to_approve(session: OwnPage, request: Request, number: _Number) -> Response:
@@ -411,7 +411,7 @@ def _add_keys(app: FastAPI, parts: Parts, callers: _Callers) -> None:
 
     @app.post(
         "/api/approvals/{number}/key",
-        summary="Approve an order with a second person's security key, at the page where it waits: the key's answer",
+        summary="Approve an order with a second person's security key, at the page where the order waits: the key's answer",
         responses=order_answers(404, 413, 415),
     )
     async def approve_by_key(session: OwnPage, request: Request, number: _Number) -> Response:

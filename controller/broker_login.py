@@ -35,9 +35,9 @@ class BrokerConfig(BaseModel):
     username: str | None = None
     """The name with which the program signs on at the broker."""
     password_file: SecretFile | None = None
-    """A text file with the user's password on its only line. Or `$CREDENTIALS_DIRECTORY/NAME`, for a credential from systemd."""
+    """A text file whose only line is the user's password, or `$CREDENTIALS_DIRECTORY/NAME` for a credential from systemd."""
     ca_file: FromFolder | None = None
-    """The certificate of the authority that signed the broker's certificate, in PEM form. If given, the connection uses TLS."""
+    """The certificate of the authority that signed the broker's certificate, in PEM form. With this file, the connection uses TLS."""
     keepalive: Annotated[int, Field(ge=1, le=65535), Unit("seconds")] = 15
     """After this time without a message, the program tests its connection to the broker."""
 

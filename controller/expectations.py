@@ -83,7 +83,7 @@ async def _count(game: Game) -> Expectations | None:
     if process.returncode != 0:
         reason = errors.decode(errors="replace").strip().rpartition("\n")[2]
         _log.info(
-            "this game's own wagers have no expectations beside their meters: install punto[odds]",
+            "the meters show no expected figures for this game's own wagers: install punto[odds]",
             reason=reason,
         )
         return None

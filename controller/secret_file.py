@@ -42,7 +42,7 @@ def read_secret(path: Path, what: str) -> str:
     except UnicodeDecodeError:
         raise ConfigError([Problem(f"the {what} is not UTF-8 text", str(found))]) from None
     if len(lines) != 1 or not lines[0]:
-        message = f"a {what} file has one line, the {what}, and nothing else"
+        message = f"the file must have one line with the {what}, and nothing else"
         raise ConfigError([Problem(message, str(found))])
     return lines[0]
 

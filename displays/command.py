@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="origins",
         action="append",
         metavar="URL",
-        help="another website whose pages may read the display's event stream, such as https://floor.example; may be repeated",
+        help="another website whose pages may read the display's event stream, such as https://floor.example; you can give this option more than once",
     )
     log.add_level(parser)
 

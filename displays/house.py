@@ -121,7 +121,9 @@ def _read_logo(file: TomlFile, logo: Path) -> Logo:
     if len(picture) > LARGEST_LOGO:
         raise _no_logo(file, f"{logo.name} has {len(picture):,} bytes: make it {LARGEST_LOGO:,} at most")
     if beginning not in picture[:1000]:
-        raise _no_logo(file, f"{logo.name} is not a picture of the type that its name gives, {media_type}")
+        raise _no_logo(
+            file, f"{logo.name} is not a picture of the type {media_type}, although its name says so"
+        )
     return Logo(media_type, picture)
 
 

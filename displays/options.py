@@ -50,8 +50,8 @@ class PageOptions(BaseModel):
     `https://floor.example`.
     """
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with screens. Each address keeps up to 50 connections, as this machine does. The
-    server does not close these connections for other addresses.
+    """The IP addresses of up to 6 other machines with screens. If there are too many connections, the server closes
+    those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
     """
 
     @field_validator("tables")

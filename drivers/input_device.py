@@ -198,8 +198,8 @@ class InputDevice(Retried[AnyUser]):
         if not device.uniq:
             section = self._device.replace(" ", "_")
             raise DeviceLostError(
-                f"the {self._device} {self.path} has no serial number, so another one of its model could replace it unnoticed: "
-                f"use one with a serial number, or write link_version = 1 in [{section}] if the house allows this one"
+                f"the {self._device} {self.path} has no serial number, so another device of its model could replace it unnoticed. "
+                f"Use a device with a serial number. Or write link_version = 1 in [{section}] if the house allows this device"
             )
         try:
             SERIAL.check("serial", device.uniq)

@@ -15,8 +15,8 @@ from punto.drivers.frame import HIGHEST, AnyFrame, Frame
 from punto.drivers.framing import UNSEALED, Counters, Decoder, Seal, encode
 
 _OTHER_VERSION: Final = {
-    1: "update the older one",
-    2: "enrol a key in the device, or write link_version = 1 if the house allows that",
+    1: "update the older of the two",
+    2: "enrol a key in the device, or write link_version = 1 if the house allows a device without a key",
 }
 MOST_FRAMES: Final = 300
 FRAMES_PER_SECOND: Final = 100
@@ -156,7 +156,7 @@ class Link(Generic[AnyFrame]):
         if unsealed:
             self.unproven = True
             return (
-                f"the {device} does not have the key that is enrolled for it: check that it is the right one, and enrol it "
+                f"the {device} does not have the key of its key_file: check that it is the right device, and enrol the key in it "
                 "(docs/how-to/add-a-device.md)"
             )
         if unknown:

@@ -44,7 +44,7 @@ class Sealed(Seal, ABC):
         self, key: bytes, nonce: Callable[[], bytes] = lambda: secrets.token_bytes(NONCE_BYTES)
     ) -> None:
         if len(key) != KEY_BYTES:
-            raise ValueError(f"a device's key has {KEY_BYTES} bytes, and this has {len(key)}")
+            raise ValueError(f"a device's key must have {KEY_BYTES} bytes, not {len(key)}")
         self._key = key
         self._nonce = nonce
         self._session: bytes | None = None

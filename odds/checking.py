@@ -58,9 +58,7 @@ def _never_won(game: Game, deciding: Collection[tuple[int, int]]) -> Iterator[tu
         for place, rule in enumerate(wager.rules):
             if rule.wins and rule.name not in won and (number, place) in deciding:
                 hands = " or ".join(side.value.capitalize() for side in Side if side in sides)
-                message = (
-                    f"{rule.name} can never win: it needs a winning base wager on {hands}, but none wins then"
-                )
+                message = f"{rule.name} can never win, because it needs a winning base wager on {hands}, which never wins on these coups"
                 yield number, Fault(place, message)
 
 

@@ -177,8 +177,8 @@ def _check(decks: int, shoes: int, seed: int, cut_card: int, burn: Burn, thresho
         raise ValueError(f"the seed must be 0 or more, not {seed}")
     if not _PAST_THE_CUT_CARD <= cut_card <= cards // 2:
         raise ValueError(
-            f"the cut card must have {_PAST_THE_CUT_CARD} to {cards // 2} cards behind it, not {cut_card}: "
-            f"the last coups may take {_PAST_THE_CUT_CARD} more, and at least half of the shoe must be dealt"
+            f"the cut card must have {_PAST_THE_CUT_CARD} to {cards // 2} cards behind it, not {cut_card}, "
+            f"because the last coups can take {_PAST_THE_CUT_CARD} cards, and at least half of the shoe must be dealt"
         )
     if isinstance(burn, int) and not 0 <= burn <= MOST_BURNED:
         raise ValueError(f"0 to {MOST_BURNED} cards can be burned, not {burn}")

@@ -131,11 +131,11 @@ def _notes(study: Study) -> Iterator[str]:
         yield "At --threshold 0% units won are the most that any counting system could win with one unit a coup."
     else:
         yield "A count of the cards has less information than the cards: no counting system wins more with one unit a coup."
-    yield "Earliest is the most cards left before a favourable coup. The 100 coups include those without a wager."
+    yield "Earliest is the highest number of cards left before a favourable coup. The 100 coups include those without a wager."
     yield "Desirability index: 100 x the units won in 100 coups / their standard deviation. Counters at blackjack look for 6.6 or"
-    yield "more. Its square (SCORE) ranks games by what one bankroll earns at one risk of ruin."
+    yield "more. The square of the index (SCORE) ranks games by what the same bankroll earns at the same risk of ruin."
     if any(max(map(abs, each.gains)) < NOTHING for each in study.removals):
-        yield "0 for every rank means that a single removed card has no effect; uneven numbers of ranks have one."
+        yield "If every rank has 0, a single removed card has no effect, but unequal numbers of cards of the ranks have an effect."
     beside = [wager.name for wager in study.game.wagers if wager.requires_base != "none"]
     if beside:
         yield f"Needs a base wager, whose cost is not in these figures: {', '.join(beside)}."

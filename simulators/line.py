@@ -201,8 +201,8 @@ def add_line_arguments(parser: argparse.ArgumentParser, device: str, serial: str
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="simulate a fault of the line. NAME is drop, double or noise, with a chance from 0 to 1 as VALUE, or delay, with seconds as "
-        "VALUE. May be repeated",
+        help="simulate a fault of the line. NAME is drop, double, noise or delay. VALUE is a chance from 0 to 1; for delay, VALUE is in "
+        "seconds. You can give this option more than once",
     )
 
 

@@ -97,9 +97,7 @@ def book(turn: Turn, event: BookAward) -> None:
     """
     award = next((each for each in turn.state.locked if each.table == event.table), None)
     if award is None:
-        raise RefusedError(
-            "nothing_locked", f"no logged award at {event.table} waits for the meter's adjustment"
-        )
+        raise RefusedError("nothing_locked", f"no logged award at {event.table} waits to be booked")
     _book(turn, award)
 
 
@@ -114,14 +112,14 @@ def back_out(turn: Turn, event: BackOut) -> None:
     if event.progressive not in {None, turn.state.settings.progressive}:
         raise RefusedError(
             "other_progressive",
-            f"award {event.award} belongs to {event.progressive}, but this is {turn.state.settings.progressive}: "
-            "the meter of another progressive cannot be adjusted",
+            f"award {event.award} belongs to the progressive {event.progressive}, but this table has "
+            f"{turn.state.settings.progressive}: the meter of another progressive cannot be adjusted here",
         )
     award = next((each for each in turn.state.awards if each.id == event.award), None)
     if award is None:
         raise RefusedError(
             "unknown_award",
-            f"award {event.award} cannot be backed out, because it is not one of the last awards: make a manual adjustment, and name the award in its reason",
+            f"award {event.award} cannot be backed out, because it is not one of the last awards: make a manual adjustment instead, and write the award's number into the reason",
         )
     if award.state is AwardState.BACKED_OUT:
         raise RefusedError("already_backed_out", f"award {award.id} has been backed out already")
@@ -169,12 +167,12 @@ def _claimed(turn: Turn, event: LockAward | DenyAward) -> Award:
     if played.over:
         raise RefusedError(
             "round_over",
-            f"round {event.round} of {event.table} is over: to award it, correct its cards first",
+            f"the game of round {event.round} at {event.table} is over: to confirm an award, correct the cards of the round first",
         )
     won, authority, settings = event.won, event.authority, turn.state.settings
     rule = settings.tier(won.rule)
     if rule is None:
-        raise RefusedError("no_award", f"{won.rule} wins no award of {settings.wager.title}")
+        raise RefusedError("no_award", f"{won.rule} is not an award of {settings.wager.title}")
     _refuse_seats(won.seats, event.round, played)
     available = turn.state.available
     shares = _shares(turn, rule, won.seats, played, available)
@@ -224,8 +222,8 @@ def _refuse_again(turn: Turn, event: LockAward) -> None:
         ) and award.state is not AwardState.BACKED_OUT:
             raise RefusedError(
                 "already_confirmed",
-                f"award {award.id} of round {award.round} is already confirmed, {written(award.amount)} for "
-                f"{award.rule}: if it is wrong, have it backed out at the Game Manager first",
+                f"award {award.id} of round {award.round} ({written(award.amount)} for {award.rule}) is already "
+                "confirmed: if this award is wrong, have it backed out at the Game Manager first",
             )
 
 
@@ -234,13 +232,14 @@ def _refuse_unpayable(turn: Turn, award: Award) -> None:
     held = whole(turn.state.available + turn.state.ledger.overflow)
     if not award.amount:
         raise RefusedError(
-            "meter_dry", "the meter has no money to pay: add to it by a manual adjustment first"
+            "meter_dry",
+            "the meter has no money for this award: first add money to the meter by a manual adjustment",
         )
     if award.amount > held:
         raise RefusedError(
             "meter_dry",
-            f"the meter holds {written(held)} and the award is {written(award.amount)}: add at least "
-            f"{written(award.amount - held)} to it by a manual adjustment first",
+            f"the award is {written(award.amount)}, but the meter has only {written(held)}: first add at least "
+            f"{written(award.amount - held)} to the meter by a manual adjustment",
         )
 
 

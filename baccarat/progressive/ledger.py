@@ -164,7 +164,7 @@ class Ledger(Value):
         moved = tuple(filter(_AMOUNT, lines))
         total = sum(map(_AMOUNT, moved))
         if total or not moved:
-            raise PostingError(f"the lines of {cause} sum to {total}: they must sum to zero")
+            raise PostingError(f"the lines of a posting ({cause}) sum to {total}, but must sum to zero")
         allowed = LINES[cause]
         balances: dict[str, int] = {}
         paid = self.paid
@@ -172,9 +172,11 @@ class Ledger(Value):
             account, amount = line.account, line.amount
             if allowed.get(account, 0) * amount <= 0:
                 way = "into" if amount > 0 else "out of"
-                raise PostingError(f"{cause} may not move money {way} {account}")
+                raise PostingError(f"a posting ({cause}) must not move money {way} {account}")
             if (account is Account.PAID) is (line.tier is None):
-                raise PostingError("a line for the paid account must name its tier, and other lines must not")
+                raise PostingError(
+                    "a posting's line for the account paid must name a tier, but its other lines must not"
+                )
             if line.tier is not None:
                 paid = _paid_more(paid, line.tier, amount)
             else:
@@ -189,9 +191,9 @@ class Ledger(Value):
 
 def _refuse_below_zero(cause: Cause, balances: Mapping[str, int], paid: Iterable[Paid]) -> None:
     below = [name for name, balance in balances.items() if balance < 0 and name in _NEVER_BELOW_ZERO]
-    below += [f"paid for {each.tier}" for each in paid if each.amount < 0]
+    below += [f"the amount paid for {each.tier}" for each in paid if each.amount < 0]
     if below:
-        raise PostingError(f"{cause} would leave {' and '.join(sorted(below))} below zero")
+        raise PostingError(f"a posting ({cause}) would take {' and '.join(sorted(below))} below zero")
 
 
 def _paid_more(paid: tuple[Paid, ...], tier: str, amount: int) -> tuple[Paid, ...]:

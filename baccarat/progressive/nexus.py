@@ -75,7 +75,7 @@ TRANSITIONS: Final = procedure.with_own(
 
 _TO_COMPLETE: Final[procedure.Refusal] = (
     "already_confirmed",
-    "this game is confirmed: swipe a card or sign to complete it, or press a hand button to cancel it",
+    "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel it",
 )
 _NOT_CONFIRMED: Final[procedure.Refusal] = (
     "not_confirmed",

@@ -42,22 +42,26 @@ def contribute(turn: Turn, event: events.Contribute) -> None:
     settings = turn.state.settings
     if event.table not in {each.table for each in settings.tables}:
         raise RefusedError(
-            "unknown_table", f"{event.table} is not linked to {settings.progressive}: link it in the settings"
+            "unknown_table",
+            f"{event.table} is not linked to the progressive {settings.progressive}: link the table in its settings",
         )
     last = turn.state.round_at(event.table)
     if last is not None and not last.over:
         raise RefusedError(
             "already_started",
-            f"round {last.round} of {event.table} is already started: end it before the next",
+            f"the game of round {last.round} at {event.table} is not over: end that game before you start the next one",
         )
     if last is not None and event.round <= last.round:
         raise RefusedError(
-            "not_next_round", f"{event.table} has had round {last.round}: an earlier round cannot begin now"
+            "not_next_round",
+            f"{event.table} has already had round {last.round}: the game of round {event.round} cannot start now",
         )
     seats = {wager.seat for wager in event.wagers}
     amounts = [wager.amount for wager in event.wagers]
     if len(seats) < len(amounts) or min(amounts, default=1) <= 0:
-        raise RefusedError("bad_wagers", "each seat must have one progressive wager, above 0")
+        raise RefusedError(
+            "bad_wagers", "each seat in the game must have one progressive wager of more than 0"
+        )
     stakes = sum(amounts)
     turn.say(effects.WagersCounted(event.table, event.round, event.wagers))
     to_meter, to_reserve = share(stakes, settings.contribution_rate), share(stakes, settings.reserve_rate)
@@ -138,13 +142,13 @@ def adjust(turn: Turn, event: events.Adjust) -> None:
     if moved > turn.state.available:
         raise RefusedError(
             "more_than_meter",
-            f"only {written(whole(turn.state.available))} of the meter is not reserved for an award: take off at most "
-            "this amount",
+            f"the meter has only {written(whole(turn.state.available))} that is not reserved for awards: take off at "
+            "most this amount",
         )
     if event.cause is Cause.RECOVERY_OF_SEED and moved > turn.state.ledger.seed_money:
         raise RefusedError(
             "more_than_seed",
-            f"only {written(whole(turn.state.ledger.seed_money))} of seed money is in the meter: recover at most this amount",
+            f"the meter has only {written(whole(turn.state.ledger.seed_money))} of seed money: recover at most this amount",
         )
     turn.post(event.cause, (Line(Account.PRIMARY, -moved), Line(against, moved)), reference)
 
@@ -174,7 +178,7 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
         RefusedError: a round or an award is open, the settings are those of another progressive, or the meter
             is above their display limit.
     """
-    _refuse_while_open(turn, "settings change")
+    _refuse_while_open(turn, "change the settings")
     refuse_unreasoned(event.reason)
     before, after = turn.state.settings, event.settings
     if event.before not in {None, before}:
@@ -196,7 +200,7 @@ def change_settings(turn: Turn, event: events.ChangeSettings) -> None:
     if after.display_limit is not None and after.display_limit < turn.state.shown:
         raise RefusedError(
             "limit_below_meter",
-            f"the meter is at {written(turn.state.shown)}: a display limit must be at or above it",
+            f"the display limit is less than the meter shows now: write at least {written(turn.state.shown)}",
         )
     linked = {each.table for each in after.tables}
     turn.change(settings=after, rounds=tuple(each for each in turn.state.rounds if each.table in linked))
@@ -209,7 +213,7 @@ def retire(turn: Turn, event: events.Retire) -> None:
     Raises:
         RefusedError: a round or an award is open, or the order is invalid.
     """
-    _refuse_while_open(turn, "a progressive is retired")
+    _refuse_while_open(turn, "retire the progressive")
     refuse_unreasoned(event.reason)
     held = {each: getattr(turn.state.ledger, each.value) for each in HOLDINGS}
     total = sum(held.values())
@@ -232,7 +236,7 @@ def table_round(turn: Turn, table: str, number: int) -> TableRound:
     if last.round != number:
         raise RefusedError(
             "not_last_round",
-            f"only the last round of {table} can be reopened, and that is {last.round}, not {number}",
+            f"round {number} of {table} cannot change now: only the last round can, which is round {last.round}",
         )
     return last
 
@@ -248,10 +252,11 @@ def _refuse_while_open(turn: Turn, what: str) -> None:
     if turn.state.locked:
         award = turn.state.locked[0]
         raise RefusedError(
-            "award_open", f"award {award.id} at {award.table} is not booked yet: {what} after that"
+            "award_open", f"award {award.id} at {award.table} is not booked yet: {what} after it is booked"
         )
     for each in turn.state.rounds:
         if not each.over:
             raise RefusedError(
-                "round_open", f"round {each.round} of {each.table} is not over: {what} after that"
+                "round_open",
+                f"the game of round {each.round} at {each.table} is not over: {what} after that game",
             )

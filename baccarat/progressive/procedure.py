@@ -25,7 +25,7 @@ NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START 
 HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
-    "no hand can be selected before a hand is over: finish dealing one first",
+    "no seat can be selected yet: first finish dealing a hand",
 )
 OF_NO_ROUND: Final[Refusal] = (
     "of_no_round",
@@ -101,7 +101,10 @@ _STARTED: Final[dict[type, Refusal]] = {
         "after_start",
         "the game is already started: return this wager, because it does not count",
     ),
-    game_events.StartGame: ("already_started", "this game is already started: end it before the next"),
+    game_events.StartGame: (
+        "already_started",
+        "this game is already started: end this game before you start the next one",
+    ),
 }
 _NOT_OVER: Final[dict[type, Refusal]] = {
     **_STARTED,
@@ -116,7 +119,7 @@ REFUSED: Final[Refusals] = {
         game_events.AwardTakenBack: OF_NO_ROUND,
         game_events.ReopenGame: (
             "already_started",
-            "the next game is already started, so the previous one cannot be reopened: resolve it at the Game Manager",
+            "the next game is already started, so the previous game cannot be reopened: resolve its award at the Game Manager",
         ),
     },
     SETTLING: _NOT_OVER,
@@ -335,7 +338,7 @@ def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.Reop
     if hand.won is None or not hand.denied:
         raise RefusedError(
             "not_ended_so",
-            "the last game did not end with NOBODY WON: correct its cards, or have its award backed out",
+            "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out",
         )
     refuse_unreasoned(event.reason)
     by = events.ReopenedBy(event.who, event.reason, event.approved_by)
@@ -398,8 +401,8 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
     if hand.selected:
         raise RefusedError(
             "hand_selected",
-            f"the hand button of seat {_and(hand.selected)} is on: press it again if that hand did not win, "
-            "or have the award confirmed",
+            f"the hand button of seat {_and(hand.selected)} is on: press the button again if the "
+            "hand did not win, or have the award confirmed",
         )
     return hand.but(awarded=replace(won, seats=())), won
 

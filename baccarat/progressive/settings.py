@@ -115,13 +115,13 @@ class Settings:
                 raise ValueError(f"{name}: {error}") from None
         if self.contribution_rate + self.reserve_rate > 1_000_000:
             raise ValueError(
-                f"contribution {self.contribution} and reserve {self.reserve} are more than the whole wager: "
-                "together write at most 100%"
+                f"contribution {self.contribution} and reserve {self.reserve} are together more than the whole "
+                "wager: write at most 100% for both together"
             )
         if self.display_limit is not None and self.display_limit < self.seed:
             raise ValueError(
                 f"the display limit {written(self.display_limit)} is below the seed {written(self.seed)}: "
-                "the meter could not start"
+                "write a larger display limit or a smaller seed"
             )
         if self.procedure == "aquarius" and self.executive_from is not None:
             raise ValueError("executive_from is for cards, but Aquarius uses a key: leave executive_from out")
@@ -133,12 +133,13 @@ class Settings:
         if not names:
             raise ValueError("a progressive needs at least one table")
         if len(set(names)) < len(names):
-            raise ValueError(f"a table is linked twice: {', '.join(names)}")
+            raise ValueError(f"each table can be linked only once: {', '.join(names)}")
         games = sorted({each.game for each in self.tables})
         if len(games) > 1:
             raise ValueError(
-                f"these tables play {' and '.join(games)}: Dragon Bonus Progressive cannot be linked to any "
-                "other progressive game nor linked to any other base game (sheet 000)"
+                f'these tables play {" and ".join(games)}, but only tables with the same game can share a meter: "Dragon '
+                'Bonus Progressive cannot be linked to any other progressive game nor linked to any other base game" '
+                "(sheet 000)"
             )
 
     def _check_supervisor_from(self) -> None:
@@ -162,7 +163,7 @@ class Settings:
                 what = "stays on the sensor" if self.wager_stays else "is taken at the start"
                 raise ValueError(
                     f'the wager {what}, but {rule.name} pays {rule.pays!r}: use "to" for a wager that stays '
-                    'and "for" for one that is taken'
+                    'and "for" for a wager that is taken'
                 )
 
     @property
@@ -215,7 +216,7 @@ class Settings:
 def _own(wager: Wager) -> Progressive:
     """The meter's settings as the pay table states them."""
     if wager.progressive is None:
-        raise ValueError(f"{wager.name} does not pay from a meter: name a wager that has a progressive")
+        raise ValueError(f"{wager.name} does not pay from a meter: name a wager that does")
     return wager.progressive
 
 
@@ -273,7 +274,7 @@ def _on_contribution(settings: Settings) -> Iterator[Advice]:
     if settings.fixed_awards == "tray" and Fraction(settings.contribution_rate, 1_000_000) > own.rate:
         yield Advice(
             "contribution_high",
-            f"the meter takes in {settings.contribution} of each wager, and the pay table's own rate is "
+            f"the meter takes in {settings.contribution} of each wager, but the pay table's own rate is "
             f"{own.contribution}",
             ONLY_REDUCE,
         )

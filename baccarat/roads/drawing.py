@@ -33,7 +33,7 @@ def places(depths: Sequence[int], tail: Tail = "turn") -> list[Place]:
     """
     if tail not in get_args(Tail):
         raise ValueError(
-            f"a dragon tail can 'turn' or 'fall', not {tail!r}: correct the display's tail setting"
+            f"the tail of a long streak can 'turn' or 'fall', not {tail!r}: correct the display's tail setting"
         )
     taken: set[Place] = set()
     found: list[Place] = []

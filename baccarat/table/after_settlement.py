@@ -77,10 +77,13 @@ def _last(turn: Turn, order: CorrectRound | VoidRound) -> RoundRecord:
     if order.round != last.round:
         raise RefusedError(
             "not_last_round",
-            f"only the last round can be corrected at the table, and that is {last.round}, not {order.round}",
+            f"round {order.round} is not the last round: only round {last.round} can be corrected or voided at the table",
         )
     if last.status != "played":
-        raise RefusedError("not_played", f"round {last.round} is {last.status}: it was not settled")
+        raise RefusedError(
+            "not_played",
+            f"only a round that was played can be corrected or voided, but round {last.round} has the status {last.status}",
+        )
     return last
 
 
@@ -89,17 +92,20 @@ def _coup(order: CorrectRound, last: RoundRecord) -> Coup:
     if (len(order.player), len(order.banker)) != (len(last.player), len(last.banker)):
         raise RefusedError(
             "cards_disagree",
-            f"round {last.round} was dealt {len(last.player)} cards to Player and {len(last.banker)} to "
-            "Banker: enter the same number, or void the round",
+            f"in round {last.round}, Player got {len(last.player)} cards and Banker got {len(last.banker)}: enter the "
+            "same numbers of cards, or void the round",
         )
     try:
         coup = Coup(as_dealt(order.player, order.banker))
     except SurplusCardError as error:
-        raise RefusedError("cards_disagree", f"with these cards {error}: void the round instead") from error
+        raise RefusedError(
+            "cards_disagree",
+            f"the round cannot be corrected to these cards, because {error}: void the round instead",
+        ) from error
     if not coup.over or (coup.player, coup.banker) != (order.player, order.banker):
         raise RefusedError(
             "cards_disagree",
-            "these cards call for another card, which was not drawn: void the round instead",
+            "the round cannot be corrected to these cards, because they need one more card, which was not drawn: void the round instead",
         )
     return coup
 
@@ -113,7 +119,9 @@ def _refuse_surplus(turn: Turn, last: RoundRecord, coup: Coup) -> None:
     for card in coup.cards:
         others.append(card)
         if others.count(card) > turn.state.settings.game.decks:
-            raise RefusedError("surplus_copy", f"all copies of {card} have already left the shoe")
+            raise RefusedError(
+                "surplus_copy", f"all copies of {card} have already left the shoe: check the cards again"
+            )
 
 
 def _enter(turn: Turn, order: CorrectRound | VoidRound, last: RoundRecord, right: RoundRecord) -> None:

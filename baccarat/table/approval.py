@@ -19,24 +19,24 @@ from punto.baccarat.table.turn import RefusedError, Turn
 
 _OfMoney = OpenMeter | Adjust | BackOut | Retire
 _ALWAYS: Final[dict[type, str]] = {
-    ReopenGame: "two people are needed to reopen a game that ended with NOBODY WON",
-    ChangeSettings: "each setting of a progressive moves money, so a change needs a second person's approval",
+    ReopenGame: "a second person must approve each order to reopen a game",
+    ChangeSettings: "each setting of a progressive can move money, so a second person must approve a change",
 }
 
 
 def second_person_needed(state: TableState, event: Event) -> str | None:
     """The reason why this order needs a second person's approval now, for people to read; None if it needs none."""
     if event.kind in state.settings.approval:
-        return "this table's settings ask for a second person's approval"
+        return "by this table's settings, a second person must approve this order"
     match event:
         case ReopenGame() | ChangeSettings():
             return _ALWAYS[type(event)]
         case OpenMeter() | Adjust() | BackOut() | Retire() if state.progressive is not None:
             return _above_threshold(state.progressive, event)
         case CorrectRound() | VoidRound() if _moves_an_award(state, event):
-            return "this changes the round's award from the meter, and needs a second person's approval"
+            return "the order changes the round's award from the meter, so a second person must approve it"
         case CorrectCard() if _may_move_an_award(state, event):
-            return "this can change the hand's award from the meter, and needs a second person's approval"
+            return "the order can change the hand's award from the meter, so a second person must approve it"
         case _:
             return None
 
@@ -47,18 +47,14 @@ def refuse_unapproved(state: TableState, event: Event) -> None:
         return
     why = second_person_needed(state, event)
     if why is not None:
-        raise RefusedError(
-            "needs_approval", f"{why}: let another person sign it, with their own name and password"
-        )
+        raise RefusedError("needs_approval", f"{why}: let this person sign with their own name and password")
 
 
 def _above_threshold(progressive: TablesProgressive, order: _OfMoney) -> str | None:
     threshold, moved = progressive.books.settings.approval_above, _moved(progressive, order)
     if threshold is None or moved <= threshold:
         return None
-    return (
-        f"{written(moved)} is above {written(threshold)}, so the settings require a second person's approval"
-    )
+    return f"the amount {written(moved)} is more than {written(threshold)} (approval_above), so a second person must approve it"
 
 
 def _moved(progressive: TablesProgressive, order: _OfMoney) -> int:

@@ -60,7 +60,9 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
         case Phase.SHOE_CHANGE if turn.state.burn_left != 0:
             _burn(turn, seen)
         case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
-            turn.alarm("card_outside_play", f"a card left the shoe while the table is {phase.value}")
+            turn.alarm(
+                "card_outside_play", f"a card left the shoe while no hand could use it (phase {phase.value})"
+            )
             let_go(turn, seen, "outside_play")
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
             begin_coup(turn)
@@ -92,7 +94,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "a card went to neither hand, and all its copies had already left the shoe: check the shoe's cards",
+            "a card left the shoe too often: all its copies had already left the shoe. Check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.emit(effects.CardHeld(card, why, turn.state.round))
@@ -249,9 +251,7 @@ def _read(turn: Turn, draw: Draw) -> Card | Doubt:
         text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
         return Doubt("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
-        text = (
-            "the shoe read a card of which all copies have already left the shoe: a supervisor must check it"
-        )
+        text = "the shoe read a card too often: all its copies had already left the shoe. A supervisor must check the card"
         return Doubt("surplus_copy", text, draw.card, draw.confidence)
     return draw.card
 
@@ -414,7 +414,7 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
     turn.stop(
         Stop(
             code="overdraw",
-            text="a card that was not called for left the shoe: a supervisor must check the card and resume play",
+            text="a card left the shoe although the table did not call for one: a supervisor must check the card and resume play",
             overdrawn=draw,
             of_the_shoe=False,
         )

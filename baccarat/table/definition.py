@@ -87,17 +87,17 @@ FIELDS: Final[dict[str, Field]] = {
     "split": Field(help="who shares a percentage award: winners or participants"),
     "fixed_awards": Field(help="what pays the fixed awards: tray or meter"),
     "executive_from": Field(
-        help="the amount in cents from which an award needs an executive, or none for no award",
+        help="the amount in cents from which an award needs an executive, or none if no award needs one",
         least=0,
         most=MOST,
     ),
     "approval_above": Field(
-        help="the amount in cents above which a second person must approve, or none for never",
+        help="the amount in cents above which a second person must approve, or none if no amount needs approval",
         least=0,
         most=MOST,
     ),
     "one_side_only": Field(
-        help="whether a seat with wagers on both Player and Banker is refused a progressive wager: true or false"
+        help="whether to refuse a progressive wager from a seat with wagers on both Player and Banker: true or false"
     ),
     "seat_one": Field(help="the side of the dealer on which seat 1 is: right or left"),
 }

@@ -30,7 +30,7 @@ def on_device(turn: Turn, event: DeviceHeard) -> None:
     name, serial = _NAMES[event.device], event.serial
     wanted = getattr(turn.state.settings, f"{event.device}_serial")
     if serial is None:
-        text = f"the device that is connected as the {name} does not have the enrolled key: check which device it is"
+        text = f"the connected {name} does not have the configured key: check which device is at the end of its cable"
         turn.alarm(alarm_code(event.device), text)
     elif serial in {known.accepted, wanted} or {known.accepted, wanted} == {None}:
         _accept(turn, known, serial)
@@ -41,9 +41,7 @@ def on_device(turn: Turn, event: DeviceHeard) -> None:
             else f"{known.accepted} was used here"
         )
         _know(turn, replace(known, offered=serial))
-        text = (
-            f"the {name} is {serial}, and {before}: a supervisor must accept {serial} before it can be used"
-        )
+        text = f"the connected {name} is {serial}, but {before}: a supervisor must accept {serial} before the table uses it"
         turn.alarm(alarm_code(event.device), text)
 
 

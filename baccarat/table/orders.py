@@ -98,10 +98,9 @@ def _open_betting(turn: Turn) -> None:
         turn.change(burn_left=0, unknown=state.unknown + state.burn_left)
     elif state.burn_left != 0:
         keying = ", key it," if state.settings.cards == "keyed" else ""
-        raise RefusedError(
-            "burn_not_finished",
-            f"the burn is not finished: turn the first card{keying} and burn the number of cards that it says",
-        )
+        turn_first = f"turn the first card{keying} and burn as many cards as its value"
+        what = f"burn {_next_cards(state.burn_left)}" if state.burn_left else turn_first
+        raise RefusedError("burn_not_finished", f"the burn is not finished: {what}")
     if state.shoe_over:
         raise RefusedError("shoe_over", "the shoe's last coup has been dealt: order a shoe change first")
     dealing.open_betting(turn)
@@ -150,8 +149,11 @@ def _before_cards(state: TableState) -> str:
         return "close betting first"
     if not state.burn_left:
         return "open betting first"
-    burn = "the next card" if state.burn_left == 1 else f"the next {state.burn_left} cards"
-    return f"burn {burn} without keying, then open betting"
+    return f"burn {_next_cards(state.burn_left)} without keying, then open betting"
+
+
+def _next_cards(number: int) -> str:
+    return "the next card" if number == 1 else f"the next {number} cards"
 
 
 def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
@@ -159,7 +161,7 @@ def _refuse_another_place(state: TableState, order: kinds.KeyCard) -> None:
     if following is not None and order.position not in {None, following}:
         raise RefusedError(
             "wrong_position",
-            f"this card is keyed as {_place(order.position)}, but the next is {_place(following)}: check which "
+            f"the order keys {_place(order.position)}, but the table needs {_place(following)} next: check which "
             "cards the table has before you key another",
         )
 
@@ -176,9 +178,14 @@ def _correct(turn: Turn, order: kinds.CorrectCard) -> None:
     if order.card == before:
         if hidden:
             return  # a refusal would disclose the card
-        raise RefusedError("same_card", f"the card at position {order.position} is already {before}")
+        raise RefusedError(
+            "same_card",
+            f"the card at position {order.position} is already {before}: there is nothing to correct",
+        )
     if dealing.surplus(turn, order.card):
-        raise RefusedError("surplus_copy", f"all copies of {order.card} have already left the shoe")
+        raise RefusedError(
+            "surplus_copy", f"all copies of {order.card} have already left the shoe: check the card again"
+        )
     corrected = corrected_coup(turn.state, order)
     side = coup.side_of(order.position - 1)
     correct_keyed(turn, turn.state.round, corrected.cards)
@@ -219,14 +226,15 @@ def corrected_coup(state: TableState, order: kinds.CorrectCard) -> Coup:
         corrected = Coup(cards)
     except SurplusCardError as error:
         # The error names the other cards, which may be hidden.
-        why = "more cards were dealt than the coup would have had" if state.face_down else str(error)
+        why = "the coup would then have fewer cards than were dealt" if state.face_down else str(error)
         raise RefusedError(
-            "cards_disagree", f"if card {order.position} is {order.card}, {why}: void the coup instead"
+            "cards_disagree",
+            f"card {order.position} cannot be corrected to {order.card}, because {why}. Void the coup instead",
         ) from error
     if corrected.over and state.doubt is not None:
         raise RefusedError(
             "cards_disagree",
-            f"if card {order.position} is {order.card}, the coup is over, but one more card has left the shoe: void the coup instead",
+            f"card {order.position} cannot be corrected to {order.card}, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
         )
     return corrected
 
@@ -247,7 +255,7 @@ def _resume(turn: Turn, reason: str) -> None:
         turn.say(PlayResumed(reason))
         return
     if not stops:
-        raise RefusedError("not_stopped", "play is not stopped, or another order must end the stop")
+        raise RefusedError("not_stopped", "there is no stop that this order can end")
     turn.change(stops=tuple(stop for stop in turn.state.stops if stop.code in NOT_RESUMED))
     turn.say(PlayResumed(reason))
     for stop in stops:
@@ -339,7 +347,8 @@ def on_wager(turn: Turn, request: events.SetWager) -> None:
     state = turn.state
     if request.round != state.round:
         raise RefusedError(
-            "wrong_round", f"the wager is for round {request.round} and the table is at {state.round}"
+            "wrong_round",
+            f"the wager is for round {request.round}, but the table is at round {state.round}",
         )
     if not 1 <= request.seat <= state.settings.seats:
         raise RefusedError(
@@ -375,24 +384,28 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if event.settings.table != state.settings.table:
         raise RefusedError(
             "other_table",
-            f"this record is of table {state.settings.table!r}, but the configuration is of {event.settings.table!r}",
+            f"this record is of table {state.settings.table!r}, but the configuration is of table {event.settings.table!r}",
         )
     if state.configured is not None and event.settings.simulation != state.configured.simulation:
         record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
         raise RefusedError(
             "simulation_differs",
-            f"this record is of {record}, but the configuration is of {configuration}: give each its own record",
+            f"this record is of {record}, but the configuration is of {configuration}: give each of them its own record",
         )
     chosen = event.settings == state.configured and event.settings != state.settings
     outlawed = event.outlawed if chosen else ""
     if outlawed or event.settings not in (state.settings, state.configured):
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
-            what = "start with the previous configuration, close the table, and then start with this one"
-            if outlawed:
-                what = f"{outlawed}; start without [jurisdiction], close the table, and then start with it"
-            raise RefusedError(
-                "settings_in_play", f"game, limits and policies change between shoes only: {what}"
+            text = (
+                "the game, the limits and the policies can change only between shoes: start with the previous configuration, "
+                "close the table, and then start with the new one"
             )
+            if outlawed:
+                text = (
+                    f"{outlawed}. The limits can change only between shoes: start without [jurisdiction], close the table, "
+                    "and then start with [jurisdiction]"
+                )
+            raise RefusedError("settings_in_play", text)
         dealing.leave_the_shoe(turn)
         turn.change(settings=event.settings, link=put_aside(state.link), last=None)
         if event.settings.game != state.settings.game:
@@ -400,8 +413,8 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if outlawed:
         turn.alarm(
             "outside_the_law",
-            f"{outlawed}; the game and limits of the configuration replace those that a supervisor chose: check the "
-            "limits, and choose others within the law if the house wants them",
+            f"{outlawed}. So the game and the limits of the configuration replace those that a supervisor chose. Check the "
+            "limits. If the house wants other limits, choose them within the law",
         )
     if state.configured is None or event.settings.progressive != state.configured.progressive:
         progressive.start(turn, event.settings)

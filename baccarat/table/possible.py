@@ -52,7 +52,9 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
         if refused is None or refused.code in _WHATEVER_IT_SAYS:
             return refused
         first = first or refused
-    return first or RefusedError("not_now", f"{definition.label}: there is nothing here to use this order on")
+    return first or RefusedError(
+        "not_now", f"{definition.label}: the table has nothing now that this order could apply to"
+    )
 
 
 @cache

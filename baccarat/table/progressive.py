@@ -105,15 +105,15 @@ def start(turn: Turn, configured: TableSettings) -> None:
         if before is not None and phase is BooksPhase.OPEN:
             raise RefusedError(
                 "in_service",
-                f"the progressive {_name(before)} is in service and holds money: start with its "
-                "configuration, retire it, and then start with this one",
+                f"the progressive {_name(before)} is in service and has money on its meter: start with the previous "
+                "configuration, retire this progressive, and then start with the new configuration",
             )
         if before is not None and phase is BooksPhase.RETIRED:
             turn.change(retired_progressives=(*turn.state.retired_progressives, _name(before)))
         if settings is not None and settings.progressive in turn.state.retired_progressives:
             raise RefusedError(
                 "retired",
-                f"the progressive {settings.progressive} is retired for good: give the next one another id",
+                f"the progressive {settings.progressive} is retired for good: give the next progressive another id",
             )
         turn.change(progressive=_anew(turn.state, configured))
     elif phase is BooksPhase.NEW:
@@ -138,7 +138,10 @@ def _anew(state: TableState, configured: TableSettings) -> TablesProgressive | N
 def refuse_wager(state: TableState, wager: str) -> None:
     """Refuse a progressive wager that does not come from a sensor; raises RefusedError."""
     if state.progressive is not None and state.progressive.books.settings.wager.name == wager:
-        raise RefusedError("on_the_sensor", f"{wager} is made on the sensor before the seat, not here")
+        raise RefusedError(
+            "on_the_sensor",
+            f"{wager} cannot be requested here: place this wager on the sensor before the seat",
+        )
 
 
 def refuse_change_of_base(state: TableState, seat: int, after: Sequence[PlacedWager]) -> None:
@@ -175,11 +178,11 @@ def what_waits(state: TableState) -> str:
     procedure, settings = progressive.procedure, progressive.books.settings
     pays = next((rule.pays for rule in settings.wager.rules if rule.name == won.rule), won.rule)
     seats = f"seat {' and '.join(map(str, won.seats))}"
-    what = f"the award of {seats}, {pays}, is not complete"
+    what = f"the award of {seats} ({pays}) is not complete"
     if not won.certain and procedure.step.value == "settling":
         what = f"{seats} can have won {pays}"
     return (
-        f"the next hand waits, because {what}: {_completes(procedure, certain=won.certain)}; or have a supervisor resume play "
+        f"the next hand waits, because {what}: {_completes(procedure, certain=won.certain)}. Or have a supervisor resume play "
         "without the award"
     )
 
@@ -193,7 +196,8 @@ def _completes(procedure: aquarius.State | nexus.State, *, certain: bool) -> str
                 if keyed
                 else "press CONFIRM, and swipe a card or sign"
             )
-            return f"press the hand buttons, then {confirm}" + ("" if certain else "; or confirm NOBODY WON")
+            buttons = f"press the hand buttons, then {confirm}"
+            return buttons if certain else f"confirm NOBODY WON, or {buttons}"
         case "confirmed":
             return "swipe a card, or sign"
         case _:
@@ -301,9 +305,9 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
     if _is_played(progressive) or progressive.books.phase is not BooksPhase.OPEN:
         turn.alarm(
             "progressive_not_corrected",
-            f"round {round_} was corrected too late to confirm or take back its award at the table: the next game of "
-            "the progressive was already started, or the meter was retired. If an award is due or was wrong, resolve it "
-            "at the Game Manager",
+            f"round {round_} was corrected after the next game of the progressive had started, or after the meter was "
+            "retired. So the table cannot confirm or take back an award of this round. If an award is due or was wrong, "
+            "resolve it at the Game Manager",
         )
         return
     decided = game_events.HandDecided()
@@ -315,7 +319,7 @@ def hand_corrected(turn: Turn, coup: Coup | None, round_: int, base: Iterable[Pl
         turn.alarm(
             "award_astray",
             f"the booked award of round {hand.round} does not fit the corrected cards: have it backed out at the Game "
-            "Manager, and then confirm the award that is due, if any",
+            "Manager. Then confirm the award that is due, if there is one",
         )
 
 
@@ -463,12 +467,13 @@ def _refuse_start(state: TableState, progressive: TablesProgressive, event: game
         )
     if event.round != state.round:
         raise RefusedError(
-            "wrong_round", f"the game is for round {event.round} and the table is at {state.round}"
+            "wrong_round",
+            f"the order starts the game of round {event.round}, but the table is at round {state.round}",
         )
     begun = state.doubt is not None or (state.coup is not None and bool(state.coup.cards))
     if state.phase is Phase.DEALING and begun and not _is_played(progressive):
         raise RefusedError(
             "hand_has_begun",
-            "a card of this hand has already been dealt, so the progressive wagers on the table are too late for this "
-            "hand: return them, or leave them for the next hand",
+            "a card of this hand has already been dealt, so the progressive wagers are too late: return them, or leave "
+            "them for the next hand",
         )

@@ -103,7 +103,7 @@ class Settings:
         linked = next((each for each in self.progressive.tables if each.table == self.table), None)
         if linked is None:
             raise ValueError(
-                f"the progressive {self.progressive.progressive} is not linked to {self.table}: name the table in it"
+                f"the progressive {self.progressive.progressive} is not linked to {self.table}: add the table to the progressive's tables"
             )
         if linked.game != self.game.name or self.progressive.wager not in self.game.wagers:
             raise ValueError(

@@ -69,14 +69,14 @@ def objection_to(state: TableState, hello: events.ShoeHello) -> str | None:
     if state.settings.cards == "keyed":
         return None
     if wanted is not None and hello.serial not in {wanted, known.serial}:
-        return f"the shoe is {hello.serial} and the configuration names {wanted}"
+        return f"the connected shoe is {hello.serial}, but the configuration names {wanted}"
     in_play = state.phase in AT_PLAY or bool(state.drawn or state.unknown or state.doubt or state.backlog)
     if known.serial is None or not in_play:
         return None
     if hello.serial != known.serial:
-        return f"the shoe is {hello.serial}, but this shoe of cards was begun with {known.serial}"
+        return f"the connected shoe is {hello.serial}, but the cards in play are from the shoe {known.serial}"
     if hello.log != known.log or hello.next_record < known.expected:
-        return f"the shoe {hello.serial} has lost its memory of this shoe of cards"
+        return f"the shoe {hello.serial} has lost its memory of the cards in play"
     return None
 
 
@@ -213,8 +213,8 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
 def _stop_if_overfull(turn: Turn) -> None:
     if turn.state.overfull and not any(stop.code == OVERFULL for stop in turn.state.stops):
         text = (
-            "more cards came from the shoe than two shoes hold, so the table takes no more: check which device is at the "
-            "end of the shoe's cable, void a hand on the table, and order a shoe change"
+            "more cards came from the shoe than two shoes hold, so the table takes no more. Check which device is at the "
+            "end of the shoe's cable. If a hand is on the table, void it. Then order a shoe change"
         )
         turn.stop(Stop(code=OVERFULL, text=text))
 

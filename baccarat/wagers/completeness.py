@@ -85,19 +85,17 @@ def faults(wager: Wager) -> list[Fault]:
     undecided = next((coup for coup in coups_by_points() if coup not in decided), None)
     if undecided is not None:
         hands = f"Player {' '.join(undecided.player)}, Banker {' '.join(undecided.banker)}"
-        message = (
-            f"no rule decides a coup such as {hands}. End the rules with one that has no `when`: {LAST_RULE}"
-        )
+        message = f"no rule decides a coup such as {hands}. End the rules with a rule that has no `when`: {LAST_RULE}"
         found.append(Fault(None, message))
     return found
 
 
 def taken(rule: Rule, earlier: Sequence[str]) -> str:
     """The fault that this rule decides no coup, because these earlier rules decide all coups that meet it."""
-    what_to_do = "move it above them" if rule.when.asked else "narrow them"
+    what_to_do = f"move {rule.name} above them" if rule.when.asked else "narrow these earlier rules"
     return (
         f"{rule.name} can never decide, because earlier rules ({', '.join(earlier)}) decide every coup that meets it: "
-        f"{what_to_do}, or leave it out"
+        f"{what_to_do}, or leave {rule.name} out"
     )
 
 
@@ -110,4 +108,4 @@ def impossible(rule: Rule, possible: Callable[[Condition], bool]) -> str:
         if not possible(less):
             least = less
     asked = [f"{name} = {json.dumps(getattr(least, name))}" for name in least.asked]
-    return f"no coup can meet {rule.name}: none has {' and '.join(asked)}"
+    return f"no coup can meet {rule.name}, because no coup has {' and '.join(asked)}"

@@ -65,7 +65,7 @@ class Condition:
             ("coup_suit", "S, H, D or C"),
         ):
             if getattr(self, name) == ():
-                raise ValueError(f"{name} is an empty list, which never holds: name {known}")
+                raise ValueError(f"{name} is an empty list, so no coup can meet it: write {known}")
         for hand in self.winning_ranks or ():
             _in_order(hand)
 

@@ -55,7 +55,7 @@ class Rule:
             raise ValueError(f"pays = {error}") from None
         if self.name == LOSE and self.pays != LOSE:
             raise ValueError(
-                f'name "{LOSE}" is for a rule that pays "{LOSE}", and this one pays "{self.pays}"'
+                f'name "{LOSE}" is only for a rule that pays "{LOSE}", but this rule pays "{self.pays}"'
             )
 
     @property
@@ -102,7 +102,7 @@ class Limits:
             ("maximum", self.maximum, (self.maximum or 0) // self.step * self.step),
         ):
             if amount is not None and amount != near:
-                return f"the {name} {amount} is not a multiple of the step {self.step}: write one that is, such as {near}"
+                return f"the {name} {amount} is not a multiple of the step {self.step}: write a multiple of the step, such as {near}"
         return None
 
 
@@ -176,12 +176,12 @@ class Wager:
             raise ValueError(f"{self.name} is a base wager and cannot require another")
         if self.requires_base_win and self.requires_base == "none":
             raise ValueError(
-                f'requires_base_win needs a base wager: write requires_base = "any" or "same_side" of {self.name}'
+                f'requires_base_win of {self.name} needs a base wager: write requires_base = "any" or "same_side" too'
             )
         if self.requires_base_win and (self.rules[-1].wins or self.rules[-1].when.asked):
             raise ValueError(
-                f"requires_base_win takes wins away, so the rules of {self.name} must end with one that has "
-                f"no `when` and does not win: {LAST_RULE}"
+                f"requires_base_win takes some wins away, so the rules of {self.name} must end with a rule that "
+                f"has no `when` and does not win: {LAST_RULE}"
             )
         metered = [rule.name for rule in self.rules if rule.pay.meter]
         if metered and self.progressive is None:

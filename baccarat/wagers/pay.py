@@ -76,11 +76,11 @@ class Pay:
             )
         commission = Fraction(form["commission"] or 0) / 100
         if commission >= 1:
-            raise ValueError(f"{text!r} takes a commission of the whole win: write less than 100%")
+            raise ValueError(f"{text!r} takes the whole win as commission: write less than 100%")
         stake_taken = form["kind"] == "for"
         if stake_taken and commission:
             raise ValueError(
-                f'{text!r} takes a commission of a "for" pay: only a "to" pay has a win to take it of'
+                f'{text!r} takes a commission of a "for" pay, but only a "to" pay can have a commission: write "to"'
             )
         return cls(Fraction(int(form["won"]), int(form["per"])), stake_taken, commission)
 

@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=int,
         default=8,
-        help="the number that determines the cards and the players' wagers; which wagers are in time depends on --pace (default: 8)",
+        help="the number that determines the cards and the players' wagers; --pace also decides which wagers are in time (default: 8)",
     )
     pace = "the pause between two cards (default: 0.7)"
     parser.add_argument("--pace", type=_seconds, default=0.7, metavar="SECONDS", help=pace)

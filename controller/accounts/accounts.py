@@ -26,8 +26,8 @@ _CARD: Final = "card"
 _LONG_CARD: Final = f"{_CARD} of {SHORTEST_ENROLLED} digits or more"
 """What the log says of a new card. Only its hash is kept, so nothing else shows that a card is as long as it must be today."""
 SHORT_CARD: Final = (
-    f"has a card from an earlier version, which may have fewer than {SHORTEST_ENROLLED} digits and be guessed: give the card, or "
-    "a new one, with `punto operators card`"
+    f"has a card that an earlier version stored. Its number may have fewer than {SHORTEST_ENROLLED} digits, so it could be "
+    "guessed: enter this card again, or a new card, with `punto operators card`"
 )
 """The warning for each of `Accounts.short_cards`, after the account's name."""
 
@@ -191,7 +191,9 @@ class Accounts:
             )
         hash_ = hash_of_card(given, self._card_secret)
         for other in self._read("WHERE card = ? AND folded != ?", hash_, folded(name)):
-            raise AccountsError(f"this card is {other.name!r}'s: remove it there first")
+            raise AccountsError(
+                f"this card belongs to the account {other.name!r}: remove it from that account first"
+            )
         self._change(name, _LONG_CARD, card=hash_)
 
     def remove_card(self, name: str) -> None:

@@ -223,8 +223,8 @@ def check_log(connection: sqlite3.Connection, path: Path) -> None:
     wrong = _what_is_wrong(connection)
     if wrong is not None:
         raise AccountsError(
-            f"the audit log of {path} was tampered with: {wrong}. Keep this file as evidence and find out who had write access; "
-            "then restore a backup, or start a new file and make the accounts again"
+            f"the audit log of {path} was tampered with: {wrong}. Keep this file as evidence and find out who had write access. "
+            "Then restore a backup, or start a new file and make the accounts again"
         )
 
 

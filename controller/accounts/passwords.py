@@ -41,7 +41,7 @@ def checked_name(name: str) -> str:
     drawn = name.isprintable() and not _NOT_DRAWN.search(name)
     if not name or len(name) > LONGEST_NAME or not drawn or name != " ".join(name.split()):
         raise AccountsError(
-            f"{name[:100]!r} cannot be a name: write 1 to {LONGEST_NAME} letters, single spaces between words"
+            f"{name[:100]!r} cannot be a name: write 1 to {LONGEST_NAME} letters, with single spaces between words"
         )
     return name
 

@@ -81,7 +81,7 @@ def sign_count(key: SecurityKey, given: Signed) -> int:
         WrongKeyError: this key did not sign this challenge at this page.
     """
     if given.credential.get("id") != key.credential:
-        raise WrongKeyError("the credential is of another key")
+        raise WrongKeyError("this is not the security key of the account")
     public_key = _library().helpers.base64url_to_bytes(key.public_key)
     # Here the count is compared with 0: the accounts compare it with the last count and store it in one step.
     found = _verified(

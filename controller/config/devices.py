@@ -40,9 +40,9 @@ class DeviceConfig(Section):
     the line uses [version 2 of the link](link-2.md), and the table ignores devices that do not have this key.
     """
     link_version: Literal[1, 2] = 2
-    """The version of the line's protocol. With version 2, the device needs a key or, at an `input`, its own serial number.
-    Write 1 only if the house allows a device without this proof. Another device can then replace it unnoticed. A
-    [simulation](../explanation/random-numbers.md) needs neither the key nor version 1.
+    """The version of the line's protocol. With version 2, a device at a `port` needs a key, and a device at an `input` needs its own
+    serial number. Write 1 only if the house allows a device without key or serial number. Another device can then replace this
+    device unnoticed. A [simulation](../explanation/random-numbers.md) needs neither the key nor version 1.
     """
 
     def key(self) -> bytes | None:
@@ -117,7 +117,9 @@ class KeypadConfig(SerialOrInputConfig):
     @model_validator(mode="after")
     def _key_switch_at_a_port(self) -> Self:
         if self.key_switch and self.port is None:
-            raise ValueError("key_switch: only a keypad at a serial port can have one: write its port")
+            raise ValueError(
+                "key_switch: only a keypad at a serial port can have a key switch: write port, or remove key_switch"
+            )
         return self
 
     def key_map(self) -> KeyMap:
@@ -142,7 +144,7 @@ class CoinSpotConfig(SerialConfig):
     seats: tuple[int, ...]
     """The seat of each sensor, in the order of the sensors on the cable. Use 0 for a sensor without a seat."""
     stuck_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = 20.0
-    """If a sensor still detects a wager this long after the wager's game, the table reports it as stuck."""
+    """If a sensor still detects a wager this long after the wager's game, the table reports the sensor as stuck."""
 
     def positions(self, seats: int) -> Seats:
         """The seat of each position, at a table with this number of seats.

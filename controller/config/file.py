@@ -215,8 +215,8 @@ def _key_problems(file: TomlFile, written: ConfigFile) -> Iterator[Problem]:
             and not written.table.simulation
         ):
             message = (
-                "has no key, so anything on its line could pass as the device: write key_file (`punto device-key` makes one), or "
-                "link_version = 1 if the house allows a device without a key"
+                "has no key, so anything on its line could pass as the device. Write key_file (`punto device-key` makes one). If "
+                "the house allows a device without a key, write link_version = 1 instead"
             )
             yield file.problem((section,), message)
 
@@ -227,7 +227,8 @@ def _shared_port_problems(file: TomlFile, written: ConfigFile) -> Iterator[Probl
         path = device.port or getattr(device, "input", None)
         if path in users:
             yield file.problem(
-                (section, "port"), f"{path} is also the port of the {users[path]}: each device needs its own"
+                (section, "port"),
+                f"{path} is also the port of the {users[path]}: each device needs a port of its own",
             )
         elif path:
             users[path] = section.replace("_", " ")
@@ -271,7 +272,9 @@ def _progressive_problems(file: TomlFile, written: ConfigFile, game: Game) -> It
         except SeatsError as error:
             yield file.problem(("coin_spot", "seats"), str(error))
     if written.card_reader is not None and written.progressive.procedure != "nexus":
-        message = 'is only for Nexus Command: write procedure = "nexus" in [progressive], or remove it'
+        message = (
+            'is only for Nexus Command: write procedure = "nexus" in [progressive], or remove [card_reader]'
+        )
         yield file.problem(("card_reader",), message)
 
 

@@ -55,7 +55,7 @@ class DatedRule(Section):
         if self.limit == "maximum_wagers":
             wagers = game.maximum_wagers or len(game.wagers)
             if wagers > self.value:
-                allowed = f"and {self.source} allows {self.value}: use a game file with maximum_wagers"
+                allowed = f"but {self.source} allows only {self.value}: use a game file with maximum_wagers"
                 message = f"{game.title} lets a player have {wagers} wagers on a coup, {allowed}"
                 yield Problem(message, key="table.game")
             return
@@ -63,7 +63,7 @@ class DatedRule(Section):
             most = wager.limits.maximum
             if most is None or most > self.value:
                 what = "has no maximum" if most is None else f"has a maximum of {most}"
-                message = f"{wager.name} {what}, and {self.source} allows {self.value}: write a maximum of at most {self.value}"
+                message = f"{wager.name} {what}, but {self.source} allows only {self.value}: write a maximum of at most {self.value}"
                 yield Problem(message, key=f"limits.{wager.name}")
 
 
@@ -103,6 +103,6 @@ def read_law(name: str, folder: Path, currency: str, zone: str) -> Law:
     file = typed(named_file("jurisdiction", name, folder), JurisdictionFile)
     if file.currency != currency:
         raise ConfigError(
-            [Problem(f"the limits of {file.title} are in {file.currency}, and the table plays in {currency}")]
+            [Problem(f"the limits of {file.title} are in {file.currency}, but the table plays in {currency}")]
         )
     return Law(file.rules, zone)

@@ -80,8 +80,10 @@ def _not_left(game: Game, name: str, house: RulesConfig) -> Iterator[Problem]:
     left = [each.rule for each in game.wager(name).house]
     for key in house.model_dump(exclude_none=True):
         if key not in left:
-            may = f"rules that they leave: {', '.join(left) or 'none'}"
-            message = f"the rules of {game.title} (sheet {game.sheet}) do not leave this rule of {name} to the house: {may}"
+            may = f"rules of {name} that the house sets: {', '.join(left) or 'none'}"
+            message = (
+                f"{game.title} (sheet {game.sheet}) does not let the house set this rule of {name}; {may}"
+            )
             yield Problem(message, key=f"rules.{name}.{key}")
 
 

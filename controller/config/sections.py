@@ -111,13 +111,13 @@ class AccountsConfig(Section):
     path: FromFolder
     """The file of the accounts. `punto operators` writes it. Tables on one PC may share it."""
     lock_out_after: Annotated[int, Field(ge=1, le=100)] = 5
-    """The number of wrong passwords in a row that locks an account out. It is locked out only for the address or browser that sent
-    them.
+    """The number of wrong passwords in a row that locks an account out. The lock-out applies only to the address or
+    browser that sent these passwords.
     """
     lock_out_minutes: Annotated[int, Field(ge=1, le=1440), Unit("minutes")] = 15
     """How long a lock-out lasts."""
     refusals_per_minute: Annotated[int, Field(ge=1, le=1000)] = 10
-    """The number of refusals in a minute after which an address must wait. It waits for the rest of the minute."""
+    """After this number of refusals in a minute, an address must wait until the minute ends."""
     approval: Literal["session", "page"] = "session"
     """Where a second person approves an order. `session`: only at a session of their own. `page`: also with a password at the page
     of the person who gives the order.
@@ -158,7 +158,9 @@ class EdgeConfig(Section):
     """
 
     alarm: str
-    """From `"0%"` to `"100%"`. If a wager favours the players by more than this, the message has an alarm."""
+    """A share of the stake, from `"0%"` to `"100%"`. If a wager favours the players by more than this share, the message
+    `restricted/edge` has an alarm.
+    """
 
     @field_validator("alarm")
     @classmethod
@@ -197,8 +199,8 @@ class ConsoleConfig(Section):
     lang: Literal["en", "zh-Hans", "zh-Hant"] = "en"
     """The language of the pages. If a page's address has `?lang=`, its browser tab uses that language instead."""
     reserved: Reserved = ()
-    """The IP addresses of up to 6 other machines with consoles. Each address keeps up to 50 connections, as this machine does. The
-    server does not close these connections for other addresses.
+    """The IP addresses of up to 6 other machines with consoles. If there are too many connections, the server closes
+    those of other addresses first. Up to 50 connections of each of these machines, and of this machine, stay open.
     """
 
     @model_validator(mode="after")
@@ -256,10 +258,10 @@ class ProgressiveConfig(Section):
     approval_above: Annotated[int, Field(ge=0), Unit("minor units")] = 0
     """A seed, adjustment, back-out or retirement of more than this amount needs a second person."""
     seat_one: DealersSide = "right"
-    """The side of the dealer on which seat 1 is. The seats are paid in the order that follows from this."""
+    """The side of the dealer where seat 1 is. This side decides the order in which the seats are paid."""
     one_side_only: bool | None = None
-    """Whether a seat with wagers on both Player and Banker is refused a progressive wager. If left out, this is true if
-    `base_wagers` is `recorded`, and else false.
+    """Whether the table refuses a progressive wager from a seat with wagers on both Player and Banker. The default is
+    true with `base_wagers = "recorded"`, and otherwise false.
     """
     supervisor_from: Annotated[int, Field(ge=0), Unit("minor units")] = 0
     """The dealer alone may confirm an award from the tray that is less than this amount. With 0, a supervisor must confirm every

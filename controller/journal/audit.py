@@ -60,7 +60,7 @@ def audit(path: Path, *, version: str | None = None, noted: Sequence[Head] = ())
         for account, balance in auditor.balances.items():
             if account is not Account.PAID and getattr(books.ledger, account.value) != balance:
                 raise RecordError(
-                    f"after input {step.entry.seq} the ledger's {account} is not the postings' sum"
+                    f"after input {step.entry.seq} the ledger's {account} is not the sum of its postings"
                 )
         if moved:
             auditor.prove(step.entry.seq)
@@ -108,7 +108,7 @@ class _Auditor:
         if before is not None and (before.amount, before.shares) != (award.amount, award.shares):
             raise RecordError(f"award {award.id} has changed since it was locked")
         if award.amount != sum(share.amount for share in award.shares):
-            raise RecordError(f"the shares of award {award.id} do not sum to it")
+            raise RecordError(f"the shares of award {award.id} do not sum to its amount")
         self.awards[award.id] = award
         self._touched.add(award.id)
 
@@ -119,11 +119,11 @@ class _Auditor:
         kept = sum(balance for account, balance in held.items() if account not in SOURCES)
         if given != kept:
             raise RecordError(
-                f"after input {seq} the sources gave {given}, but the other accounts have {kept}"
+                f"after input {seq} the meter's sources gave {given}, but its other accounts have {kept}"
             )
         below = [account for account in ACCOUNTS if account is not Account.ADJUSTMENTS and held[account] < 0]
         if below:
-            raise RecordError(f"after input {seq} {' and '.join(below)} is below zero")
+            raise RecordError(f"after input {seq}, these balances are below zero: {', '.join(below)}")
         for number in self._touched:
             award = self.awards[number]
             of_meter = award.payer == "meter" and award.state is AwardState.BOOKED

@@ -28,7 +28,7 @@ def difference(connection: sqlite3.Connection, table: TableState) -> str | None:
 def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[str]:
     ended = store.last_round(connection)
     if ended != table.round - 1:
-        yield f"the table has had {table.round - 1} rounds, but its record has {ended}"
+        yield f"the table has had {table.round - 1} rounds, but its record has {ended} rounds"
     if table.progressive is None:
         return
     books = table.progressive.books
@@ -36,7 +36,7 @@ def _differences(connection: sqlite3.Connection, table: TableState) -> Iterator[
     yield from _of_ledger(connection, name, books)
     yield from _of_awards(connection, name, books)
     if not _settings_agree(connection, name, books):
-        yield f"the present settings of {name} differ from its last change"
+        yield f"the present settings of {name} differ from those of its last recorded change"
     if not _stakes_agree(connection, name, books):
         yield f"the last wagers on {name} differ from those that were counted"
 

@@ -26,7 +26,7 @@ from punto.controller.journal.snapshots import Snapshot
 
 FEW_INPUTS: Final = 2000
 """A start handles a record of up to this number of inputs from its first, without a snapshot."""
-_OTHER_TABLE: Final = "the snapshot after input {} differs from the table derived again"
+_OTHER_TABLE: Final = "the snapshot after input {} differs from the table that was computed again"
 
 _log = structlog.get_logger("punto.controller.journal")
 
@@ -97,7 +97,7 @@ def recover(connection: sqlite3.Connection) -> Recovered:
         ended = store.last_round_input(connection)
         if ended > seq:
             raise RecordError(
-                f"input {ended} is missing from the record, but the round that it ended is there: restore a backup"
+                f"input {ended} is missing from the record, but the record has the round that this input ended: restore a backup"
             )
         rounds = 0 if found.table is None else found.table.state.round - 1
         _refuse(store.stray_row(connection, seq, rounds))
@@ -118,7 +118,7 @@ def _sound_snapshots(connection: sqlite3.Connection, found: Recovered) -> list[S
     for snapshot in (Snapshot(*row) for row in store.snapshots(connection)):
         if snapshot.seq > last:
             raise RecordError(
-                f"input {snapshot.seq} is missing from the record, but the snapshot after it is there: restore a backup"
+                f"input {snapshot.seq} is missing from the record, but the record has the snapshot after this input: restore a backup"
             )
         difference = snapshot.difference(connection)
         if difference is not None:
@@ -264,7 +264,7 @@ def _compare_heads(connection: sqlite3.Connection, noted: Sequence[Head], last: 
         link = store.link_of(connection, head.seq)
         if link is None:
             raise RecordError(
-                f"input {head.seq}, whose hash was noted, is not on the record, which ends with input {last.seq}"
+                f"the noted head is of input {head.seq}, but the record ends with input {last.seq}"
             )
         if link != head.hash:
             raise RecordError(
@@ -317,7 +317,7 @@ class _Comparison:
         found = self._connection.execute("SELECT * FROM rounds WHERE round = ?", (number,)).fetchone()
         if found is None:
             raise RecordError(
-                f"round {number}, which input {step.entry.seq} ended, is missing from the rounds"
+                f"round {number} is missing from the record, but input {step.entry.seq} ended this round"
             )
         self._same(
             f"round {number} differs",

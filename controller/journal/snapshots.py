@@ -44,7 +44,7 @@ class Snapshot:
     def difference(self, connection: sqlite3.Connection) -> str | None:
         """The difference from the snapshot that the record names, None if there is none."""
         if store.link_of(connection, self.seq) != self.link:
-            return f"the snapshot after input {self.seq} has another hash than that input"
+            return f"the snapshot after input {self.seq} does not have the hash of that input"
         if store.payload_of(connection, self.seq + 1) != EVENTS.dump_json(self.named).decode():
             return f"the snapshot after input {self.seq} is not the one that was taken"
         return None

@@ -77,7 +77,9 @@ class Message(Payload):
 
     schema_: str = Field(alias="schema", description="name and version of this payload's schema")
     id: str = Field(description="stable: a message that is sent again has the same id")
-    seq: int = Field(ge=0, description="the order; the description of each message says what it counts")
+    seq: int = Field(
+        ge=0, description="the order of the messages; the description of each message says what `seq` counts"
+    )
     ts: Timestamp = Field(description="when the message was made, UTC")
     simulation: bool = Field(
         default=False, description="whether the table is a simulation, and so not played for money"
@@ -137,12 +139,12 @@ class Replay(Payload):
     inputs: int = Field(description="inputs that were derived again")
     rounds: int = Field(description="rounds that were derived again")
     difference: str | None = Field(
-        description="where the record first differs from what its inputs give; null if it does not"
+        description="the first difference between the record and what its inputs give; null if there is none"
     )
 
 
 class Health(Message):
-    """Counters of waiting messages, lost messages and the devices' links, every 10 s. `seq` counts since the service's start."""
+    """How many messages wait and how many were lost, and the counters of each device's link, every 10 s. `seq` counts since the service's start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -235,25 +237,27 @@ class State(Message):
         "result is final"
     )
     overlays: tuple[Overlay, ...] = Field(
-        description="shown by a display together with the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped "
+        description="what a display shows together with the phase. shoe_offline: the shoe does not answer. shoe_error: the shoe stopped "
         "play. needs_supervisor: play waits for a supervisor. card_awaited: a card must be keyed. last_hand: the shoe's last coup. "
         "dummy: the coup is dealt but does not count. configuration_keypad: the display's configuration keypad is plugged in during play"
     )
     notices: tuple[Notice, ...]
     shoe: ShoeStatus
-    round: int = Field(description="the number of the coming or current round, which wagers must have")
+    round: int = Field(
+        description="the number of the current or the next round; a wager must have this number"
+    )
     hands: Hands | None = Field(description="the current coup, null between coups")
-    next: Literal["player", "banker"] | None = Field(description="the hand of the next card")
+    next: Literal["player", "banker"] | None = Field(description="the hand that gets the next card")
     result: Result | None
     seats: int
     limits: tuple[WagerLimits, ...]
     maximum_wagers: int | None = Field(
         default=None,
-        description="how many wagers a player may have on a coup, which must be posted at the table (sheet 003, 1b); null if any number",
+        description="the highest number of wagers that a player may have on a coup; null if there is no limit. The table must post this limit (sheet 003, 1b)",
     )
     revealing_seat: int | None = Field(
         default=None,
-        description="the seat whose player turns the cards (sheet 004): the seat with the largest wager on Player or Banker. If the largest wagers are equal, it is the lowest of their seats; null if the dealer turns the cards",
+        description="the seat whose player turns the cards (sheet 004): the seat with the largest wager on Player or Banker. If several seats have this largest wager, the lowest of their numbers; null if the dealer turns the cards",
     )
 
 
@@ -359,7 +363,7 @@ class MeterTier(Payload):
     title: str = Field(description="the winning hand, in words")
     pays: str = Field(description="the pay as in the pay table, such as 25% of meter or 40 for 1")
     amount: MinorUnits = Field(description="the payment to one winner now, for the table's own wager")
-    of_meter: bool = Field(description="whether it is a percentage of the meter")
+    of_meter: bool = Field(description="whether the pay is a percentage of the meter")
 
 
 class MeterAward(Payload):
@@ -373,7 +377,9 @@ class MeterAward(Payload):
     round: int
     seats: tuple[int, ...]
     whole_meter: bool
-    state: Literal["locked", "booked"] = Field(description="booked once the meter has been adjusted for it")
+    state: Literal["locked", "booked"] = Field(
+        description="locked: the amount is fixed. booked: the meter is adjusted too"
+    )
     won: Timestamp
 
 
@@ -394,7 +400,7 @@ class Progressive(Message):
     tables: tuple[str, ...] = Field(description="the tables that share the meter")
     step: GameStep = Field(description="the step of the game at this table")
     seats: tuple[int, ...] = Field(
-        description="seats with a wager: before the start, on the sensor; after it, in the game"
+        description="seats with a wager: before START GAME, on the sensor; after START GAME, in the game"
     )
     tiers: tuple[MeterTier, ...]
     award: MeterAward | None = Field(description="the last award, null before the first")
@@ -462,7 +468,7 @@ class RoundsRequest(Request):
 
 
 class Response(Message):
-    """The answer to a request that has no other answer, or that is invalid. `seq` is 0."""
+    """The answer to a request for a snapshot, and to each request that is refused. `seq` is 0."""
 
     schema_: Literal["punto/response/1"] = Field("punto/response/1", alias="schema")
     request: str | None
@@ -475,4 +481,4 @@ class RoundsResponse(Message):
     schema_: Literal["punto/rounds-response/1"] = Field("punto/rounds-response/1", alias="schema")
     request: str
     rounds: tuple[RoundRecord, ...]
-    more: bool = Field(description="whether the record has rounds after these")
+    more: bool = Field(description="whether the record has rounds after the last one of this answer")

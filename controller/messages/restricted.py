@@ -16,7 +16,7 @@ class RestrictedCard(Message):
 
 
 class RestrictedHead(Message):
-    """The hash of the record's last input, every 10 s. For surveillance only, to store (`[mqtt] restricted = true`).
+    """The hash of the record's last input, every 10 s. For surveillance only, which can store it (`[mqtt] restricted = true`).
 
     `seq` is that input's number. The public must not see the hashes: from two successive hashes, unseen cards could be
     found by trying all cards.
@@ -44,7 +44,7 @@ class PositionEdge(Payload):
 
 
 class Edge(Message):
-    """The house edge of every wager on the next or current coup. For surveillance only (`[edge]`).
+    """The house edge of every wager on the coup after the round `round`. For surveillance only (`[edge]`).
 
     `seq` is that of the input after which the shoe had these cards. The message comes shortly after each coup, and is
     sent again while nothing changes. If no new message arrives within `valid_until - ts`, the edges are unknown. A meter
@@ -54,10 +54,12 @@ class Edge(Message):
     schema_: Literal["punto/edge/1"] = Field("punto/edge/1", alias="schema")
     valid_until: Timestamp
     shoe: int
-    round: int = Field(description="the last round whose cards are counted; it can be of the shoe before")
+    round: int = Field(
+        description="the last round whose cards are counted; it can be a round of the previous shoe"
+    )
     cards_left: int = Field(description="cards still in the shoe before the coup")
     unseen: int = Field(
-        description="cards that left the shoe and were not seen; they count as if they were still in it"
+        description="cards that left the shoe and were not seen; they count as if they were still in the shoe"
     )
     positions: tuple[PositionEdge, ...] = Field(description="in the game file's order; empty if unavailable")
     alarms: tuple[str, ...] = Field(description="the wagers with an alarm")

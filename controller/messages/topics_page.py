@@ -11,8 +11,8 @@ from punto.controller.messages.schema import file_of
 from punto.controller.messages.topics import CHANNELS, Channel, Topics, User
 
 _ACCESS_LIST: Final = """\
-# Written by `make schema`; for another base than punto, change a copy. It lists the topics that each user may read and
-# write. Restricted topics have cards that the public has not seen, the edge of each wager in the shoe in play, and the
+# Written by `make schema`. If your base is not punto, change a copy. This file lists the topics that each user may read
+# and write. Restricted topics have cards that the public has not seen, the edge of each wager in the shoe in play, and the
 # record's last hash: only surveillance may read them.
 
 # The table's service.

@@ -109,7 +109,7 @@ class Countersigning:
             raise RefusalError(
                 404,
                 "not_waiting",
-                "this order no longer waits: its time is over, the table has moved on, or it is done",
+                "this order no longer waits for approval: its time is over, the table has changed, or another person has approved or declined it",
             )
         return found
 

@@ -289,7 +289,9 @@ class Desk:
         """The person who signs or approves an order at the caller's door; their roles must allow that order."""
         refused, noun = ("not_approved", "approval") if verb == "approve" else ("not_signed", "signature")
         if self.accounts is None:
-            raise RefusalError(403, refused, f"{noun}: this table has no accounts to {verb} an order with")
+            raise RefusalError(
+                403, refused, f"{noun}: this table has no accounts, so nobody can {verb} an order"
+            )
         what = f"{verb} {kind}"
         checked = self.accounts.check(given.name, given.password, caller.where, what)
         person = await let_in(checked, refused, noun)
@@ -344,7 +346,7 @@ class Desk:
         if why is None or order.approved_by is not None or refusal(state, order) is not None:
             return await self._carry_out(orders, caller)
         waiting = self.waiting.add(order, caller, why, state)
-        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s for a second person to approve it at a session of their own"
+        reason = f"{why}: the order waits {APPROVAL_SECONDS:.0f} s until this person approves it at a session of their own"
         return OrderAnswer(
             accepted=False,
             seq=self.engine.seq,

@@ -47,7 +47,9 @@ def open_at(path: Path, mode: int, group: str | None = None) -> socket.socket:
             path.chmod(mode)
             door.listen(WAITING_AT_THE_DOOR)
         except LookupError:
-            raise _problem(f"there is no group {group!r} on this machine: make it, or name another") from None
+            raise _problem(
+                f"there is no group {group!r} on this machine: make this group, or name another"
+            ) from None
         except OSError as error:
             raise _problem(
                 f"the operators' socket {path} cannot be made: {error.strerror or error}"

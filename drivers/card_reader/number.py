@@ -26,6 +26,6 @@ def card_number(written: str) -> str:
     number = written.strip().removeprefix(START).removesuffix(END)
     if not _NUMBER.fullmatch(number):
         raise ValueError(
-            f"this is not a card's number: write {SHORTEST} to {LONGEST} digits and =, beginning with a digit"
+            f"this is not a card's number: write {SHORTEST} to {LONGEST} characters: first a digit, then digits or ="
         )
     return number

@@ -37,7 +37,7 @@ class Spot:
         if self.came == self.went != 0:
             raise ValueError(f"a wager cannot come and go in the same change: {self.came}")
         if self.went and not self.came:
-            raise ValueError("a wager cannot go from a position that it did not come to")
+            raise ValueError("a wager cannot go from a position if no wager came to this position")
 
     @property
     def holds(self) -> bool:
@@ -127,7 +127,7 @@ class Report(Frame):
         for spot in self.spots:
             within("the number of a change", max(spot.came, spot.went), 0, self.number)
         if self.latched and not self.round:
-            raise ValueError("nothing is latched while no round is started")
+            raise ValueError("no position can be latched before a round is started")
         within("the last latched position", max(self.latched, default=0), 0, len(self.spots))
 
 

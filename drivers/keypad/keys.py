@@ -107,8 +107,8 @@ class KeyMap:
             if sequence in taken or sequence in self.beginnings or self.clear.intersection(sequence):
                 raise KeyMapError(
                     _written(sequence, written or {}),
-                    f"{' '.join(sequence)} has two meanings, or is the beginning of a longer sequence: give one of the two "
-                    f'other keys, or "{NOTHING}"',
+                    f"{' '.join(sequence)} has two meanings, or a longer sequence begins with these keys: give one of the "
+                    f'two meanings other keys, or write "{NOTHING}"',
                 )
             taken.add(sequence)
 
@@ -117,8 +117,8 @@ def _check(keys: str, meaning: str) -> None:
     if meaning not in MEANINGS:
         raise KeyMapError(
             keys,
-            f"{meaning!r} cannot be a key's meaning: write {', '.join(ORDERS)}, rank A (2 to 9, T, J, Q, K), "
-            f"suit S (H, D, C), hand 1 (to {MOST_SEATS}), {CLEAR} or {NOTHING}",
+            f"{meaning!r} cannot be a key's meaning: write {', '.join(ORDERS)}, rank A (or 2 to 9, T, J, Q, K), "
+            f"suit S (or H, D, C), hand 1 (up to {MOST_SEATS}), {CLEAR} or {NOTHING}",
         )
     names = keys.split(" ")
     wrong = [name for name in names if not is_key_name(name)]

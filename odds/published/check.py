@@ -400,10 +400,10 @@ def _readings(readings: Readings) -> Iterator[str]:
     yield "nearest to one statistic, at the game file's contribution"
     yield from table[2 : 2 + len(nearest)]
     if together:
-        yield "nearest to the hit frequency and the average at once, at the contribution that gives the house advantage"
+        yield "with the contribution that gives the house advantage: nearest to the hit frequency and the average together"
         yield from table[2 + len(nearest) : len(table) - len(by_average)]
     if by_average:
-        yield "nearest to the hit frequency and the house advantage at once, at the contribution that gives the average"
+        yield "with the contribution that gives the average: nearest to the hit frequency and the house advantage together"
         yield from table[-len(by_average) :]
 
 

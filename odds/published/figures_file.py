@@ -105,8 +105,8 @@ class Statistics:
         if not self.game and (self.table, self.denomination) not in _PROGRESSIVES:
             known = ", ".join(f"{table} for ${dollars}" for table, dollars in _PROGRESSIVES)
             raise ValueError(
-                f"table {self.table} for ${self.denomination} has no game file, and these have: {known}; "
-                'or name one: game = "..."'
+                f"table {self.table} for ${self.denomination} has no game file; there are game files for {known}. "
+                'Or name a game file: game = "..."'
             )
 
     @property

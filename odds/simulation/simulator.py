@@ -76,13 +76,12 @@ class ShoeRules:
         behind = max(CARDS_OF_A_COUP, CARDS_OF_A_COUP * (self.coups_after_cut_card + 1) - 1)
         if self.cut_card < behind:
             raise ValueError(
-                f"{self.cut_card} cards behind the cut card may not be enough: with {self.coups_after_cut_card} "
-                f"coups after it there must be at least {behind}"
+                f"{self.cut_card} cards behind the cut card may not be enough for the coups after it: write at least {behind}"
             )
         if cut < burned.max():
             raise ValueError(
-                f"{self.cut_card} cards behind the cut card are too many: of {52 * decks} cards up to "
-                f"{burned.max()} are burned, and the cut card would come before the first coup"
+                f"{self.cut_card} cards behind the cut card are too many: up to {burned.max()} of {52 * decks} "
+                "cards are burned, so the cut card would come before the first coup"
             )
         return Play(cut + behind, burned, cut, self.coups_after_cut_card)
 

@@ -19,9 +19,10 @@ from punto.simulators.line import (
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "Simulate a reader of supervisors' and executives' cards on a pseudo-terminal. A line of the standard input is swipe NUMBER or "
-    "garble (swipe a card that cannot be read). It can also be unplug or plug (the cable), or power (off and on again). The program "
-    "prints whether the host waits for a swipe, and the host's answers. It ends with its input."
+    "Simulate a reader of supervisors' and executives' cards on a pseudo-terminal. A line of the standard input can be swipe "
+    "NUMBER or garble (swipe a card that cannot be read). It can also be unplug or plug (the cable), or power (off and on "
+    "again). The program prints whether the host waits for a swipe, and the host's answers. The program ends when its input "
+    "ends."
 )
 
 

@@ -13,9 +13,9 @@ from punto.simulators.line import add_line_arguments, faults_of, run_command, ru
 from punto.simulators.sealed import read_key
 
 HELP: Final = (
-    "Simulate a dealer's keypad on a pseudo-terminal. A line of the standard input is names of keys with spaces between them, "
+    "Simulate a dealer's keypad on a pseudo-terminal. A line of the standard input has names of keys with spaces between them, "
     "such as F2 or 9 S. It can also be one of the words run or jph (turn the key), unplug or plug (the cable), or power (off and "
-    "on again). The program ends with its input."
+    "on again). The program ends when its input ends."
 )
 
 

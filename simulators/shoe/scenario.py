@@ -204,9 +204,9 @@ def _step(table: _Table) -> Step:
         raise table.wrong("do", do, f"one of {', '.join(get_args(Do))}")
     at, after = table.whole("at", 1, 1_000_000), table.seconds("after")
     if (at is None) == (after is None) or (do in ON_CARDS and at is None):
-        wanted = "at" if do in ON_CARDS else "at or after"
+        wanted = "at" if do in ON_CARDS else "at or after, but not both"
         meaning = "the number of a card from 1" + ("" if do in ON_CARDS else ", or seconds from the start")
-        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} exactly once ({meaning})")
+        raise _WrongKeyError(f"{table.where}do is {do!r}: write {wanted} ({meaning})")
     given: dict[str, Any] = {"shoe": table.whole("shoe", 1, 1_000_000)}
     keys = _KEYS.get(do, frozenset())
     if "seconds" in keys:

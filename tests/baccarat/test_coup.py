@@ -66,7 +66,7 @@ def test_a_card_too_many_is_refused_and_named(codes, after):
         coup(codes)
 
     assert str(error.value) == (
-        f"the coup was over after {after} cards ({' '.join(listed[:after])}), so {listed[after]} does not belong to a hand"
+        f"the coup is over after {after} cards ({' '.join(listed[:after])}), so {listed[after]} does not belong to a hand"
     )
 
 
@@ -80,7 +80,7 @@ def test_a_coup_that_is_said_to_be_finished_needs_all_its_cards(codes, missing):
 
     count = len(codes.split())
     cards = "1 card does" if count == 1 else f"{count} cards do"
-    assert str(error.value) == f"{cards} not finish a coup: the tableau gives {missing} one more"
+    assert str(error.value) == f"{cards} not finish a coup: {missing} must get one more card"
 
 
 def test_a_finished_coup_is_itself():

@@ -282,7 +282,7 @@ def test_another_version_of_the_link_is_named():
 
     assert (
         told
-        == "the card reader uses version 2 of the link, but this host uses version 1: update the older one"
+        == "the card reader uses version 2 of the link, but this host uses version 1: update the older of the two"
     )
 
 

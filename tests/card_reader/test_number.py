@@ -40,7 +40,10 @@ def test_a_number_is_what_the_track_holds_between_its_sentinels(written, number)
     ],
 )
 def test_what_can_be_no_number_is_refused_without_being_said(written):
-    with pytest.raises(ValueError, match="this is not a card's number: write 6 to 37 digits and =") as error:
+    with pytest.raises(
+        ValueError,
+        match="this is not a card's number: write 6 to 37 characters: first a digit, then digits or =",
+    ) as error:
         card_number(written)
     assert not written or written not in str(error.value)
 

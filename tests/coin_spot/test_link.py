@@ -703,7 +703,7 @@ def version_2() -> bytes:
         (encode(Lock(1)), "another device is at this port"),
         (encode(Ask(7)), "or the line returns what the host sends"),
         (encode(Here(6, 1, 0, "VC-1")), "no sign of life"),
-        (version_2(), "version 2 of the link, but this host uses version 1: update the older one"),
+        (version_2(), "version 2 of the link, but this host uses version 1: update the older of the two"),
     ],
 )
 def test_silence_has_a_reason_that_can_be_acted_on(data, reason):

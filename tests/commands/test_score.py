@@ -93,7 +93,7 @@ def test_a_wager_is_settled_by_the_coup(game, cards, wagers, settled):
     ("line", "identity", "error"),
     [
         # the tableau
-        ('{"id":"a","cards":["9S","KD","3H","4C"]}', "a", "the tableau gives Player one more"),
+        ('{"id":"a","cards":["9S","KD","3H","4C"]}', "a", "Player must get one more card"),
         ('{"id":"a","cards":["9S","KD"]}', "a", "2 cards do not finish a coup"),
         ('{"id":"a","cards":[]}', "a", "0 cards do not finish a coup"),
         ('{"id":"a","cards":["9S","KD","KH","4C","8D"]}', "a", "8D does not belong to a hand"),

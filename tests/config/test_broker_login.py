@@ -143,9 +143,9 @@ def test_any_other_path_is_relative_to_the_file(config):
     ("content", "said"),
     [
         (None, "secret: the password cannot be read: No such file or directory"),
-        (b"", "secret: a password file has one line"),
-        (b"\n", "secret: a password file has one line"),
-        (b"one\ntwo\n", "secret: a password file has one line, the password, and nothing else"),
+        (b"", "secret: the file must have one line"),
+        (b"\n", "secret: the file must have one line"),
+        (b"one\ntwo\n", "secret: the file must have one line with the password, and nothing else"),
         (b"\xff\n", "secret: the password is not UTF-8 text"),
     ],
 )

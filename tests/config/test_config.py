@@ -311,7 +311,7 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "minimum = 1000",
             "minimum = 900\nmaximum = 990\nstep = 500",
             (
-                "6: limits.dragon_bonus_player: the minimum 900 is not a multiple of the step 500: write one that is, "
+                "6: limits.dragon_bonus_player: the minimum 900 is not a multiple of the step 500: write a multiple of the step, "
                 "such as 1000"
             ),
         ),
@@ -319,14 +319,14 @@ def test_every_setting_of_the_table_is_a_key_with_the_same_default():
             "minimum = 1000",
             "minimum = 600\nstep = 300",
             (
-                "6: limits.dragon_bonus_player: the maximum 10000 is not a multiple of the step 300: write one that is, "
+                "6: limits.dragon_bonus_player: the maximum 10000 is not a multiple of the step 300: write a multiple of the step, "
                 "such as 9900"
             ),
         ),
         (
             "minimum = 2500\n",
             "",
-            "8: limits.player: the minimum 1 is not a multiple of the step 100: write one that is, such as 100",
+            "8: limits.player: the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100",
         ),
         ("step = 100", "step = 0", "11: limits.player.step: must be 1 or more, not 0"),
         ("minimum = 2500", "minimum = 25.0", "9: limits.player.minimum: must be a whole number, not 25.0"),
@@ -731,7 +731,7 @@ def test_the_configuration_to_copy_can_be_used():
         (
             "[record]",
             '[keypad]\nport = "/dev/serial/by-id/usb-ishoe"\nlink_version = 1\n[record]',
-            "keypad.port: /dev/serial/by-id/usb-ishoe is also the port of the shoe: each device needs its own",
+            "keypad.port: /dev/serial/by-id/usb-ishoe is also the port of the shoe: each device needs a port of its own",
         ),
         (
             'game = "dragon-bonus-1"',

@@ -275,7 +275,7 @@ def test_a_game_that_is_not_there(name, said, tmp_path):
             'title = "Kill"',
             'title = "Kill"\nlimits = { minimum = 150, step = 100 }',
             (
-                ":{line}: wagers[5].limits: the minimum 150 is not a multiple of the step 100: write one that is, such as "
+                ":{line}: wagers[5].limits: the minimum 150 is not a multiple of the step 100: write a multiple of the step, such as "
                 "200"
             ),
         ),
@@ -420,7 +420,7 @@ TOP = "wagers[6].rules[1]"
         (
             'winning_suit = ["D"]',
             "winning_suit = []",
-            f":{{line}}: {TOP}.when: winning_suit is an empty list, which never holds: name S, H, D or C",
+            f":{{line}}: {TOP}.when: winning_suit is an empty list, so no coup can meet it: write S, H, D or C",
         ),
         (
             'winning_suit = ["D"]',
@@ -489,8 +489,8 @@ TOP = "wagers[6].rules[1]"
             'requires_base = "any"\n',
             "",
             (
-                ":{line}: wagers[6].requires_base_win: requires_base_win needs a base wager: write requires_base = "
-                '"any" or "same_side" of progressive'
+                ":{line}: wagers[6].requires_base_win: requires_base_win of progressive needs a base wager: write requires_base = "
+                '"any" or "same_side" too'
             ),
         ),
     ],
@@ -551,7 +551,7 @@ pays = "lose"
             OX_6,
             'when = { winner = ["tie"], player_cards = [3], margin = [6] }\n',
             (
-                "wagers[4].rules[1]: no coup can meet three_card_six_wins: none has "
+                "wagers[4].rules[1]: no coup can meet three_card_six_wins, because no coup has "
                 'winner = ["tie"] and margin = [6]'
             ),
         ),
@@ -560,7 +560,8 @@ pays = "lose"
             'when = { winner = ["player"], banker_cards = [3], banker_total = [7], natural = false }\n',
             (
                 "wagers[5].rules[2]: three_card_six_killed can never decide, because earlier rules "
-                "(three_card_seven_killed) decide every coup that meets it: move it above them, or leave it out"
+                "(three_card_seven_killed) decide every coup that meets it: move three_card_six_killed above them, "
+                "or leave three_card_six_killed out"
             ),
         ),
         (
@@ -568,7 +569,7 @@ pays = "lose"
             "",
             (
                 "wagers[4].rules[2]: lose can never decide, because earlier rules (three_card_six_wins) decide every coup "
-                "that meets it: narrow them, or leave it out"
+                "that meets it: narrow these earlier rules, or leave lose out"
             ),
         ),
         (

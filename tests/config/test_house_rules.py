@@ -107,17 +107,17 @@ def test_the_progressive_may_win_whichever_hand_wins_and_by_a_natural_nine(writt
         (
             "dragon-bonus-1",
             '[rules.player]\nrequires_base = "any"\n',
-            "(sheet 000, 001, 002, 004) do not leave this rule of player to the house: rules that they leave: none",
+            "(sheet 000, 001, 002, 004) does not let the house set this rule of player; rules of player that the house sets: none",
         ),
         (
             "progressive-2",
             "[rules.progressive]\nnatural_nine = true\n",
-            "(sheet 000, 001, 004) do not leave this rule of progressive to the house",
+            "(sheet 000, 001, 004) does not let the house set this rule of progressive",
         ),
         (
             "dai-bacc",
             "[rules.tiger_7]\nrequires_base_win = true\n",
-            "do not leave this rule of tiger_7 to the house: rules that they leave: requires_base",
+            "does not let the house set this rule of tiger_7; rules of tiger_7 that the house sets: requires_base",
         ),
         ("dai-bacc", '[rules.tigre_7]\nrequires_base = "any"\n', "did you mean tiger_7?"),
         (

@@ -82,13 +82,13 @@ def test_a_table_within_the_law_is_read_and_its_law_is_told(table):
 
 def test_a_maximum_above_the_laws_is_refused_with_its_source(table):
     assert said(table(LIMITS.replace("30000", "30001", 1))) == [
-        "12: limits.player: player has a maximum of 30001, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+        "12: limits.player: player has a maximum of 30001, but WAC 230-15-140 allows only 30000: write a maximum of at most 30000"
     ]
 
 
 def test_a_wager_without_a_maximum_is_refused(table):
     assert said(table("")) == [
-        f"1: limits.{name}: {name} has no maximum, and WAC 230-15-140 allows 30000: write a maximum of at most 30000"
+        f"1: limits.{name}: {name} has no maximum, but WAC 230-15-140 allows only 30000: write a maximum of at most 30000"
         for name in ("player", "banker", "tie")
     ]
 
@@ -114,7 +114,7 @@ def test_a_rules_day_is_that_of_the_houses_zone(table, tmp_path, zone, holds):
     path.write_text(path.read_text(encoding="utf-8").replace("mini-baccarat", "progressive-2"))
 
     if holds:
-        assert any("Here 1 allows 20000" in line for line in said(path))
+        assert any("Here 1 allows only 20000" in line for line in said(path))
     else:
         assert load_config(path).law.in_force == []
 
@@ -133,7 +133,7 @@ def test_a_table_without_a_jurisdiction_is_told_that_no_law_is_checked(table):
 
 def test_a_game_with_more_wagers_than_the_law_lets_a_player_have_is_refused(table, tmp_path):
     assert said(table(law=own(tmp_path, day(-9), day(-1)))) == [
-        "5: table.game: Mini Baccarat lets a player have 3 wagers on a coup, and Here 2 allows 2: use a game file with maximum_wagers"
+        "5: table.game: Mini Baccarat lets a player have 3 wagers on a coup, but Here 2 allows only 2: use a game file with maximum_wagers"
     ]
 
 
@@ -147,7 +147,7 @@ async def test_a_change_of_game_is_held_to_the_law_of_the_day(table, tmp_path):
         refused = await browser.order("change_game", game="mini-baccarat")
 
         assert refused.json["code"] == "bad_request"
-        assert "tie has no maximum, and WAC 230-15-140 allows 30000" in refused.text
+        assert "tie has no maximum, but WAC 230-15-140 allows only 30000" in refused.text
 
 
 HELD = """\
@@ -186,7 +186,7 @@ def maxima(service) -> set[int]:
 
 def test_a_running_service_holds_a_change_of_game_to_its_law_and_its_houses_rules(service):
     refused = change_limits(service, 30001)
-    assert "Here 1 allows 30000" in refused["reason"]
+    assert "Here 1 allows only 30000" in refused["reason"]
 
     assert change_limits(service, 30000)["accepted"]
     (changed,) = inputs(service.record, "change_game")
@@ -207,7 +207,9 @@ def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_
 
     assert maxima(service) == {20000}
     alarms = rows(service.record, "SELECT text FROM incidents WHERE code = 'outside_the_law'")
-    assert ["player has a maximum of 30000, and Here 1 allows 20000" in text for (text,) in alarms] == [True]
+    assert ["player has a maximum of 30000, but Here 1 allows only 20000" in text for (text,) in alarms] == [
+        True
+    ]
     assert any("outside_the_law" in line and '"warning"' in line for line in service.said())
 
 
@@ -220,7 +222,9 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
     service.begin_to_start()
     wait_until(lambda: not service.running, "it refuses to start")
 
-    assert "start without [jurisdiction], close the table, and then start with it" in "".join(service.said())
+    assert "start without [jurisdiction], close the table, and then start with [jurisdiction]" in "".join(
+        service.said()
+    )
 
 
 @pytest.mark.parametrize(
@@ -228,7 +232,7 @@ def test_in_mid_shoe_a_start_with_limits_that_the_law_forbids_is_refused(service
     [
         ({"law": "washingtom"}, "9: jurisdiction.law: there is no jurisdiction 'washingtom'; the shipped jurisdictions are: washington; for a jurisdiction file of your own write its path"),
         ({"law": "none.toml"}, "9: jurisdiction.law: there is no jurisdiction file "),
-        ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, and the table plays in EUR"),
+        ({"currency": "EUR"}, "9: jurisdiction.law: the limits of Washington State are in USD, but the table plays in EUR"),
     ],
 )  # fmt: skip
 def test_a_law_that_cannot_be_used_is_told(table, changed, message):

@@ -153,15 +153,15 @@ def test_any_value_ends_where_the_reader_says(pairs):
         (
             b"a = 1\na = 2\n",
             (
-                "a.toml:2: this is not TOML: this name already exists: is a [[header]] missing above it, or written with "
-                "one bracket? (Cannot overwrite a value)"
+                "a.toml:2: this is not TOML: this name already exists: check whether a [[header]] is missing above it, or "
+                "has only one bracket (Cannot overwrite a value)"
             ),
         ),
         (b"[a]\nb = 1\n[[a]]\nb = 2\n", "a.toml:3: this is not TOML: this name already exists"),
         (
             b"[[a]]\nb = 1\n\n[a]\nb = 2\n",
             (
-                "a.toml:4: this is not TOML: this header already exists: if there can be several, each has two brackets, "
+                "a.toml:4: this is not TOML: this header already exists. If the file can have it several times, write it with two brackets, "
                 "such as [[wagers]] (Cannot declare ('a',) twice)"
             ),
         ),
@@ -252,8 +252,14 @@ class Outer:
         ("[inner]\ncount = '1'", "a.toml:2: inner.count: must be a whole number, not '1'"),
         ("[inner]\ncount = true", "a.toml:2: inner.count: must be a whole number, not true"),
         ("[inner]\ncount = 1.0", "a.toml:2: inner.count: must be a whole number, not 1.0"),
-        ("[inner]\ncount = 2024-01-01", "a.toml:2: inner.count: no key takes a date or time"),
-        ("[inner]\ncount = 12:00:00", "a.toml:2: inner.count: no key takes a date or time"),
+        (
+            "[inner]\ncount = 2024-01-01",
+            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
+        ),
+        (
+            "[inner]\ncount = 12:00:00",
+            "a.toml:2: inner.count: a date or time cannot be a value here: write text in quotes or a number",
+        ),
         ("\n[inner]\n", "a.toml:2: inner.count: is missing"),
         ("", "a.toml:1: inner: is missing"),
         (

@@ -107,10 +107,13 @@ def test_what_is_no_colour_is_refused_and_never_in_a_style_sheet(tmp_path, value
             "logo = 'none.svg'",
             "none.svg: No such file or directory. The logo must be beside the theme's file",
         ),
-        ("logo = 'text.png'", "logo: text.png is not a picture of the type that its name gives, image/png"),
+        (
+            "logo = 'text.png'",
+            "logo: text.png is not a picture of the type image/png, although its name says so",
+        ),
         (
             "logo = 'text.svg'",
-            "logo: text.svg is not a picture of the type that its name gives, image/svg+xml",
+            "logo: text.svg is not a picture of the type image/svg+xml, although its name says so",
         ),
         ("logo = 'big.png'", "logo: big.png has 100,001 bytes: make it 100,000 at most"),
         ("logo", "is not TOML"),

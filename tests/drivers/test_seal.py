@@ -149,7 +149,7 @@ def test_a_device_that_lost_its_power_is_challenged_again():
 
 @pytest.mark.parametrize("size", [0, 31, 33])
 def test_a_key_has_32_bytes(size):
-    with pytest.raises(ValueError, match=f"a device's key has 32 bytes, and this has {size}"):
+    with pytest.raises(ValueError, match=f"a device's key must have 32 bytes, not {size}"):
         HostSeal(bytes(size))
 
 
@@ -193,7 +193,7 @@ async def test_an_impostor_is_not_heard_and_the_health_says_why(kind, tmp_path):
         for each in running:
             each.cancel()
 
-    assert "does not have the key that is enrolled for it" in at.reason
+    assert "does not have the key of its key_file" in at.reason
     assert not at.driver.health().connected
 
 

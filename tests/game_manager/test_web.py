@@ -111,7 +111,7 @@ async def test_the_overview_has_the_settings_in_force_with_the_sheets_advice_and
         }
         assert (refused.status, refused.json["reason"].partition(":")[0]) == (
             422,
-            "contribution 20% and reserve 99% are more than the whole wager",
+            "contribution 20% and reserve 99% are together more than the whole wager",
         )
         assert (found["day_starts"], found["zone"], found["week_starts"]) == ("06:00", "UTC", "monday")
         assert found["today"] <= datetime.now(UTC).date().isoformat()

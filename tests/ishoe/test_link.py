@@ -508,7 +508,7 @@ def test_silence_is_told_once_and_a_hello_brings_the_shoe_back(host):
         ),
         (
             raw(0x02, 0, b"new", version=3),
-            "the shoe uses version 3 of the link, but this host uses version 1: update the older one",
+            "the shoe uses version 3 of the link, but this host uses version 1: update the older of the two",
         ),
         (
             encode(frames.AskHello(1)),

@@ -69,12 +69,12 @@ def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
         ),
         pytest.param(
             "DELETE FROM inputs WHERE seq >= (SELECT max(seq) FROM snapshots)",
-            r"input \d+ is missing from the record, but the snapshot after it is there",
+            r"input \d+ is missing from the record, but the record has the snapshot after this input",
             id="the end cut off before the snapshot",
         ),
         pytest.param(
             "DELETE FROM inputs WHERE seq >= (SELECT max(input) FROM rounds)",
-            r"input \d+ is missing from the record, but the round that it ended is there",
+            r"input \d+ is missing from the record, but the record has the round that this input ended",
             id="the end cut off before a round",
         ),
     ],
@@ -104,7 +104,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ("DELETE FROM settlements WHERE round = 2 AND seat = 4", "the settlements of round 2 "),
         (
             "DELETE FROM settlements WHERE round = 2; DELETE FROM rounds WHERE round = 2",
-            "round 2, which input ",
+            "round 2 is missing from the record, but input ",
         ),
         (
             "INSERT INTO settlements VALUES (2, 7, 'tie', 'win', 1, 9, 8, 'tie', '0')",
@@ -121,7 +121,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ),
         (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
-            "round 200, which input ",
+            "round 200 is missing from the record, but input ",
         ),
         (
             "UPDATE snapshots SET state = replace(state, 'mei', 'eve')",
@@ -245,7 +245,7 @@ def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troub
         shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
 
     assert replay(troubled).difference == (
-        "the record has the table incidents, which is not in its format: restore a backup"
+        "the record has the table incidents, but its format has no such table: restore a backup"
     )
 
 
@@ -255,7 +255,7 @@ def test_a_snapshot_with_the_hash_of_another_input_is_found(record):
 
     difference = replay(record).difference
     assert difference is not None
-    assert difference.endswith("has another hash than that input")
+    assert difference.endswith("does not have the hash of that input")
 
 
 @pytest.mark.parametrize(

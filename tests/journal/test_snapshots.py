@@ -138,7 +138,7 @@ BOOKS = "progressive books"
         (
             f"{BOOKS} settings",
             {"reserve": "3%"},
-            "the present settings of dragon differ from its last change",
+            "the present settings of dragon differ from those of its last recorded change",
         ),
         (f"{BOOKS} rounds 0", {"round": 1}, "the last wagers on dragon differ from those that were counted"),
         (
@@ -146,7 +146,7 @@ BOOKS = "progressive books"
             {"wagers": []},
             "the last wagers on dragon differ from those that were counted",
         ),
-        ("", {"round": 90}, "the table has had 89 rounds, but its record has 2"),
+        ("", {"round": 90}, "the table has had 89 rounds, but its record has 2 rounds"),
     ],
 )
 async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
@@ -161,7 +161,7 @@ async def test_a_start_holds_a_snapshot_against_the_rows_of_the_record(
     found = recovered(stopped)
 
     assert found.differences[0] == sentence
-    assert found.differences[1].endswith("differs from the table derived again")
+    assert found.differences[1].endswith("differs from the table that was computed again")
     assert found.table is not None
     assert found.table.state == right
     assert found.snapshot == 0

@@ -133,7 +133,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path, sections, told):
     [
         (
             '[keypad]\ninput = "/dev/input/pad"\nkey_switch = true\n',
-            "only a keypad at a serial port can have one",
+            "only a keypad at a serial port can have a key switch",
         ),
         (
             '[keypad]\nport = "keypad"\nlink_version = 1\n[keypad.keys]\nF13 = "hand 8"\n',

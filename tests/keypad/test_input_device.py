@@ -244,7 +244,7 @@ async def test_presses_arrive_in_order(at):
 @pytest.mark.parametrize(
     ("uniq", "by_model", "serial", "reason"),
     [
-        ("", False, None, "has no serial number, so another one of its model could replace it unnoticed"),
+        ("", False, None, "has no serial number, so another device of its model could replace it unnoticed"),
         ("", True, "046d:c534", ""),
         ("A1", True, "046d:c534:A1", ""),
         ("A\x1b[2J", True, None, "a name or serial number that is not 1 to 32 printable ASCII"),

@@ -278,7 +278,7 @@ def test_another_version_of_the_link_is_named():
 
     assert (
         link.silence(1.0)
-        == "the keypad uses version 2 of the link, but this host uses version 1: update the older one"
+        == "the keypad uses version 2 of the link, but this host uses version 1: update the older of the two"
     )
 
 

@@ -56,10 +56,10 @@ def found(tmp_path, *rules: str, decks: int = 8) -> list[tuple[int, str]]:
     return [(place_of(number, fault)[-1], fault.message) for number, fault in never_deciding(game_of(file))]  # type: ignore[misc]
 
 
-def never(rule: str, by: str, what_to_do: str = "move it above them") -> str:
+def never(rule: str, by: str, what_to_do: str = "") -> str:
     return (
-        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: {what_to_do}, or leave "
-        "it out"
+        f"{rule} can never decide, because earlier rules ({by}) decide every coup that meets it: "
+        f"{what_to_do or f'move {rule} above them'}, or leave {rule} out"
     )
 
 
@@ -96,7 +96,7 @@ def rule(name: str, when: str) -> str:
     ],
 )
 def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tmp_path, when, decks, clash):
-    said = f"no coup can meet odd: none has {clash}"
+    said = f"no coup can meet odd, because no coup has {clash}"
     assert found(tmp_path, rule("odd", when), decks=decks) == [(0, said)]
 
 
@@ -116,7 +116,7 @@ def test_a_rule_that_earlier_ones_leave_nothing_to_is_found(tmp_path, first, sec
 def test_two_rules_that_leave_nothing_together_are_enough(tmp_path):
     rules = [rule("pair", "player_pair = true"), rule("none", "player_pair = false")]
 
-    assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow them"))]
+    assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow these earlier rules"))]
 
 
 def test_rules_before_it_that_decide_none_of_its_coups_are_not_named(tmp_path):
@@ -155,7 +155,7 @@ def test_of_a_wager_with_a_meter_too(tmp_path):
     path.write_text(metered, encoding="utf-8")
 
     assert [fault.message for _, fault in never_deciding(load_game(str(path)))] == [
-        'no coup can meet two_three_four_diamonds: none has winning_suit = ["D"] and coup_suit = ["S"]'
+        'no coup can meet two_three_four_diamonds, because no coup has winning_suit = ["D"] and coup_suit = ["S"]'
     ]
 
 
@@ -206,7 +206,10 @@ def test_a_win_that_no_base_wager_shares_is_found(tmp_path, base, when, hands):
     )
 
     assert [fault for _, fault in never_deciding(load_game(str(path)))] == [
-        Fault(0, f"odd can never win: it needs a winning base wager on {hands}, but none wins then")
+        Fault(
+            0,
+            f"odd can never win, because it needs a winning base wager on {hands}, which never wins on these coups",
+        )
     ]
 
 

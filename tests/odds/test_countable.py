@@ -445,8 +445,8 @@ def test_what_must_be_known_of_the_figures_is_said():
     assert "Needs a base wager, whose cost is not in these figures: dragon_bonus_player" in said
     award = float(found.average_top_awards["progressive:player"]) / 100
     assert f"progressive:player: valued with its meter at the average top award, {award:,.2f}" in said
-    assert "0 for every rank" not in said
-    assert "0 for every rank" in "\n".join(lines(study(load_game("canberra"), decks=1, shoes=100)))
+    assert "If every rank has 0" not in said
+    assert "If every rank has 0" in "\n".join(lines(study(load_game("canberra"), decks=1, shoes=100)))
 
 
 def test_the_json_has_every_figure_and_no_number_that_json_does_not_know():

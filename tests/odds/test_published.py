@@ -650,7 +650,7 @@ def test_other_decks_can_be_given(tmp_path):
         (LIMITS.format("canberra"), "4: dragon_bonus_limits.game: "),
         (DAI_BACC.format("dragon-bonus-1"), "3: dai_bacc.game: Mini Baccarat, Dragon Bonus 1 has no maximum_wagers"),
         (EXACTLY.format("dai-bacc"), "10: progressive[1].game: Dai Bacc must have one wager that pays from a meter, but has 0"),
-        (EXACTLY.format("").replace("denomination = 1", "denomination = 5"), "2: progressive[1].table: table 3 for $5 has no game file, and these have: 1 for $1, 1 for $5, 2 for $1, 3 for $1; or name one"),
+        (EXACTLY.format("").replace("denomination = 1", "denomination = 5"), "2: progressive[1].table: table 3 for $5 has no game file; there are game files for 1 for $1, 1 for $5, 2 for $1, 3 for $1. Or name a game file"),
         (EXACTLY.format("").replace("171375", "0"), "6: progressive[1].one_in: one_in must be at least 1, not 0"),
         (EXACTLY.format("").replace("171375", "0.99"), "6: progressive[1].one_in: one_in must be at least 1, not 0.99"),
         (EXACTLY.format("") + "decks = 0\n", "11: progressive[1].decks: decks must be from 1 to 12, not 0"),

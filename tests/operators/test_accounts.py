@@ -273,7 +273,7 @@ def test_a_card_that_an_earlier_version_gave_is_warned_of_until_it_is_given_agai
     accounts.enroll("Ann", ANOTHER)
     accounts._change("Mei", "card", card=b"the hash of six digits")  # as that version did
     command = ["operators", "--accounts", str(tmp_path / "operators.db"), "list"]
-    warned = "punto operators: 'Mei' has a card from an earlier version, which may have fewer than 10 digits"
+    warned = "punto operators: 'Mei' has a card that an earlier version stored. Its number may have fewer than 10 digits"
 
     accounts.set_disabled("Mei", disabled=False)
     assert main(command) == 0
@@ -298,11 +298,13 @@ def test_a_card_of_one_account_is_no_card_of_another(accounts):
     for name in ("Mei", "Ann"):
         accounts.add(name, [Role.SUPERVISOR], PASSWORD, NOW)
     accounts.enroll("Mei", CARD)
-    with pytest.raises(AccountsError, match="this card is 'Mei''s: remove it there first"):
+    with pytest.raises(
+        AccountsError, match="this card belongs to the account 'Mei': remove it from that account first"
+    ):
         accounts.enroll("Ann", CARD)
     accounts.enroll("Mei", CARD)  # which is its own
     accounts.set_disabled("Mei", disabled=True)
-    with pytest.raises(AccountsError, match="this card is 'Mei''s"):
+    with pytest.raises(AccountsError, match="this card belongs to the account 'Mei'"):
         accounts.enroll("Ann", CARD)
 
     accounts.remove_card("Mei")
@@ -870,7 +872,11 @@ def test_the_command_gives_and_takes_cards(tmp_path):
     [
         (["card", "Mei"], CARD, "there is no account 'Mei'; there are: none"),
         (["card", "Mei", "--remove"], "", "there is no account 'Mei'; there are: none"),
-        (["card", "Mei"], "6000", "this is not a card's number: write 6 to 37 digits and ="),
+        (
+            ["card", "Mei"],
+            "6000",
+            "this is not a card's number: write 6 to 37 characters: first a digit, then digits or =",
+        ),
         (["add", "Mei", "--role", "dealer"], "", "a password has 8 to 1024 characters; this one has 0"),
         (["add", "Mei", "--role", "dealer"], "short", "a password has 8 to 1024 characters; this one has 5"),
         (["add", "Mei", "--role", "dealer"], "letmein1", "this password is among the first 1,000,000"),
@@ -936,4 +942,4 @@ def test_at_a_terminal_a_secret_is_asked_for_twice_and_not_shown(action, secret,
 
     assert process.returncode == status
     assert secret.encode() not in shown
-    assert (b"the two entries differ: nothing was changed" in shown) is bool(status)
+    assert (b"the second entry differs from the first: nothing was changed" in shown) is bool(status)

@@ -142,7 +142,7 @@ async def test_whoever_approves_a_change_of_settings_sees_what_is_changed_and_fr
             "split": "winners → participants",
             "reason": "a new year",
         }
-        assert waits["why"].startswith("each setting of a progressive moves money")
+        assert waits["why"].startswith("each setting of a progressive can move money")
         assert (await eve.view())["waiting"] == [], "a supervisor may not approve it"
         refused = await eve.ask("POST", f"/api/approvals/{asked.json['waiting']}", {})
         assert (refused.status, refused.json["code"]) == (403, "not_of_role")

@@ -64,7 +64,7 @@ def shown(at: Croupier, fitted: Fitted | None = None) -> GameView:
             ("draw KS",),
             {},
             "wait",
-            "a card of this hand has already been dealt, so the progressive wagers on ",
+            "a card of this hand has already been dealt, so the progressive wagers are too late: ",
         ),
         (("start game",), {}, "deal", "No progressive wager is in this game: deal the hand"),
         ((*WAGERS, "start game"), {}, "deal", "The wagers are counted: take them, and deal the hand"),
@@ -265,7 +265,7 @@ def test_the_dealer_gives_back_what_is_left_out_of_the_game():
 
     assert (seats(shown(at), "lit"), seats(shown(at), "spent")) == ([2], [5])
     assert shown(at).todo.text == (
-        "Return the wagers at seat 5: they are in no game. The wagers are counted: take them, and deal the hand"
+        "Return the wagers at seat 5: they are not in a game. The wagers are counted: take them, and deal the hand"
     )
 
 

@@ -118,7 +118,7 @@ async def test_a_refusal_offers_what_its_giver_may_order_and_nothing_else(role, 
                 "game": "mini-baccarat",
                 "limits": {"player": {"minimum": 700, "step": 500}},
             },
-            "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write one that is",
+            "change_game: limits.player: the minimum 700 is not a multiple of the step 500: write a multiple of the step",
         ),
     ],
     ids=str,
@@ -354,7 +354,7 @@ async def test_a_preview_says_whether_the_house_wants_a_second_person_and_an_ord
         await at_betting(here)
         await deal(here, PLAYER_NATURAL)
         shown = await browser.preview("void_round", round=1, reason="misdeal")
-        second = "this table's settings ask for a second person's approval" if approval else None
+        second = "by this table's settings, a second person must approve this order" if approval else None
         assert (shown.json["accepted"], shown.json["second"], shown.json["at_page"]) == (True, second, False)
         answer = await browser.order("void_round", round=1, reason="misdeal")
 
@@ -379,7 +379,10 @@ async def test_of_hidden_cards_a_preview_says_only_whether_a_second_person_is_ne
             "change_game": (False, "not_revealed"),
             "close_betting": (False, "not_revealed"),
         }
-        assert shown["change_game"]["second"] == "this table's settings ask for a second person's approval"
+        assert (
+            shown["change_game"]["second"]
+            == "by this table's settings, a second person must approve this order"
+        )
         assert shown["close_betting"]["second"] is None
 
 

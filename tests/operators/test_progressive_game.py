@@ -191,7 +191,13 @@ EITHER = ["aquarius", "nexus"]
             "after_start",
             "return this wager, because it does not count",
         ),
-        (EITHER, ["Ann start_game"], "Ann start_game", "already_started", "end it before the next"),
+        (
+            EITHER,
+            ["Ann start_game"],
+            "Ann start_game",
+            "already_started",
+            "end this game before you start the next one",
+        ),
         (EITHER, [], "Ann hand_button 2", "not_started", "press START GAME first"),
         (EITHER, ["Ann start_game"], "Ann hand_button 2", "hand_not_over", "finish dealing it first"),
         (EITHER, AQUARIUS_WON, "Ann hand_button 3", "no_wager", "seat 3 has no progressive wager"),
@@ -204,7 +210,7 @@ EITHER = ["aquarius", "nexus"]
             "no_hand_selected",
             "press the hand button",
         ),
-        (["aquarius"], [], "Omar jpot", "no_hand_selected", "finish dealing one first"),
+        (["aquarius"], [], "Omar jpot", "no_hand_selected", "first finish dealing a hand"),
         (
             ["aquarius"],
             [*AQUARIUS_WON, "Ann hand_button 2", "Omar turn_key jph"],
@@ -387,7 +393,7 @@ async def test_a_preview_says_that_two_people_take_an_award_of_the_meter_away(ca
         await at.begin("Ann start_game", cards)
         before = at.here.inputs()
         shown = await at.people["Ida"].preview("void_round", round=1, reason="misdeal")
-        why = "this changes the round's award from the meter, and needs a second person's approval"
+        why = "the order changes the round's award from the meter, so a second person must approve it"
 
         assert (shown.json["accepted"], shown.json["second"]) == (True, why if needed else None)
         assert at.here.inputs() == before

@@ -166,9 +166,9 @@ async def test_a_preview_says_why_a_second_person_must_approve_and_whether_they_
 
         assert (small.json["accepted"], small.json["second"]) == (True, None)
         for needed, why in (
-            (seeded, "10,000.00 is above 10.00"),
-            (large, "10.01 is above 10.00"),
-            (settings, "each setting of a progressive moves money"),
+            (seeded, "the amount 10,000.00 is more than 10.00"),
+            (large, "the amount 10.01 is more than 10.00"),
+            (settings, "each setting of a progressive can move money"),
         ):
             assert (needed.json["accepted"], needed.json["at_page"]) == (True, at_page)
             assert needed.json["second"].startswith(why)
@@ -425,7 +425,7 @@ async def test_a_table_without_accounts_takes_a_dealers_orders_alone_over_the_so
         assert (refused.reason or "").startswith(
             "this order needs an account, and the table has no accounts: make "
         )
-        assert signed.reason == "signature: this table has no accounts to sign an order with"
+        assert signed.reason == "signature: this table has no accounts, so nobody can sign an order"
         assert here.inputs() == before
 
 

@@ -129,10 +129,8 @@ CARDS_SAY = (
     "the recorded base wagers and the cards show that seat 1 and 3 won: have the award confirmed, or "
     "correct the round"
 )
-HAND_SELECTED = (
-    "the hand button of seat 3 is on: press it again if that hand did not win, or have the award confirmed"
-)
-NOT_ENDED_SO = "the last game did not end with NOBODY WON: correct its cards, or have its award backed out"
+HAND_SELECTED = "the hand button of seat 3 is on: press the button again if the hand did not win, or have the award confirmed"
+NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out"
 
 
 def event_of(command: str) -> type:
@@ -264,7 +262,12 @@ def test_every_refusal_of_a_step_has_a_scenario():
             "after_start",
             "the game is already started: return this wager, because it does not count",
         ),
-        (PLAY, "start", "already_started", "this game is already started: end it before the next"),
+        (
+            PLAY,
+            "start",
+            "already_started",
+            "this game is already started: end this game before you start the next one",
+        ),
         (
             LOGGED,
             "jpot",

@@ -288,7 +288,7 @@ def test_who_won_a_fixed_award_is_paid_in_full_or_the_house_adds_to_the_meter_fi
 
     assert refusal(floor, lambda: floor.order(lock("thousand", 1, 2))) == (
         "meter_dry",
-        "the meter holds 1,500.40 and the award is 2,000.00: add at least 499.60 to it by a manual adjustment first",
+        "the award is 2,000.00, but the meter has only 1,500.40: first add at least 499.60 to the meter by a manual adjustment",
     )
 
 
@@ -298,7 +298,7 @@ def test_a_meter_that_ran_dry_has_no_percentage():
 
     assert refusal(floor, lambda: floor.order(lock("all", 1))) == (
         "meter_dry",
-        "the meter has no money to pay: add to it by a manual adjustment first",
+        "the meter has no money for this award: first add money to the meter by a manual adjustment",
     )
 
 
@@ -322,14 +322,14 @@ def test_a_meter_that_ran_dry_has_no_percentage():
         (
             lock("all", 1, number=2),
             "not_last_round",
-            "only the last round of t1 can be reopened, and that is 1, not 2",
+            "round 2 of t1 cannot change now: only the last round can, which is round 1",
         ),
         (lock("all", 1, table="t2"), "no_round", "t2 has had no round of this progressive"),
-        (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose wins no award of "),
+        (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose is not an award of "),
         (
             LockAward("t1", 1, Won("royal_flush", (1,)), Authority("bob")),
             "no_award",
-            "royal_flush wins no award of Dragon Bonus Progressive",
+            "royal_flush is not an award of Dragon Bonus Progressive",
         ),
     ],
 )
@@ -354,7 +354,7 @@ def test_an_award_is_confirmed_once(booked):
     if booked:
         floor.order(BookAward("t1"))
 
-    why = "award 1 of round 1 is already confirmed, 2,500.10 for two_three_four_suited: if it is wrong, have it backed out"
+    why = "award 1 of round 1 (2,500.10 for two_three_four_suited) is already confirmed: if this award is wrong, have it backed out"
     for again in (lock("quarter", 1), lock("quarter", 2), lock("all", 1)):
         code, says = refusal(floor, lambda again=again: floor.order(again))  # type: ignore[misc]
         assert code == "already_confirmed"
@@ -368,7 +368,7 @@ def test_an_award_is_booked_once():
 
     assert refusal(floor, lambda: floor.order(BookAward("t1"))) == (
         "nothing_locked",
-        "no logged award at t1 waits for the meter's adjustment",
+        "no logged award at t1 waits to be booked",
     )
 
 
@@ -419,7 +419,7 @@ def test_only_the_last_round_can_be_opened_again():
 
     assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1))) == (
         "not_last_round",
-        "only the last round of t1 can be reopened, and that is 2, not 1",
+        "round 1 of t1 cannot change now: only the last round can, which is round 2",
     )
 
 
@@ -479,7 +479,7 @@ def test_a_round_whose_award_was_backed_out_can_have_the_right_one():
         (
             BackOut(2, "misread", "eve", "ann"),
             "unknown_award",
-            "award 2 cannot be backed out, because it is not one of the last awards: make a manual adjustment, and name the award in its reason",
+            "award 2 cannot be backed out, because it is not one of the last awards: make a manual adjustment instead, and write the award's number into the reason",
         ),
         (BackOut(1, " ", "eve", "ann"), "no_reason", "enter a reason: it goes on the record"),
     ],

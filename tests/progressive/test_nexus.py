@@ -206,7 +206,7 @@ def test_every_refusal_of_a_step_has_a_scenario():
             CONFIRMED,
             "confirm",
             "already_confirmed",
-            "this game is confirmed: swipe a card or sign to complete it, or press a hand button to cancel it",
+            "the result of this game is already confirmed: swipe a card or sign to complete the confirmation, or press a hand button to cancel it",
         ),
         (
             MAY,

@@ -199,32 +199,36 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
 @pytest.mark.parametrize(
     ("event", "code", "says"),
     [
-        (Contribute("t3", 1, ONE), "unknown_table", "t3 is not linked to dragon: link it in the settings"),
+        (
+            Contribute("t3", 1, ONE),
+            "unknown_table",
+            "t3 is not linked to the progressive dragon: link the table in its settings",
+        ),
         (
             Contribute("t1", 2, ONE),
             "already_started",
-            "round 1 of t1 is already started: end it before the next",
+            "the game of round 1 at t1 is not over: end that game before you start the next one",
         ),
         (
             Contribute("t2", 5, ONE),
             "not_next_round",
-            "t2 has had round 5: an earlier round cannot begin now",
+            "t2 has already had round 5: the game of round 5 cannot start now",
         ),
         (
             Contribute("t2", 6, (*ONE, *ONE)),
             "bad_wagers",
-            "each seat must have one progressive wager, above 0",
+            "each seat in the game must have one progressive wager of more than 0",
         ),
         (
             Contribute("t2", 6, (SeatWager(1, 0),)),
             "bad_wagers",
-            "each seat must have one progressive wager, above 0",
+            "each seat in the game must have one progressive wager of more than 0",
         ),
         (EndRound("t2", 5), "round_over", "round 5 of t2 is already over"),
         (
             EndRound("t1", 2),
             "not_last_round",
-            "only the last round of t1 can be reopened, and that is 1, not 2",
+            "round 2 of t1 cannot change now: only the last round can, which is round 1",
         ),
         (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
     ],
@@ -313,12 +317,12 @@ def test_a_meter_is_adjusted_for_no_other_cause(cause):
         (
             adjusted(Cause.MALFUNCTION, SEED + 21),
             "more_than_meter",
-            "only 10,000.20 of the meter is not reserved for an award: take off at most this amount",
+            "the meter has only 10,000.20 that is not reserved for awards: take off at most this amount",
         ),
         (
             adjusted(Cause.RECOVERY_OF_SEED, SEED + 1),
             "more_than_seed",
-            "only 10,000.00 of seed money is in the meter: recover at most this amount",
+            "the meter has only 10,000.00 of seed money: recover at most this amount",
         ),
     ],
 )
@@ -341,7 +345,7 @@ def test_what_is_promised_to_an_award_cannot_be_taken_off_the_meter():
 
     assert refusal(floor, lambda: floor.order(adjusted(Cause.MALFUNCTION, 750_016))) == (
         "more_than_meter",
-        "only 7,500.15 of the meter is not reserved for an award: take off at most this amount",
+        "the meter has only 7,500.15 that is not reserved for awards: take off at most this amount",
     )
 
 
@@ -382,7 +386,7 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
     order = ChangeSettings(settings(contribution="15%"), "less", "eve")
     assert refusal(floor, lambda: floor.order(order)) == (
         "round_open",
-        "round 1 of t1 is not over: settings change after that",
+        "the game of round 1 at t1 is not over: change the settings after that game",
     )
 
     floor.order(EndRound("t1", 1))
@@ -397,11 +401,11 @@ def test_a_change_of_settings_while_a_round_is_open_is_refused():
 def test_nothing_changes_while_an_award_is_open(order):
     floor = playing()
     floor.order(LockAward("t1", 1, Won(TIERS["quarter"], (1,)), Authority("bob")))
-    what = "settings change" if isinstance(order, ChangeSettings) else "a progressive is retired"
+    what = "change the settings" if isinstance(order, ChangeSettings) else "retire the progressive"
 
     assert refusal(floor, lambda: floor.order(order)) == (
         "award_open",
-        f"award 1 at t1 is not booked yet: {what} after that",
+        f"award 1 at t1 is not booked yet: {what} after it is booked",
     )
 
 
@@ -414,7 +418,7 @@ def test_nothing_changes_while_an_award_is_open(order):
             {"display_limit": SEED + 19},
             "limit",
             "limit_below_meter",
-            "the meter is at 10,000.20: a display limit must be at or above it",
+            "the display limit is less than the meter shows now: write at least 10,000.20",
         ),
         *(
             (

@@ -34,16 +34,16 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
     [
         (
             {"wager": load_game("progressive-2").wager("tie")},
-            "tie does not pay from a meter: name a wager that has",
+            "tie does not pay from a meter: name a wager that does",
         ),
         ({"tables": ()}, "a progressive needs at least one table"),
         (
             {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t1", "progressive-2"))},
-            "a table is linked twice: t1, t1",
+            "each table can be linked only once: t1, t1",
         ),
         (
             {"tables": (LinkedTable("t1", "progressive-2"), LinkedTable("t2", "progressive-3"))},
-            "these tables play progressive-2 and progressive-3: .* nor linked to any other base game \\(sheet 000\\)",
+            "these tables play progressive-2 and progressive-3, but .* nor linked to any other base game. \\(sheet 000\\)",
         ),
         ({"seed": -1}, "seed must be 0 minor units or more, not -1"),
         ({"display_limit": -1}, "display_limit must be 0 minor units or more, not -1"),
@@ -68,11 +68,11 @@ def test_a_pay_table_says_what_its_meter_starts_with_and_takes_in_and_whether_th
         ({"reserve": "5"}, "reserve: '5' is not a percentage"),
         (
             {"contribution": "70%", "reserve": "30.0001%"},
-            "contribution 70% and reserve 30.0001% are more than the whole wager: together write at most 100%",
+            "contribution 70% and reserve 30.0001% are together more than the whole wager: write at most 100% for both together",
         ),
         (
             {"display_limit": 999_999},
-            "the display limit 9,999.99 is below the seed 10,000.00: the meter could not start",
+            "the display limit 9,999.99 is below the seed 10,000.00: write a larger display limit or a smaller seed",
         ),
         (
             {"executive_from": 0},

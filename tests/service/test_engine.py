@@ -129,7 +129,11 @@ def test_the_program_says_why_it_does_not_start(tmp_path):
     before = rows(service.record, "SELECT * FROM inputs")
     written = service.config.read_text(encoding="utf-8")
     for old, new, sentence in (
-        ("seats = 7", "seats = 5", "game, limits and policies change between shoes only: start with the"),
+        (
+            "seats = 7",
+            "seats = 5",
+            "the game, the limits and the policies can change only between shoes: start with the",
+        ),
         (
             'id = "table-1"',
             'id = "table-2"',

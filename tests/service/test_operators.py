@@ -334,7 +334,7 @@ async def test_without_accounts_the_socket_takes_a_dealers_orders_alone(tmp_path
     assert answers["sign_on"]["accepted"]
     assert (signed["code"], signed["reason"]) == (
         "not_signed",
-        "signature: this table has no accounts to sign an order with",
+        "signature: this table has no accounts, so nobody can sign an order",
     )
 
 

@@ -86,9 +86,9 @@ def split_wrongly(monkeypatch):
 @pytest.mark.parametrize(
     ("break_rules", "says"),
     [
-        (forget_contributions, "the ledger's contributions is not the postings' sum"),
+        (forget_contributions, "the ledger's contributions is not the sum of its postings"),
         (pay_twice, "award 1 is booked but was not locked before"),
-        (split_wrongly, "the shares of award 1 do not sum to it"),
+        (split_wrongly, "the shares of award 1 do not sum to its amount"),
     ],
 )
 async def test_what_the_rules_did_wrong_is_found(tmp_path, monkeypatch, break_rules, says):

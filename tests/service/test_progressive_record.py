@@ -171,7 +171,7 @@ async def test_a_meter_that_holds_money_is_not_left_behind_by_another_configurat
         await give(here, OpenMeter("eve", "bob"))
     without = replace(settings(), progressive=None)
 
-    with pytest.raises(Exception, match="in service and holds money"):
+    with pytest.raises(Exception, match="in service and has money on its meter"):
         async with table(path, without):
             pass
 

@@ -106,12 +106,12 @@ def in_order(record):
 @pytest.mark.parametrize(
     ("decks", "house", "said"),
     [
-        (8, {"cut_card": 10}, "10 cards behind the cut card may not be enough: with 1 coups after it there must be at least 11"),
-        (8, {"cut_card": 5, "coups_after_cut_card": 0}, "must be at least 6"),
-        (8, {"cut_card": 16, "coups_after_cut_card": 2}, "must be at least 17"),
-        (1, {"cut_card": 42}, "of 52 cards up to 11 are burned"),
-        (1, {"cut_card": 50, "burn": 3}, "up to 3 are burned"),
-        (1, {"cut_card": 53, "burn": 0}, "of 52 cards up to 0 are burned"),
+        (8, {"cut_card": 10}, "10 cards behind the cut card may not be enough for the coups after it: write at least 11"),
+        (8, {"cut_card": 5, "coups_after_cut_card": 0}, "write at least 6"),
+        (8, {"cut_card": 16, "coups_after_cut_card": 2}, "write at least 17"),
+        (1, {"cut_card": 42}, "up to 11 of 52 cards are burned"),
+        (1, {"cut_card": 50, "burn": 3}, "up to 3 of 52 cards are burned"),
+        (1, {"cut_card": 53, "burn": 0}, "up to 0 of 52 cards are burned"),
     ],
 )  # fmt: skip
 def test_a_shoe_that_could_not_be_dealt_to_its_end_is_refused(decks, house, said):

@@ -83,7 +83,7 @@ def test_whole_shoes_are_said_to_be_such_with_the_rules_they_were_dealt_by(punto
     lines = out.splitlines()
 
     assert lines[1].startswith("6 decks, 100,000 rounds of 1,6")
-    assert lines[1].endswith(" shoes (burn 4; cut card 14 from the end, 1 after its coup)")
+    assert lines[1].endswith(" shoes (burn 4; cut card 14 from the end, then 1 more coup)")
     assert lines[2] == "seed 1: PCG64DXSM(SeedSequence(1, spawn_key=(i,))) for block i of 4096 shoes"
     assert lines[3].startswith("standard errors from the sums of 10")
 

@@ -146,7 +146,8 @@ def test_only_the_last_round_can_be_corrected():
     croupier = played(f"draw {LONG}")
 
     with pytest.raises(
-        RefusedError, match="only the last round can be corrected at the table, and that is 2, not 1"
+        RefusedError,
+        match="round 1 is not the last round: only round 2 can be corrected or voided at the table",
     ):
         croupier.handle(VoidRound("bob", 1, "misdeal"))
 

@@ -69,7 +69,7 @@ def test_an_order_that_needs_approval_needs_another_person(by, accepted):
         assert (refusal.value.code, str(refusal.value)) == (
             "needs_approval",
             (
-                "this table's settings ask for a second person's approval: let another person sign it, with their own name "
+                "by this table's settings, a second person must approve this order: let this person sign with their own name "
                 "and password"
             ),
         )
@@ -123,7 +123,7 @@ def test_the_reason_says_how_much_is_above_what():
     state = metered(approval_above=10_000).state
 
     assert second_person_needed(state, Adjust(Cause.INCREASE, 10_001, "test", "eve")) == (
-        "100.01 is above 100.00, so the settings require a second person's approval"
+        "the amount 100.01 is more than 100.00 (approval_above), so a second person must approve it"
     )
     assert second_person_needed(state, BackOut(7, "no such award", "eve")) is None
 
@@ -246,7 +246,7 @@ def test_one_person_alone_makes_no_award_of_all_the_meter():
     assert (refusal.value.code, str(refusal.value)) == (
         "needs_approval",
         (
-            "this changes the round's award from the meter, and needs a second person's approval: let another person sign it, "
+            "the order changes the round's award from the meter, so a second person must approve it: let this person sign "
             "with their own name and password"
         ),
     )

@@ -65,12 +65,17 @@ def test_where_cards_are_burned_the_lid_opens_no_betting(burn):
 
 
 @pytest.mark.parametrize(
-    ("burn", "drawn"), [("first_card", []), ("first_card", ["draw 2S 7C"]), ("fixed", ["draw 7C"])]
+    ("burn", "drawn", "what"),
+    [
+        ("first_card", [], "turn the first card and burn as many cards as its value"),
+        ("first_card", ["draw 2S 7C"], "burn the next card"),
+        ("fixed", ["draw 7C"], "burn the next 2 cards"),
+    ],
 )
-def test_betting_does_not_open_before_the_burn_is_finished(burn, drawn):
+def test_betting_does_not_open_before_the_burn_is_finished(burn, drawn, what):
     croupier = Croupier(burn=burn).do(*NEW_SHOE, *drawn)
 
-    with pytest.raises(RefusedError, match="the burn is not finished: turn the first card") as refused:
+    with pytest.raises(RefusedError, match=f"the burn is not finished: {what}") as refused:
         croupier.do("open")
 
     assert refused.value.code == "burn_not_finished"

@@ -64,13 +64,13 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             ["draw KS 2S 5S 3S 4D"],
             "correct 3 9S",
             "cards_disagree",
-            "if card 3 is 9S, the coup was over after 4 cards (KS 2S 9S 3S), so 4D does not belong to a hand: void the coup instead",
+            "card 3 cannot be corrected to 9S, because the coup is over after 4 cards (KS 2S 9S 3S), so 4D does not belong to a hand. Void the coup instead",
         ),
         (
             ["draw KS 2S 5S 3S", "unread"],
             "correct 3 9S",
             "cards_disagree",
-            "if card 3 is 9S, the coup is over, but one more card has left the shoe: void the coup instead",
+            "card 3 cannot be corrected to 9S, because the coup would then be over, but one more card has left the shoe. Void the coup instead",
         ),
         (
             ["draw KS"],
@@ -84,8 +84,18 @@ def test_a_third_card_goes_to_the_other_hand_when_the_correction_says_so():
             "no_such_position",
             "there is no card at position 2: 1 cards have been dealt",
         ),
-        (["draw KS"], "correct 1 KS", "same_card", "the card at position 1 is already KS"),
-        (["draw KS 2S"], "correct 1 2S", "surplus_copy", "all copies of 2S have already left the shoe"),
+        (
+            ["draw KS"],
+            "correct 1 KS",
+            "same_card",
+            "the card at position 1 is already KS: there is nothing to correct",
+        ),
+        (
+            ["draw KS 2S"],
+            "correct 1 2S",
+            "surplus_copy",
+            "all copies of 2S have already left the shoe: check the card again",
+        ),
     ],
 )
 def test_a_correction_that_cannot_be_is_refused(commands, correction, code, message):

@@ -37,8 +37,8 @@ def refusal(croupier: Croupier, command: str) -> RefusedError:
     return refused.value
 
 
-QUARTERS = "the next hand waits, because the award of seat 2 and 5, 25% of the meter, is not complete: "
-RESUMES = "; or have a supervisor resume play without the award"
+QUARTERS = "the next hand waits, because the award of seat 2 and 5 (25% of the meter) is not complete: "
+RESUMES = ". Or have a supervisor resume play without the award"
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ RESUMES = "; or have a supervisor resume play without the award"
             UNSEEN,
             [],
             (
-                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: press the hand buttons, then turn the "
-                "key to JPH, press J-POT and turn the key to RUN; or confirm NOBODY WON"
+                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: confirm NOBODY WON, or press the hand "
+                "buttons, then turn the key to JPH, press J-POT and turn the key to RUN"
             ),
             ["turn jph", "nobody", "turn run"],
         ),
@@ -66,15 +66,15 @@ RESUMES = "; or have a supervisor resume play without the award"
             {**UNSEEN, **NEXUS},
             [],
             (
-                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: press the hand buttons, then press "
-                "CONFIRM, and swipe a card or sign; or confirm NOBODY WON"
+                "the next hand waits, because seat 2 and 5 can have won 25% of the meter: confirm NOBODY WON, or press the hand "
+                "buttons, then press CONFIRM, and swipe a card or sign"
             ),
             ["nobody", "sign executive"],
         ),
         (
             {**UNSEEN, **NEXUS},
             ["hand 5", "confirm"],
-            "the next hand waits, because the award of seat 2 and 5, 25% of the meter, is not complete: swipe a card, or sign",
+            "the next hand waits, because the award of seat 2 and 5 (25% of the meter) is not complete: swipe a card, or sign",
             ["swipe executive"],
         ),
     ],

@@ -100,7 +100,9 @@ def test_a_game_is_for_the_coming_round():
     assert progressive(croupier).procedure.hand.round == 2
     croupier.do("draw KS KD 7S 7D", "game over")
 
-    with pytest.raises(RefusedError, match="the game is for round 1 and the table is at 3"):
+    with pytest.raises(
+        RefusedError, match="the order starts the game of round 1, but the table is at round 3"
+    ):
         croupier.handle(StartGame(1, "ann"))
 
 
@@ -522,7 +524,7 @@ def test_a_retired_meter_stays_so_until_another_is_configured():
 def test_a_retired_meter_never_comes_back():
     croupier = Croupier(game_name="progressive-2", meter={}).do("meter", "retire")
     croupier.handle(ServiceStarted("0.1.0", settings(game_name="progressive-2")))
-    with pytest.raises(RefusedError, match="give the next one another id"):
+    with pytest.raises(RefusedError, match="give the next progressive another id"):
         start(croupier)
 
 

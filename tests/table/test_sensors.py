@@ -89,7 +89,7 @@ def test_what_becomes_of_the_sensors_is_never_refused(phase, command):
         ("missing", "no wager sensor answers at position 3 (seat 2)"),
         ("doubled", "two wager sensors answer at position 3 (seat 2)"),
         ("stuck", "a wager of an earlier game is still detected at position 3 (seat 2)"),
-        ("unassigned", "a wager sensor answers at position 3 (seat 2), which has no seat set"),
+        ("unassigned", "a wager sensor answers at position 3 (seat 2), for which no seat is configured"),
     ],
 )
 def test_a_fault_is_an_alarm_and_a_notice_until_it_is_mended(fault, said):

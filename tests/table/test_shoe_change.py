@@ -158,13 +158,13 @@ def test_other_settings_go_on_in_the_records_of_the_same_shoe():
             ["sign on", "change shoe", "open"],
             OTHER,
             "settings_in_play",
-            "game, limits and policies change between shoes only",
+            "the game, the limits and the policies can change only between shoes",
         ),
         (
             [],
             settings(table="table-2"),
             "other_table",
-            "this record is of table 'table-1', but the configuration is of 'table-2'",
+            "this record is of table 'table-1', but the configuration is of table 'table-2'",
         ),
     ],
 )

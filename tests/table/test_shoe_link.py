@@ -113,7 +113,7 @@ def test_no_more_cards_are_taken_of_a_shoe_than_two_shoes_hold(before, card):
 def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
     croupier = Croupier.at_betting("lid open", *["draw KS"] * 2 * 53, decks=1).do("resume")
     assert croupier.stops == ["too_many_cards"]
-    with pytest.raises(RefusedError, match="play is not stopped, or another order must end the stop"):
+    with pytest.raises(RefusedError, match="there is no stop that this order can end"):
         croupier.do("resume")
 
     croupier.do("change shoe")
@@ -127,36 +127,36 @@ def test_a_shoe_that_gave_too_many_cards_plays_again_after_a_shoe_change():
 @pytest.mark.parametrize(
     ("house", "commands", "hello", "objection"),
     [
-        ({"shoe_serial": "A"}, [], "hello B", "the shoe is B and the configuration names A"),
+        ({"shoe_serial": "A"}, [], "hello B", "the connected shoe is B, but the configuration names A"),
         (
             {},
             ["hello", "sign on", "change shoe", "open"],
             "hello B",
-            "the shoe is B, but this shoe of cards was begun with A",
+            "the connected shoe is B, but the cards in play are from the shoe A",
         ),
         (
             {"burn": "fixed"},
             ["hello", "sign on", "change shoe", "unread"],
             "hello B",
-            "the shoe is B, but this shoe of cards was begun with A",
+            "the connected shoe is B, but the cards in play are from the shoe A",
         ),
         (
             {"burn": "first_card"},
             ["hello", "sign on", "change shoe", "unread"],
             "hello B",
-            "the shoe is B, but this shoe of cards was begun with A",
+            "the connected shoe is B, but the cards in play are from the shoe A",
         ),
         (
             {},
             ["hello", "sign on", "change shoe", "draw KS"],
             "hello log=2",
-            "the shoe A has lost its memory of this shoe of cards",
+            "the shoe A has lost its memory of the cards in play",
         ),
         (
             {},
             ["hello", "sign on", "change shoe", "draw KS"],
             "hello kept=1 next=1",
-            "the shoe A has lost its memory of this shoe of cards",
+            "the shoe A has lost its memory of the cards in play",
         ),
     ],
 )
@@ -214,8 +214,8 @@ def test_of_two_shoes_that_are_refused_the_last_is_named_and_the_same_only_once(
     [
         ([], "accept A", "no_shoe_offered", "no shoe waits to be accepted"),
         (["hello B"], "accept C", "other_shoe", "the shoe that waits is B, not C"),
-        (["hello B"], "resume", "not_stopped", "play is not stopped, or another order must end the stop"),
-        ([], "resume", "not_stopped", "play is not stopped, or another order must end the stop"),
+        (["hello B"], "resume", "not_stopped", "there is no stop that this order can end"),
+        ([], "resume", "not_stopped", "there is no stop that this order can end"),
     ],
 )
 def test_only_the_shoe_that_waits_can_be_accepted(commands, accept, code, message):

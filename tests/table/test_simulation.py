@@ -61,7 +61,7 @@ def test_a_record_is_of_a_simulation_or_of_a_live_table_for_good(before, said):
     croupier = Croupier(simulation=before)
     croupier.handle(ServiceStarted("1.0.0", settings(simulation=before)))
 
-    with pytest.raises(RefusedError, match=f"{said}: give each its own record") as refused:
+    with pytest.raises(RefusedError, match=f"{said}: give each of them its own record") as refused:
         croupier.handle(ServiceStarted("1.0.0", settings(simulation=not before)))
 
     assert refused.value.code == "simulation_differs"

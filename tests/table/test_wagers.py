@@ -97,7 +97,7 @@ def test_a_wager_is_for_the_round_that_betting_is_open_for(number):
         croupier.handle(SetWager("w", 1, "player", 5, number))
 
     assert error.value.code == "wrong_round"
-    assert str(error.value) == f"the wager is for round {number} and the table is at 2"
+    assert str(error.value) == f"the wager is for round {number}, but the table is at round 2"
 
 
 def test_the_first_card_closes_betting():

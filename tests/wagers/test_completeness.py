@@ -67,14 +67,14 @@ def test_what_no_coup_can_be_is_told(impossible):
     (fault,) = faults(wager(Condition(winner=PLAYER, margin=(1,)), impossible))
 
     assert fault.rule == 1
-    assert fault.message.startswith("no coup can meet rule_2: none has ")
+    assert fault.message.startswith("no coup can meet rule_2, because no coup has ")
 
 
 def test_what_no_coup_can_be_is_told_without_what_is_not_to_blame():
     asked = Condition(winner=TIE, margin=(3, 4), player_cards=(2,), player_pair=True)
 
     assert faults(wager(Condition(winner=PLAYER, margin=(1,)), asked)) == [
-        Fault(1, 'no coup can meet rule_2: none has winner = ["tie"] and margin = [3, 4]')
+        Fault(1, 'no coup can meet rule_2, because no coup has winner = ["tie"] and margin = [3, 4]')
     ]
 
 
@@ -106,7 +106,7 @@ def test_a_rule_that_earlier_rules_leave_nothing_is_told_with_those(before, afte
         place,
         (
             f"rule_{place + 1} can never decide, because earlier rules ({by}) decide every coup that meets it: "
-            "move it above them, or leave it out"
+            f"move rule_{place + 1} above them, or leave rule_{place + 1} out"
         ),
     ) in faults(wager(*before, after))
 
@@ -117,7 +117,7 @@ def test_a_last_rule_that_is_left_nothing_is_not_to_be_moved():
             2,
             (
                 "lose can never decide, because earlier rules (rule_1, rule_2) decide every coup that meets it: "
-                "narrow them, or leave it out"
+                "narrow these earlier rules, or leave lose out"
             ),
         )
     ]
@@ -152,7 +152,7 @@ def test_a_coup_that_no_rule_decides_is_shown_with_what_to_do(rules):
     assert fault.rule is None
     assert fault.message.startswith("no rule decides a coup such as Player ")
     assert fault.message.endswith(
-        '. End the rules with one that has no `when`: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of '
+        '. End the rules with a rule that has no `when`: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of '
         "their own"
     )
 

@@ -31,7 +31,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
     [
         (
             lambda: Condition(winner=()),
-            "winner is an empty list, which never holds: name player, banker or tie",
+            "winner is an empty list, so no coup can meet it: write player, banker or tie",
         ),
         (lambda: Condition(player_cards=(4,)), "player_cards must list values from 2 to 3, not [4]"),
         (lambda: Condition(banker_cards=(1, 2)), "banker_cards must list values from 2 to 3, not [1, 2]"),
@@ -42,17 +42,20 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: Condition(coup_cards=(4, 7)), "coup_cards must list values from 4 to 6, not [4, 7]"),
         (
             lambda: Condition(winning_ranks=()),
-            "winning_ranks is an empty list, which never holds: name hands such as 2-3-4",
+            "winning_ranks is an empty list, so no coup can meet it: write hands such as 2-3-4",
         ),
         (
             lambda: Condition(winning_suit=()),
-            "winning_suit is an empty list, which never holds: name S, H, D or C",
+            "winning_suit is an empty list, so no coup can meet it: write S, H, D or C",
         ),
-        (lambda: Condition(coup_suit=()), "coup_suit is an empty list, which never holds: name S, H, D or C"),
+        (
+            lambda: Condition(coup_suit=()),
+            "coup_suit is an empty list, so no coup can meet it: write S, H, D or C",
+        ),
         (lambda: replace(WINS, pays="evens"), "pays = 'evens' is not a pay: write"),
         (
             lambda: replace(WINS, name="lose"),
-            'name "lose" is for a rule that pays "lose", and this one pays "1 to 1"',
+            'name "lose" is only for a rule that pays "lose", but this rule pays "1 to 1"',
         ),
         (lambda: Limits(minimum=0), "minimum and step must be at least 1 minor unit, not 0 and 1"),
         (lambda: Limits(step=0), "minimum and step must be at least 1 minor unit, not 1 and 0"),
@@ -69,7 +72,7 @@ GAME = Game(name="game", title="Game", sheet="none", wagers=(PLAYER, BONUS))
         (lambda: replace(PLAYER, requires_base="any"), "player is a base wager and cannot require another"),
         (
             lambda: replace(BONUS, requires_base_win=True),
-            'requires_base_win needs a base wager: write requires_base = "any" or "same_side" of bonus',
+            'requires_base_win of bonus needs a base wager: write requires_base = "any" or "same_side" too',
         ),
         (
             lambda: replace(BONUS, rules=(AWARD,)),
@@ -133,7 +136,7 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
         replace(TIED, rules=(AWARD, last))
 
     assert str(error.value) == (
-        "requires_base_win takes wins away, so the rules of tied must end with one that has no `when` and does not "
+        "requires_base_win takes some wins away, so the rules of tied must end with a rule that has no `when` and does not "
         'win: [[wagers.rules]], then name = "lose" and pays = "lose" on lines of their own'
     )
 
@@ -141,9 +144,9 @@ def test_a_wager_whose_wins_can_be_taken_away_ends_with_a_rule_for_what_is_left(
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        (Limits(minimum=150, step=100), "the minimum 150 is not a multiple of the step 100: write one that is, such as 200"),
-        (Limits(step=100), "the minimum 1 is not a multiple of the step 100: write one that is, such as 100"),
-        (Limits(minimum=100, maximum=999, step=100), "the maximum 999 is not a multiple of the step 100: write one that is, such as 900"),
+        (Limits(minimum=150, step=100), "the minimum 150 is not a multiple of the step 100: write a multiple of the step, such as 200"),
+        (Limits(step=100), "the minimum 1 is not a multiple of the step 100: write a multiple of the step, such as 100"),
+        (Limits(minimum=100, maximum=999, step=100), "the maximum 999 is not a multiple of the step 100: write a multiple of the step, such as 900"),
         (Limits(minimum=100, maximum=900, step=100), None),
         (Limits(minimum=100, step=100), None),
         (Limits(), None),
@@ -330,7 +333,7 @@ def test_a_rule_that_is_left_to_the_house_can_be_decided_otherwise():
         replace(BONUS, requires_base="any").with_rule("requires_base", "same_side").requires_base
         == "same_side"
     )
-    with pytest.raises(ValueError, match="requires_base_win needs a base wager"):
+    with pytest.raises(ValueError, match=r"requires_base_win of .* needs a base wager"):
         wager.with_rule("requires_base", "none")
 
 

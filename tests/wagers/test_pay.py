@@ -85,10 +85,10 @@ def test_a_pay_with_a_point_is_refused_with_the_same_in_whole_numbers(text, whol
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1 to 1 less 100%", "'1 to 1 less 100%' takes a commission of the whole win: write less than 100%"),
+        ("1 to 1 less 100%", "'1 to 1 less 100%' takes the whole win as commission: write less than 100%"),
         (
             "1 for 1 less 5%",
-            '\'1 for 1 less 5%\' takes a commission of a "for" pay: only a "to" pay has a win to take it of',
+            '\'1 for 1 less 5%\' takes a commission of a "for" pay, but only a "to" pay can have a commission: write "to"',
         ),
     ],
 )

@@ -172,7 +172,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     await dialog.get_by_role("button", name="Misread by the shoe").click()
     await expect(go).to_be_disabled()
     await pick(dialog, "Player's second", "4h")
-    await expect(dialog).to_contain_text("These cards call for another card, which was not drawn")
+    await expect(dialog).to_contain_text("because they need one more card, which was not drawn")
     await expect(go).to_be_disabled()
 
     await pick(dialog, "Player's second", "9h")  # as it was
@@ -567,7 +567,7 @@ async def test_a_round_says_how_many_of_its_events_are_not_listed(page, here):
 
     shown = page.locator("#hand-shown")
     await expect(shown).to_contain_text(
-        re.compile(r"These are the last 1000 events of the hand. The record has [1-9]\d* earlier ones")
+        re.compile(r"This list has the last 1000 events of the hand. The record has [1-9]\d* earlier events")
     )
     await expect(shown.get_by_role("table", name="Events").locator("tbody tr")).to_have_count(MOST_LISTED)
 
