@@ -33,7 +33,7 @@ test: $(READY) $(NODE) system
 	$(BIN)/coverage report --fail-under=100 --skip-covered
 
 test-punctual:
-	$(BIN)/coverage run -m pytest -n 2 -m punctual $(PUNCTUAL)
+	$(BIN)/coverage run -m pytest -n 2 -m "punctual and not soak" $(PUNCTUAL)
 
 test-covered:
 	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)

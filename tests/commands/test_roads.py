@@ -9,6 +9,7 @@ import pytest
 from punto.baccarat.coup import Winner
 from punto.baccarat.roads.rounds import RoadRound
 from punto.baccarat.roads.scoreboard import draw, to_json
+from tests.started import Started
 
 PUNTO = [sys.executable, "-m", "punto.commands.cli"]
 WINNERS = {"B": Winner.BANKER, "P": Winner.PLAYER, "T": Winner.TIE}
@@ -16,10 +17,10 @@ WINNERS = {"B": Winner.BANKER, "P": Winner.PLAYER, "T": Winner.TIE}
 
 def roads(source: str | bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
     data = source if isinstance(source, bytes) else source.encode()
-    ran = subprocess.run(
-        [*PUNTO, "roads", *arguments], input=data, capture_output=True, check=False, timeout=30
-    )
-    return subprocess.CompletedProcess(ran.args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+    pipe = subprocess.PIPE
+    with Started([*PUNTO, "roads", *arguments], stdin=pipe, stdout=pipe, stderr=pipe) as ran:
+        out, err = ran.communicate(data, timeout=30)
+    return subprocess.CompletedProcess(ran.args, ran.returncode, out.decode(), err.decode())
 
 
 def winners(shoe: str) -> str:

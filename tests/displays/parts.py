@@ -17,6 +17,7 @@ from punto.controller.messages.models import Message
 from punto.displays.options import DisplayOptions, MqttOptions, PageOptions
 from punto.displays.server import serve
 from tests.ports import free_port
+from tests.started import Started
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the lighter one
 CHROMIUM_ARGS = [
@@ -29,13 +30,6 @@ CHROMIUM_ARGS = [
     "--disable-sync",
 ]
 MOSQUITTO = shutil.which("mosquitto", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-COMMAND = """
-import argparse
-from punto.displays.command import add_arguments, main
-parser = argparse.ArgumentParser()
-add_arguments(parser)
-raise SystemExit(main(parser.parse_args()))
-"""
 
 
 async def listening(port: int) -> None:
@@ -140,8 +134,8 @@ class DisplayProcess:
     """`punto display` as a process of its own."""
 
     def __init__(self, *arguments: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND, *arguments],
+        self._process = Started(
+            [sys.executable, "-m", "punto", "display", *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -150,7 +144,7 @@ class DisplayProcess:
 
     def address(self) -> str:
         assert self._process.stdout is not None
-        return next(line.split()[-1] for line in self._process.stdout if line.startswith("i-Score on "))
+        return next(str(line).split()[-1] for line in self._process.stdout if line.startswith("i-Score on "))
 
     def send_signal(self, number: signal.Signals) -> None:
         self._process.send_signal(number)

@@ -241,7 +241,7 @@ async def test_what_is_refused_of_the_progressive_is_in_the_report_of_the_shift_
             ("confirm", "Eve", "operator Ida"),
             ("adjust", "Ida", "operator Ida"),
         ]
-        assert told[1]["text"].startswith("refused: no hand can be selected")
+        assert told[1]["text"].startswith("refused: no seat can be selected yet")
         found = rows(here.record, "SELECT code FROM incidents WHERE kind = 'refused' ORDER BY input")
         assert found == [("no_hand_selected",), ("not_a_cause",)]
     assert replay(tmp_path / "table.db").difference is None

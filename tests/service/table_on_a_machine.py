@@ -38,6 +38,7 @@ from punto.controller.accounts.roles import Role
 from punto.simulators.shoe.order import shuffled
 from tests.command import punto
 from tests.ports import free_port
+from tests.started import Started
 
 HERE = Path(__file__).parents[2]
 TABLE = "table-1"
@@ -95,7 +96,7 @@ class Program:
         """Start it; what it takes until it is ready is another matter."""
         assert not self.running, f"{self._command} runs already"
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(self._command, cwd=HERE, stdout=log, stderr=log)
+            self._process = Started(self._command, cwd=HERE, stdout=log, stderr=log)
 
     def kill(self) -> None:
         """End it without a warning, as a power cut would, if it runs."""

@@ -22,6 +22,7 @@ from tests.service.table_on_a_machine import (
     replayed,
     wait_until,
 )
+from tests.started import Started
 
 NOBODY = "no operator is signed on at this table: sign on at the console first"
 
@@ -44,9 +45,7 @@ class Keypad(Program):
 
     def start(self) -> None:
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self._command, cwd=HERE, stdin=subprocess.PIPE, stdout=log, stderr=log
-            )
+            self._process = Started(self._command, cwd=HERE, stdin=subprocess.PIPE, stdout=log, stderr=log)
         wait_until(self.link.is_symlink, "the keypad has its line")
 
     def kill(self) -> None:

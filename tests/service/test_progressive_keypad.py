@@ -31,7 +31,7 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
         assert "this game is already started" in await refused(here, "F5")
         assert "the hand is not over" in await refused(here, "F6 2")
         assert "the hand is not over" in await refused(here, "F8")
-        assert "no hand can be selected" in await refused(here, "F7")
+        assert "no seat can be selected yet" in await refused(here, "F7")
 
         await here.deal(SUITED)
         assert "seat 3 has no progressive wager" in await refused(here, "F6 3")

@@ -74,7 +74,7 @@ def test_what_cannot_prove_the_enrolled_key_raises_an_alarm_and_changes_nothing(
     croupier.do("heard keypad")
 
     assert croupier.alarms == [("other_keypad", False)]
-    assert "does not have the enrolled key" in croupier.state.alarms[-1].text
+    assert "does not have the configured key" in croupier.state.alarms[-1].text
     assert croupier.state.devices == before
 
 

@@ -109,13 +109,13 @@ def test_a_fault_is_an_alarm_and_a_notice_until_it_is_mended(fault, said):
 def test_a_sensor_without_a_seat_is_named_by_its_position():
     (alarm,) = at_betting("sensor 1 doubled").state.alarms
 
-    assert alarm.text.startswith("two wager sensors answer at position 1: ")
+    assert alarm.text.startswith("two wager sensors answer at position 1, so ")
 
 
 def test_an_alarm_of_two_sensors_stands_until_both_are_mended():
     croupier = at_betting("sensor 3 missing", "sensor 5 missing", "sensor 5 missing", "sensor 4 stuck")
     assert [alarm.code for alarm in croupier.state.alarms] == ["sensor_missing", "sensor_stuck"]
-    assert "position 3 (seat 2) and position 5 (seat 4):" in croupier.state.alarms[0].text
+    assert "position 3 (seat 2) and position 5 (seat 4)," in croupier.state.alarms[0].text
 
     croupier.do("mend 3 missing")
     assert len(croupier.state.alarms) == 2

@@ -12,6 +12,7 @@ import pytest
 from punto.simulators.shoe import shuffled
 from punto.simulators.shoe.store import Store
 from tests.share import soaked
+from tests.started import Started
 from tests.virtual_shoe.host import Host, Table
 
 HERE = Path(__file__).parents[2]
@@ -23,11 +24,11 @@ def start(tmp_path):
     processes = []
 
     def start(*options, wait=True, most_bytes=None):
-        command = [sys.executable, "-m", "punto.simulators.shoe", *map(str, options)]
+        command = [sys.executable, "-m", "punto", "shoe", *map(str, options)]
         if most_bytes is not None:  # of a file: what a full disk is to the store
             command = ["prlimit", f"--fsize={most_bytes}", *command]
         pipe = subprocess.PIPE
-        process = subprocess.Popen(command, cwd=HERE, stdout=pipe, stderr=pipe, text=True)
+        process = Started(command, cwd=HERE, stdout=pipe, stderr=pipe, text=True)
         processes.append(process)
         end = time.monotonic() + 60
         while wait and not (tmp_path / "shoe").is_symlink() and time.monotonic() < end:
