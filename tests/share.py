@@ -1,10 +1,11 @@
 """How much of what chance deals, or what is walked through case by case, a test plays: all of it with `make soak` alone."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import pytest
+from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
 
@@ -26,3 +27,13 @@ def soaked(*cases: Any) -> list[Any]:
     return [
         pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.soak) for case in cases
     ]
+
+
+def sampled(cases: Iterable[Any], *, one_in: int) -> list[Any]:
+    """Cases of `parametrize` of one kind: the first of each so many; all of them with `make soak`."""
+    found = []
+    for number, case in enumerate(cases):
+        known = case if isinstance(case, ParameterSet) else ParameterSet.extract_from(case, force_tuple=False)
+        marks = [*known.marks, *([pytest.mark.soak] if number % one_in else [])]
+        found.append(pytest.param(*known.values, marks=marks, id=known.id))
+    return found

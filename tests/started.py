@@ -72,6 +72,7 @@ def _loaded() -> socket.socket:
 def main(fd: int) -> None:
     """Fork for each start that is asked for, until the line ends."""
     from punto.commands import operator, run  # noqa: F401
+    from punto.commands.demo import command as demo  # noqa: F401
     from punto.consoles import console  # noqa: F401
     from punto.displays import command, server  # noqa: F401
     from punto.simulators.shoe import command as shoe  # noqa: F401

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import release
+from tests.share import sampled
 
 REPOSITORY = Path(__file__).parents[2]
 COMMIT_TIME = 1_000_000_000
@@ -51,7 +52,8 @@ def run(unpacked: Path, *arguments: str, source: str = "") -> subprocess.Complet
 
 
 @pytest.mark.parametrize(
-    "folder", ["consoles/pages", "controller/shared_pages", "displays/static", "game_manager/pages"]
+    "folder",
+    sampled(["consoles/pages", "controller/shared_pages", "displays/static", "game_manager/pages"], one_in=4),
 )
 def test_it_has_every_file_of_the_pages(unpacked, folder):
     def files(root: Path) -> set[Path]:

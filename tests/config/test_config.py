@@ -668,7 +668,7 @@ def test_the_command_warns_of_what_may_hurt_in_a_game_file(good, risky, warning,
 
 
 @pytest.mark.in_part
-@pytest.mark.parametrize("name", part([*shipped_games()], one_in=4))
+@pytest.mark.parametrize("name", part([*shipped_games()], one_in=8))
 def test_no_game_that_ships_is_warned_of(name, capsys):
     path = SHIPPED / "games" / f"{name}.toml"
     status = check_config.main(argparse.Namespace(game=str(path), file=None))

@@ -210,6 +210,7 @@ def test_a_tables_game_is_scored_with_the_houses_rules(written, capsys, monkeypa
     assert [each["rule"] for each in settled] == ["lose", "nine_over_zero"]
 
 
+@pytest.mark.soak
 def test_check_config_says_which_rules_the_house_has_chosen(written, capsys):
     path = written("progressive-1", EITHER)
     written_rules = [

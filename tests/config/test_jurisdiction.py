@@ -195,6 +195,7 @@ def test_a_running_service_holds_a_change_of_game_to_its_law_and_its_houses_rule
     assert wagers["dragon_bonus_banker"]["requires_base"] == "same_side"
 
 
+@pytest.mark.soak
 def test_limits_that_a_supervisor_chose_stay_over_a_start_until_the_law_forbids_them(service, tmp_path):
     assert change_limits(service, 30000)["accepted"]
     service.stop()

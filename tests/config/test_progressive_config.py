@@ -100,6 +100,7 @@ def test_a_wager_of_several_amounts_has_no_meter(file):
     assert load_config(file(PROGRESSIVE, own + "minimum = 100\n")).settings().progressive is not None
 
 
+@pytest.mark.soak
 def test_check_config_sums_the_meter_up_and_quotes_the_sheets_advice(file, capsys):
     path = file(PROGRESSIVE.replace("1%", "0%"), "seed = 0\n")
     assert main(["check-config", str(path)]) == 0

@@ -33,7 +33,7 @@ from tests.displays.parts import publisher
 from tests.displays.played import PlayedTable, availability
 from tests.ports import free_port
 from tests.roads.shoes import random_shoe, rounds
-from tests.share import soaked
+from tests.share import sampled, soaked
 
 KEYS = {"q": b"q", "Ctrl-C": b"\x03"}
 LETTERS = {"banker": "B", "player": "P", "tie": "T"}
@@ -84,7 +84,7 @@ def screen(display: TextDisplay) -> str:
 # --- the drawing
 
 
-@pytest.mark.parametrize("width", [24, 55, 80, 200])
+@pytest.mark.parametrize("width", sampled([24, 55, 80, 200], one_in=4))
 def test_every_cell_that_has_room_stands_in_its_place_with_its_letter(width):
     draw = Drawing(Words("en"), "dark")
     for seed in range(60):
@@ -189,7 +189,7 @@ def test_whatever_lies_over_the_state_is_told(overlay):
 # --- the screen
 
 
-@pytest.mark.parametrize("lang", languages())
+@pytest.mark.parametrize("lang", sampled(languages(), one_in=4))
 @pytest.mark.parametrize("size", [(80, 24), (132, 43), (250, 60)], ids=str)
 async def test_the_whole_screen_fits_and_no_line_is_cut(lang, size, monkeypatch):
     display = fed_by_hand(text_display(free_port(), lang=lang), monkeypatch)

@@ -58,6 +58,7 @@ def _at_once(monkeypatch):
     monkeypatch.setattr(background, "FIRST_AFTER_SECONDS", 0)
 
 
+@pytest.mark.soak
 async def test_a_record_without_a_difference_is_said_to_be_so_in_health(record):
     async with replaying(record) as here:
         assert health(here).replay is None
@@ -121,6 +122,7 @@ async def test_there_is_one_at_a_time_and_it_comes_again(short, monkeypatch):
     assert len(seen) >= 3
 
 
+@pytest.mark.soak
 async def test_one_that_broke_off_is_begun_again(record, monkeypatch):
     monkeypatch.setattr(background, "AGAIN_AFTER_SECONDS", 0)
     async with replaying(record) as here:

@@ -20,7 +20,7 @@ from punto.odds.deciding import features_of, terms
 from punto.odds.exact import GameOdds, Position
 from tests.odds import games, oracle
 from tests.odds.oracle import Ended, Shoe, full, of
-from tests.share import part, share
+from tests.share import part, sampled, share
 
 GAMES = {name: load_game(name) for name in shipped_games()}
 ODD = games.game(*games.ODD)
@@ -143,7 +143,7 @@ def test_the_oracle_counts_classes_of_cards_as_it_counts_cards(shoe):
 # Counts.
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", sampled(GAMES, one_in=4))
 @pytest.mark.parametrize("shoe", [full(8), worn(8)], ids=["full", "worn"])
 def test_a_shipped_games_points_and_pairs_count_as_the_oracle_says(name, shoe):
     game = without_suits(GAMES[name])
@@ -151,12 +151,14 @@ def test_a_shipped_games_points_and_pairs_count_as_the_oracle_says(name, shoe):
     assert_agrees(game, odds_of(game), shoe, oracle.in_classes)
 
 
-@pytest.mark.parametrize("name", [name for name, game in GAMES.items() if any(map(tells_suits, game.wagers))])
+@pytest.mark.parametrize(
+    "name", sampled([name for name, game in GAMES.items() if any(map(tells_suits, game.wagers))], one_in=4)
+)
 def test_a_shipped_games_suits_count_as_the_oracle_says(name):
     assert_agrees(GAMES[name], odds_of(GAMES[name]), without_ranks(worn(8), "5679TJQ"), oracle.in_classes)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", sampled(GAMES, one_in=4))
 @pytest.mark.parametrize("shoe", ["spades and a diamond", "hearts", "pairs", "nines and ones"])
 def test_a_shipped_game_counts_as_the_oracle_says_in_a_shoe_with_few_cards(name, shoe):
     assert_agrees(GAMES[name], odds_of(GAMES[name]), of(SHOES[shoe]), lambda *_: cards_of(shoe))
@@ -167,7 +169,7 @@ def test_points_count_as_the_oracle_says_for_any_number_of_decks(decks):
     assert_agrees(METERED, odds_of(METERED), full(decks), oracle.in_classes)
 
 
-@pytest.mark.parametrize("shoe", SHOES)
+@pytest.mark.parametrize("shoe", sampled(SHOES, one_in=4))
 def test_wagers_that_no_house_has_count_as_the_oracle_says(shoe):
     assert_agrees(ODD, odds_of(ODD), of(SHOES[shoe]), lambda *_: cards_of(shoe))
 

@@ -8,6 +8,7 @@ from punto.baccarat.wagers.completeness import Fault
 from punto.configs.game_files import game_file, game_of, load_game, place_of
 from punto.odds import checking
 from punto.odds.checking import never_deciding
+from tests.share import sampled
 
 FOLDER = Path(__file__).parents[2] / "configs" / "games"
 HEAD = """
@@ -69,31 +70,34 @@ def rule(name: str, when: str) -> str:
 
 @pytest.mark.parametrize(
     ("when", "decks", "clash"),
-    [
-        (
-            "player_pair = true, player_cards = [2], player_total = [7], winner = ['tie']",
-            8,
-            "player_cards = [2] and player_total = [7] and player_pair = true",
-        ),
-        ("player_perfect_pair = true, banker_pair = true", 1, "player_perfect_pair = true"),
-        (
-            'winning_ranks = ["2-3-4"], margin = [9], natural = true',
-            8,
-            'natural = true and winning_ranks = ["2-3-4"]',
-        ),
-        ('winning_ranks = ["K-K"], margin = [9]', 8, 'winning_ranks = ["K-K"]'),
-        ('winner = ["tie"], winning_suit = ["S"]', 8, 'winner = ["tie"] and winning_suit = ["S"]'),
-        (
-            'winning_suit = ["S"], coup_suit = ["H"], banker_cards = [2]',
-            8,
-            'winning_suit = ["S"] and coup_suit = ["H"]',
-        ),
-        (
-            'winning_ranks = ["2-2-2"], winner = ["player"], coup_suit = ["D"]',
-            2,
-            'winning_ranks = ["2-2-2"] and coup_suit = ["D"]',
-        ),
-    ],
+    sampled(
+        [
+            (
+                "player_pair = true, player_cards = [2], player_total = [7], winner = ['tie']",
+                8,
+                "player_cards = [2] and player_total = [7] and player_pair = true",
+            ),
+            ("player_perfect_pair = true, banker_pair = true", 1, "player_perfect_pair = true"),
+            (
+                'winning_ranks = ["2-3-4"], margin = [9], natural = true',
+                8,
+                'natural = true and winning_ranks = ["2-3-4"]',
+            ),
+            ('winning_ranks = ["K-K"], margin = [9]', 8, 'winning_ranks = ["K-K"]'),
+            ('winner = ["tie"], winning_suit = ["S"]', 8, 'winner = ["tie"] and winning_suit = ["S"]'),
+            (
+                'winning_suit = ["S"], coup_suit = ["H"], banker_cards = [2]',
+                8,
+                'winning_suit = ["S"] and coup_suit = ["H"]',
+            ),
+            (
+                'winning_ranks = ["2-2-2"], winner = ["player"], coup_suit = ["D"]',
+                2,
+                'winning_ranks = ["2-2-2"] and coup_suit = ["D"]',
+            ),
+        ],
+        one_in=4,
+    ),
 )
 def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tmp_path, when, decks, clash):
     said = f"no coup can meet odd, because no coup has {clash}"
@@ -102,11 +106,14 @@ def test_a_condition_that_no_coup_can_meet_is_found_with_what_excludes_itself(tm
 
 @pytest.mark.parametrize(
     ("first", "second"),
-    [
-        ("player_pair = true", "player_perfect_pair = true"),
-        ('winning_suit = ["S", "H"]', 'coup_suit = ["H"], winner = ["banker"]'),
-        ("player_pair = true", "player_pair = true, winner = ['player']"),
-    ],
+    sampled(
+        [
+            ("player_pair = true", "player_perfect_pair = true"),
+            ('winning_suit = ["S", "H"]', 'coup_suit = ["H"], winner = ["banker"]'),
+            ("player_pair = true", "player_pair = true, winner = ['player']"),
+        ],
+        one_in=3,
+    ),
 )
 def test_a_rule_that_earlier_ones_leave_nothing_to_is_found(tmp_path, first, second):
     assert found(tmp_path, rule("wide", first), rule("narrow", second)) == [(1, never("narrow", "wide"))]
@@ -119,6 +126,7 @@ def test_two_rules_that_leave_nothing_together_are_enough(tmp_path):
     assert found(tmp_path, *rules) == [(2, never("lose", "pair, none", "narrow these earlier rules"))]
 
 
+@pytest.mark.soak
 def test_rules_before_it_that_decide_none_of_its_coups_are_not_named(tmp_path):
     rules = [
         rule("spades", 'winning_suit = ["S"]'),
@@ -145,6 +153,7 @@ def test_a_rule_that_would_decide_its_coups_were_they_not_decided_yet_is_not_nam
     assert found(tmp_path, *rules) == [(3, never("all_diamonds", "diamonds"))]
 
 
+@pytest.mark.soak
 def test_of_a_wager_with_a_meter_too(tmp_path):
     path = tmp_path / "own.toml"
     metered = (
@@ -161,18 +170,21 @@ def test_of_a_wager_with_a_meter_too(tmp_path):
 
 @pytest.mark.parametrize(
     ("when", "dead"),
-    [
-        ('winning_ranks = ["8-A", "K-Q-J"]', ['winning_ranks = ["K-Q-J"]']),
-        (
-            'winning_ranks = ["K-Q", "2-3-4", "J-J-J"]',
-            ['winning_ranks = ["K-Q"]', 'winning_ranks = ["J-J-J"]'],
-        ),
-        ('winner = ["tie", "player"], margin = [5]', ['winner = ["tie"]']),
-        ('player_total = [1, 2], banker_total = [1], winner = ["player"]', ["player_total = [1]"]),
-        ('winner = ["tie", "banker"], winning_suit = ["S", "H"]', ['winner = ["tie"]']),
-        ('winner = ["tie", "player"], margin = [0, 5]', []),
-        ('winning_suit = ["S", "H", "D", "C"]', []),
-    ],
+    sampled(
+        [
+            ('winning_ranks = ["8-A", "K-Q-J"]', ['winning_ranks = ["K-Q-J"]']),
+            (
+                'winning_ranks = ["K-Q", "2-3-4", "J-J-J"]',
+                ['winning_ranks = ["K-Q"]', 'winning_ranks = ["J-J-J"]'],
+            ),
+            ('winner = ["tie", "player"], margin = [5]', ['winner = ["tie"]']),
+            ('player_total = [1, 2], banker_total = [1], winner = ["player"]', ["player_total = [1]"]),
+            ('winner = ["tie", "banker"], winning_suit = ["S", "H"]', ['winner = ["tie"]']),
+            ('winner = ["tie", "player"], margin = [0, 5]', []),
+            ('winning_suit = ["S", "H", "D", "C"]', []),
+        ],
+        one_in=4,
+    ),
 )
 def test_a_value_in_a_list_that_no_coup_has_is_found(tmp_path, when, dead):
     assert found(tmp_path, rule("odd", when)) == [
@@ -188,11 +200,14 @@ def test_a_value_that_an_earlier_rule_has_decided_is_no_fault(tmp_path):
 
 @pytest.mark.parametrize(
     ("base", "when", "hands"),
-    [
-        ("same_side", 'winner = ["banker"], player_pair = true', "Player"),
-        ("same_side", 'winner = ["tie"], player_pair = true', "Player"),
-        ("any", "margin = [0], player_pair = true", "Player or Banker"),
-    ],
+    sampled(
+        [
+            ("same_side", 'winner = ["banker"], player_pair = true', "Player"),
+            ("same_side", 'winner = ["tie"], player_pair = true', "Player"),
+            ("any", "margin = [0], player_pair = true", "Player or Banker"),
+        ],
+        one_in=3,
+    ),
 )
 def test_a_win_that_no_base_wager_shares_is_found(tmp_path, base, when, hands):
     path = tmp_path / "own.toml"

@@ -21,6 +21,7 @@ from punto.odds.composition import Composition
 from punto.odds.countable import Burn, Figure, Study, _deal, removals, study
 from punto.odds.countable_report import as_json, lines
 from punto.odds.exact import GameOdds, WagerOdds
+from tests.share import sampled
 
 EZ = load_game("ez-baccarat")
 BURNS: list[Burn] = ["first_card", 0, 3]
@@ -90,7 +91,7 @@ def net(wager: Wager, coup: Coup) -> Fraction:
 
 
 @pytest.mark.parametrize("threshold", [Fraction(0), Fraction(1, 20)])
-@pytest.mark.parametrize("burn", BURNS)
+@pytest.mark.parametrize("burn", sampled(BURNS, one_in=3))
 def test_each_figure_is_what_shoes_dealt_by_hand_give(burn, threshold):
     shoes = [by_hand(1, number, 7, 14, burn) for number in range(100)]
     found = counted(seed=7, burn=burn, threshold=threshold)
@@ -181,7 +182,9 @@ def test_what_is_settled_is_what_was_expected_and_varies_as_much():
 
 @pytest.mark.parametrize(
     ("game", "shoes"),
-    [("ez-baccarat", 200), ("dragon-bonus-1", 200), ("canberra", 200), ("progressive-3", 100)],
+    sampled(
+        [("ez-baccarat", 200), ("dragon-bonus-1", 200), ("canberra", 200), ("progressive-3", 100)], one_in=4
+    ),
 )
 def test_the_mean_edge_of_all_coups_is_that_of_the_full_shoe(game, shoes):
     found = study(load_game(game), decks=8, shoes=shoes)
@@ -277,7 +280,9 @@ def test_what_cannot_be_dealt_is_refused_with_what_to_do(asked, said):
         study(EZ, **{"decks": 8} | asked)
 
 
-@pytest.mark.parametrize(("decks", "cut_card", "burn"), [(1, 11, 20), (1, 26, "first_card"), (12, 11, 0)])
+@pytest.mark.parametrize(
+    ("decks", "cut_card", "burn"), sampled([(1, 11, 20), (1, 26, "first_card"), (12, 11, 0)], one_in=3)
+)
 def test_shoes_at_the_bounds_can_be_dealt(decks, cut_card, burn):
     found = study(EZ, decks=decks, shoes=100, cut_card=cut_card, burn=burn)
 

@@ -17,6 +17,7 @@ from punto.controller.config.limits import RulesConfig, with_rules
 from punto.odds.composition import Composition
 from punto.odds.exact import GameOdds
 from punto.odds.published.figures_file import FiguresFile
+from tests.share import sampled
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -135,7 +136,7 @@ LEFT: dict[tuple[str, str], list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "wager"), LEFT)
+@pytest.mark.parametrize(("name", "wager"), sampled(LEFT, one_in=4))
 def test_each_way_that_the_house_can_decide_has_its_edge(sections, name, wager):
     game = load_game(name)
     part = re.split(rf"(?m)^### {re.escape(game.wager(wager).title)} ", sections[name])[1].partition(
@@ -248,6 +249,7 @@ def test_a_game_file_that_is_none_is_refused(capsys):
     assert "there is no game 'mini-bacarat'" in capsys.readouterr().err
 
 
+@pytest.mark.soak
 def test_the_command_writes_the_page_into_a_folder_that_it_makes(tmp_path, text):
     assert main(["games", "--out", str(tmp_path / "new" / "docs")]) == 0
 

@@ -12,6 +12,7 @@ import pytest
 
 from punto.commands.cli import main
 from punto.configs.game_files import load_game
+from tests.share import sampled
 
 EIGHT_DECKS = 416 * 415 * 414 * 413 * 412 * 411
 SHIPPED = Path(__file__).parents[2] / "configs" / "games"
@@ -92,7 +93,7 @@ def test_a_wager_that_needs_its_base_wager_to_win_is_looked_at_beside_each(odds)
     assert both["edge"] < 0 < player["edge"]
 
 
-@pytest.mark.parametrize("game", ["mini-baccarat", "progressive-2"])
+@pytest.mark.parametrize("game", sampled(["mini-baccarat", "progressive-2"], one_in=2))
 def test_csv_has_the_figures_of_json_with_a_line_for_each_rule(punto, odds, game):
     status, out, err = punto("odds", "--game", game, "--removed", "9S", "--csv")
     lines = list(csv.DictReader(StringIO(out)))
@@ -245,6 +246,7 @@ def test_what_is_too_long_is_refused_in_few_words(punto, option, long):
     assert len(err.splitlines()[-1]) < 500
 
 
+@pytest.mark.soak
 def test_the_table_says_where_each_meter_stood(punto, odds):
     asked = ["--game", "progressive-2"]
     usual = odds(*asked)["wagers"]["progressive:player"]

@@ -20,6 +20,7 @@ from punto.odds.exact import GameOdds
 from punto.odds.published import check as published
 from punto.odds.published.check import Figure, Report, check
 from punto.odds.published.readings import AS_PRINTED, Chances, Supposed, held_beside, supposed, variants
+from tests.share import sampled
 
 SHIPPED = (files("punto.odds.published") / "published-figures.toml").read_text(encoding="utf-8")
 GAMES = Path(__file__).parents[2] / "configs" / "games"
@@ -50,17 +51,20 @@ def changed(tmp_path: Path, game: str, old: str, new: str) -> str:
 
 @pytest.mark.parametrize(
     ("table", "decks", "sheet", "player", "banker"),
-    [
-        (1, 4, "000", "2.70", "9.42"),
-        (1, 6, "000", "2.67", "9.39"),
-        (1, 8, "000", "2.65", "9.37"),
-        (2, 4, "000", "2.62", "8.88"),
-        (2, 6, "000, 001", "2.59", "8.86"),
-        (2, 8, "000", "2.58", "8.85"),
-        (3, 4, "000", "2.54", "8.57"),
-        (3, 6, "000, 001", "2.51", "8.54"),
-        (3, 8, "000", "2.50", "8.53"),
-    ],
+    sampled(
+        [
+            (1, 4, "000", "2.70", "9.42"),
+            (1, 6, "000", "2.67", "9.39"),
+            (1, 8, "000", "2.65", "9.37"),
+            (2, 4, "000", "2.62", "8.88"),
+            (2, 6, "000, 001", "2.59", "8.86"),
+            (2, 8, "000", "2.58", "8.85"),
+            (3, 4, "000", "2.54", "8.57"),
+            (3, 6, "000, 001", "2.51", "8.54"),
+            (3, 8, "000", "2.50", "8.53"),
+        ],
+        one_in=4,
+    ),
 )
 def test_a_house_edge_of_dragon_bonus_agrees(report, table, decks, sheet, player, banker):
     found = {
@@ -167,23 +171,31 @@ def either_hand(game: Game) -> Game:
 
 @pytest.mark.parametrize(
     ("title", "game", "position", "top"),
-    [
-        (
-            "#1, $1, either hand",
-            either_hand(load_game("progressive-1")),
-            "progressive",
-            "two_three_four_diamonds",
-        ),
-        (
-            "#1, $5, either hand",
-            either_hand(load_game("progressive-1-five-dollar")),
-            "progressive",
-            "two_three_four_diamonds",
-        ),
-        ("#2, $1, Banker", load_game("progressive-2"), "progressive:banker", "two_three_four_diamonds"),
-        ("#2, $1, Player", load_game("progressive-2"), "progressive:player", "two_three_four_diamonds"),
-        ("#3, $1, either hand", either_hand(load_game("progressive-3")), "progressive", "six_cards_suited"),
-    ],
+    sampled(
+        [
+            (
+                "#1, $1, either hand",
+                either_hand(load_game("progressive-1")),
+                "progressive",
+                "two_three_four_diamonds",
+            ),
+            (
+                "#1, $5, either hand",
+                either_hand(load_game("progressive-1-five-dollar")),
+                "progressive",
+                "two_three_four_diamonds",
+            ),
+            ("#2, $1, Banker", load_game("progressive-2"), "progressive:banker", "two_three_four_diamonds"),
+            ("#2, $1, Player", load_game("progressive-2"), "progressive:player", "two_three_four_diamonds"),
+            (
+                "#3, $1, either hand",
+                either_hand(load_game("progressive-3")),
+                "progressive",
+                "six_cards_suited",
+            ),
+        ],
+        one_in=3,
+    ),
 )
 def test_a_progressives_statistics_are_those_of_the_game_file(report, title, game, position, top):
     exact = GameOdds(
@@ -244,14 +256,17 @@ def ties_push(wager: Wager) -> Wager:
 
 @pytest.mark.parametrize(
     ("words", "change", "side", "decks"),
-    [
-        ((), lambda wager: wager, None, 6),
-        (("naturals count",), naturals_too, None, 4),
-        (("ties push",), ties_push, None, 8),
-        (("naturals count", "ties push"), lambda wager: ties_push(naturals_too(wager)), None, 8),
-        (("beside Player", "naturals count"), naturals_too, Side.PLAYER, 8),
-        (("beside Banker", "ties push"), ties_push, Side.BANKER, 6),
-    ],
+    sampled(
+        [
+            ((), lambda wager: wager, None, 6),
+            (("naturals count",), naturals_too, None, 4),
+            (("ties push",), ties_push, None, 8),
+            (("naturals count", "ties push"), lambda wager: ties_push(naturals_too(wager)), None, 8),
+            (("beside Player", "naturals count"), naturals_too, Side.PLAYER, 8),
+            (("beside Banker", "ties push"), ties_push, Side.BANKER, 6),
+        ],
+        one_in=3,
+    ),
 )
 def test_a_reading_gives_what_a_game_file_that_says_so_gives(of_one, words, change, side, decks):
     wager = replace(
@@ -565,34 +580,37 @@ def test_a_game_file_may_be_named(tmp_path, figures, game):
 
 @pytest.mark.parametrize(
     ("figures", "game", "old", "new", "differ"),
-    [
-        (EDGES, "dragon-bonus-1", '"30 to 1"', '"31 to 1"', "house edge, house edge"),
-        (EDGES, "dragon-bonus-1", "margin = [4]", "margin = [4, 3]", "house edge, house edge"),
-        (EXACTLY, "progressive-3", '"10 for 1"', '"11 for 1"', "house advantage"),
-        (EXACTLY, "progressive-3", '"10 for 1"', '"10 to 1"', "house advantage"),
-        (EXACTLY, "progressive-3", '"26%"', '"27%"', "house advantage, average top award"),
-        (
-            EXACTLY,
-            "progressive-3",
-            "seed = 500000",
-            "seed = 600000",
-            "house advantage, average top award, seed",
-        ),
-        (
-            EXACTLY,
-            "progressive-3",
-            '"H", "D", "C"]',
-            '"H", "D"]',
-            "house advantage, top award, average top award",
-        ),
-        (EXACTLY, "progressive-3", "maximum = 100,", "maximum = 200,", ""),
-        (NEARLY, "progressive-2", '"2 for 1"', '"3 for 1"', "house advantage"),
-        (NEARLY, "progressive-2", '"25% of the meter"', '"50% of the meter"', "average top award"),
-        (NEARLY, "progressive-2", '"20%"', '"20.1%"', ""),
-        (LIMITS, "dragon-bonus-1", "maximum = 10000", "maximum = 10001", "maximum, maximum"),
-        (LIMITS, "dragon-bonus-1", "minimum = 500", "minimum = 5", "minimum, minimum"),
-        (DAI_BACC, "dai-bacc", "maximum_wagers = 4", "maximum_wagers = 5", "wagers of a player"),
-    ],
+    sampled(
+        [
+            (EDGES, "dragon-bonus-1", '"30 to 1"', '"31 to 1"', "house edge, house edge"),
+            (EDGES, "dragon-bonus-1", "margin = [4]", "margin = [4, 3]", "house edge, house edge"),
+            (EXACTLY, "progressive-3", '"10 for 1"', '"11 for 1"', "house advantage"),
+            (EXACTLY, "progressive-3", '"10 for 1"', '"10 to 1"', "house advantage"),
+            (EXACTLY, "progressive-3", '"26%"', '"27%"', "house advantage, average top award"),
+            (
+                EXACTLY,
+                "progressive-3",
+                "seed = 500000",
+                "seed = 600000",
+                "house advantage, average top award, seed",
+            ),
+            (
+                EXACTLY,
+                "progressive-3",
+                '"H", "D", "C"]',
+                '"H", "D"]',
+                "house advantage, top award, average top award",
+            ),
+            (EXACTLY, "progressive-3", "maximum = 100,", "maximum = 200,", ""),
+            (NEARLY, "progressive-2", '"2 for 1"', '"3 for 1"', "house advantage"),
+            (NEARLY, "progressive-2", '"25% of the meter"', '"50% of the meter"', "average top award"),
+            (NEARLY, "progressive-2", '"20%"', '"20.1%"', ""),
+            (LIMITS, "dragon-bonus-1", "maximum = 10000", "maximum = 10001", "maximum, maximum"),
+            (LIMITS, "dragon-bonus-1", "minimum = 500", "minimum = 5", "minimum, minimum"),
+            (DAI_BACC, "dai-bacc", "maximum_wagers = 4", "maximum_wagers = 5", "wagers of a player"),
+        ],
+        one_in=5,
+    ),
 )
 def test_a_changed_game_file_is_told_by_its_figures(tmp_path, figures, game, old, new, differ):
     report = held(tmp_path, figures.format(changed(tmp_path, game, old, new)))

@@ -21,6 +21,7 @@ from punto.controller.journal.recovery import replay
 from punto.controller.orders.desk import Desk, Fitted, Peer
 from tests.operators.consoles import PASSWORD, Browser, Here, consoles
 from tests.service.table_in_this_process import rows
+from tests.share import sampled
 from tests.table.croupier import settings as table_settings
 
 
@@ -54,53 +55,64 @@ AT_THE_SOCKET = Peer("mei", ())
 
 @pytest.mark.parametrize(
     ("order", "fields", "sentence"),
-    [
-        ("adjust", {"cause": "increase", "amount": 1}, "adjust needs reason"),
-        ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: must be "),
-        (
-            "adjust",
-            {"cause": "increase", "amount": MOST + 1, "reason": "r"},
-            "adjust: amount: must be 1000000000000 or less",
-        ),
-        ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: must be "),
-        ("retire", {"reason": " "}, "retire: reason: write what happened"),
-        ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
-        (
-            "change_settings",
-            {"reserve": "1%", "reason": 5},
-            "change_settings: reason: must be text in quotes",
-        ),
-        ("change_settings", {"procedure": "aquarius", "reason": "r"}, "change_settings has no 'procedure'"),
-        (
-            "change_settings",
-            {"seed": MOST + 1, "reason": "r"},
-            "change_settings: seed: must be 1000000000000 or less",
-        ),
-        (
-            "change_settings",
-            {"contribution": "99%", "reserve": "2%", "reason": "r"},
-            "change_settings: contribution",
-        ),
-        ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
-        ("wager_placed", {"seat": 0}, "wager_placed: seat: must be 1 or more"),
-        ("wager_placed", {"seat": 100}, "wager_placed: seat: must be 99 or less"),
-        (
-            "swipe_card",
-            {"level": "executive", "by": BY_EVE},
-            "swipe_card: a device of this table gives this order",
-        ),
-        ("swipe_card", {}, "swipe_card: a device of this table gives this order"),
-        ("adjust", {"cause": "increase", "amount": -1, "reason": "r"}, "adjust: amount: must be 0 or more"),
-        ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
-        (
-            "retire",
-            {"reason": "the\nend"},
-            "retire: reason: write it without control or invisible characters, in one line",
-        ),
-        ("confirm", {"by": "Eve"}, "send name and password as JSON"),
-        ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
-        ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
-    ],
+    sampled(
+        [
+            ("adjust", {"cause": "increase", "amount": 1}, "adjust needs reason"),
+            ("adjust", {"cause": "whim", "amount": 1, "reason": "r"}, "adjust: cause: must be "),
+            (
+                "adjust",
+                {"cause": "increase", "amount": MOST + 1, "reason": "r"},
+                "adjust: amount: must be 1000000000000 or less",
+            ),
+            ("adjust", {"cause": "increase", "amount": "1", "reason": "r"}, "adjust: amount: must be "),
+            ("retire", {"reason": " "}, "retire: reason: write what happened"),
+            ("change_settings", {"reserve": "1%"}, "change_settings needs reason"),
+            (
+                "change_settings",
+                {"reserve": "1%", "reason": 5},
+                "change_settings: reason: must be text in quotes",
+            ),
+            (
+                "change_settings",
+                {"procedure": "aquarius", "reason": "r"},
+                "change_settings has no 'procedure'",
+            ),
+            (
+                "change_settings",
+                {"seed": MOST + 1, "reason": "r"},
+                "change_settings: seed: must be 1000000000000 or less",
+            ),
+            (
+                "change_settings",
+                {"contribution": "99%", "reserve": "2%", "reason": "r"},
+                "change_settings: contribution",
+            ),
+            ("start_game", {"round": 1, "seats": [1]}, "start_game has no 'seats'"),
+            ("wager_placed", {"seat": 0}, "wager_placed: seat: must be 1 or more"),
+            ("wager_placed", {"seat": 100}, "wager_placed: seat: must be 99 or less"),
+            (
+                "swipe_card",
+                {"level": "executive", "by": BY_EVE},
+                "swipe_card: a device of this table gives this order",
+            ),
+            ("swipe_card", {}, "swipe_card: a device of this table gives this order"),
+            (
+                "adjust",
+                {"cause": "increase", "amount": -1, "reason": "r"},
+                "adjust: amount: must be 0 or more",
+            ),
+            ("retire", {"reason": "x" * 201}, "retire: reason: must have at most 200 characters"),
+            (
+                "retire",
+                {"reason": "the\nend"},
+                "retire: reason: write it without control or invisible characters, in one line",
+            ),
+            ("confirm", {"by": "Eve"}, "send name and password as JSON"),
+            ("end_game", {"by": BY_EVE}, "end_game is given by the person who is signed on: leave `by` out"),
+            ("confirm", {"approval": BY_EVE}, "confirm needs no approval"),
+        ],
+        one_in=4,
+    ),
 )
 async def test_what_cannot_be_read_is_answered_with_what_to_write_and_leaves_no_trace(
     order, fields, sentence, tmp_path

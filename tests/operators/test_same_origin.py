@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from punto.consoles.guard import Guard
 from tests.operators.consoles import PASSWORD, Answer, Browser, Here, consoles
 from tests.service.table_in_this_process import settings
+from tests.share import sampled
 
 ORDER = {"order": "change_shoe"}
 
@@ -296,23 +297,26 @@ async def test_every_answer_says_that_nothing_from_elsewhere_may_be_loaded_or_fr
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "/static/../web.py",
-        "/static/%2e%2e/web.py",
-        "/static/..%2fweb.py",
-        "/static/%2e%2e%2fweb.py",
-        "/static/..\\web.py",
-        "/static/....//web.py",
-        "/static//etc/passwd",
-        "/static/%2fetc%2fpasswd",
-        "/static/",
-        "/static",
-        "/static/.",
-        "/static/%00",
-        "/static/service.js%00.html",
-        "/../../etc/passwd",
-        "/static/" + "a" * 5000,
-    ],
+    sampled(
+        [
+            "/static/../web.py",
+            "/static/%2e%2e/web.py",
+            "/static/..%2fweb.py",
+            "/static/%2e%2e%2fweb.py",
+            "/static/..\\web.py",
+            "/static/....//web.py",
+            "/static//etc/passwd",
+            "/static/%2fetc%2fpasswd",
+            "/static/",
+            "/static",
+            "/static/.",
+            "/static/%00",
+            "/static/service.js%00.html",
+            "/../../etc/passwd",
+            "/static/" + "a" * 5000,
+        ],
+        one_in=4,
+    ),
 )
 async def test_no_path_leads_out_of_the_static_folder(path, tmp_path):
     async with consoles(tmp_path) as here:

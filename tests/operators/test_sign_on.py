@@ -484,6 +484,7 @@ async def test_an_approval_is_kept_out_by_no_sign_ons_whatever_their_number(tmp_
         assert (await here.browser().sign_on("Ann")).status == 429
 
 
+@pytest.mark.soak
 async def test_an_approval_waits_for_two_sign_ons_and_no_more(tmp_path, costly_passwords, verified):
     async with consoles(tmp_path) as here:
         here.account("Ann", "supervisor")

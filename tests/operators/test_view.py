@@ -17,6 +17,7 @@ from punto.controller.orders.desk import Fitted, Peer
 from punto.drivers.base import LinkHealth
 from tests.operators.consoles import Browser, Here, consoles
 from tests.service.table_in_this_process import eventually, rows, settings, table
+from tests.share import sampled
 from tests.table.croupier import LONG, PLAYER_NATURAL, Croupier
 
 KEYED = {"cards": "keyed"}
@@ -454,7 +455,7 @@ async def test_the_stream_is_no_activity_and_ends_with_its_session(tmp_path):
 SECRET = ("KS", "2D", "5H", "3C", "4S", "9D", "7C")  # a coup of six, and a card too many
 
 
-@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("role", sampled(list(Role), one_in=3))
 async def test_cards_that_are_not_revealed_are_in_no_answer_to_no_role(role, tmp_path):
     async with consoles(tmp_path, settings("midi-baccarat", overdraw="next_coup")) as here:
         here.account("Mei", role)

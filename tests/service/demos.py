@@ -16,6 +16,7 @@ import structlog
 
 from tests.command import punto
 from tests.service.table_in_this_process import HERE
+from tests.started import Started
 
 QUICK = ("--pace", "0.01", "--between", "0.1", "--port", "0", "--console-port", "0")
 UNHURRIED = ("--between", "0.5")  # players come to their wagers on a busy machine too
@@ -34,7 +35,7 @@ def played(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def started(
     command: list[str], folder: Path = HERE, path: str = os.environ["PATH"]
 ) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
+    with Started(
         command,
         cwd=folder,
         env={**os.environ, "PATH": path},

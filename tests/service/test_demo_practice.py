@@ -91,6 +91,7 @@ async def test_a_dealer_practises_the_award_of_the_whole_meter_at_the_pages(brow
     assert audit(record).difference is None
 
 
+@pytest.mark.soak
 async def test_nothing_is_dealt_before_somebody_comes_and_then_the_hand_that_was_asked_for(tmp_path):
     with demo("--attended", "--deal", "9S 4H TD 3C", "--dir", tmp_path) as process:
         ((port, password),) = consoles_of(opened(process))

@@ -107,6 +107,7 @@ def live(machine: Machine) -> bool:
     return got.returncode == 0 and bool(json.loads(got.stdout)["table-1"]["live"])
 
 
+@pytest.mark.soak
 def test_the_display_opens_what_it_needs_and_nothing_else_of_the_service(installed):
     public = installed.may(installed.machine.identity("nobody"))
     own = {installed.display.config, *installed.display.secrets.values()}

@@ -61,6 +61,7 @@ async def test_a_wager_of_the_houses_own_is_counted_beside_play(tmp_path):
         assert exact.of(game)["tie", HOLD].mean == pytest.approx(1 - 8 * 0.0952, abs=0.001)
 
 
+@pytest.mark.soak
 async def test_another_game_has_its_own(tmp_path):
     async with table(tmp_path / "table.db", with_own_wager("mini-baccarat")) as here:
         first = here.state.settings.game

@@ -20,7 +20,7 @@ from tests.odds.games import (
     SEVERAL_VALUES,
     game,
 )
-from tests.share import share
+from tests.share import sampled, share
 from tests.simulation.model import deal, outcomes_of, shuffled
 from tests.table.croupier import Croupier
 
@@ -45,15 +45,18 @@ def test_a_round_of_its_own_shoe_has_the_first_cards_of_a_full_one(decks):
 
 @pytest.mark.parametrize(
     ("decks", "house"),
-    [
-        (8, {}),
-        (8, {"burn_ace": 11, "cut_card": 16}),
-        (8, {"burn": 0, "cut_card": 7, "coups_after_cut_card": 0}),
-        (6, {"burn": 5, "coups_after_cut_card": 0}),
-        (4, {"cut_card": 60, "coups_after_cut_card": 3}),
-        (1, {"cut_card": 11}),
-        (1, {"burn": 0, "cut_card": 52}),
-    ],
+    sampled(
+        [
+            (8, {}),
+            (8, {"burn_ace": 11, "cut_card": 16}),
+            (8, {"burn": 0, "cut_card": 7, "coups_after_cut_card": 0}),
+            (6, {"burn": 5, "coups_after_cut_card": 0}),
+            (4, {"cut_card": 60, "coups_after_cut_card": 3}),
+            (1, {"cut_card": 11}),
+            (1, {"burn": 0, "cut_card": 52}),
+        ],
+        one_in=4,
+    ),
 )
 def test_a_shoe_is_played_as_a_table_plays_it(decks, house):
     rules = ShoeRules(**house)
@@ -137,7 +140,7 @@ def test_what_no_table_has_is_refused(house, said):
 
 
 @pytest.mark.in_part
-@pytest.mark.parametrize("name", shipped_games())
+@pytest.mark.parametrize("name", sampled(shipped_games(), one_in=4))
 def test_every_position_is_decided_by_the_rule_that_settles_it(name):
     played = load_game(name)
 
@@ -189,7 +192,7 @@ def odd_outcomes(third):
     return outcomes_of(game(*ODD[third::3]))
 
 
-@pytest.mark.parametrize("shoe", SHOES)
+@pytest.mark.parametrize("shoe", sampled(SHOES, one_in=4))
 @pytest.mark.parametrize("third", range(3))
 def test_whatever_a_rule_asks_of_a_coup_is_told_apart(third, shoe):
     outcomes = odd_outcomes(third)

@@ -89,6 +89,7 @@ async def test_every_cell_of_the_roads_is_drawn_with_its_totals(page, broker):
 
 
 @pytest.mark.in_part
+@pytest.mark.soak
 async def test_random_shoes_are_drawn_as_the_roads_package_has_them(page, broker):
     table = PlayedTable()
     scoreboards = [

@@ -6,13 +6,14 @@ from playwright.async_api import expect
 from tests.displays.page.reading import READ_ROADS, expected
 from tests.displays.parts import display, publisher
 from tests.displays.played import PlayedTable
+from tests.share import sampled
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 READ_ALL = f"() => {{ {READ_ROADS} return [...document.querySelectorAll('.board')].map(readRoads); }}"
 
 
-@pytest.mark.parametrize(("path", "count"), [("split", 2), ("wall", 9)])
+@pytest.mark.parametrize(("path", "count"), sampled([("split", 2), ("wall", 9)], one_in=2))
 async def test_each_board_shows_its_own_table(page, broker, path, count):
     tables = {f"table-{number}": PlayedTable(name=f"Jade {number}", seed=number) for number in range(count)}
     for hands, table in enumerate(tables.values(), 10):

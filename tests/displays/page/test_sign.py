@@ -187,6 +187,7 @@ async def test_an_award_is_shown_within_a_second_for_a_minute_and_then_as_the_la
         assert await page.evaluate(MOVING) == [], "nothing moves where that is not wanted"
 
 
+@pytest.mark.soak
 async def test_each_table_of_a_meter_shows_the_same_and_a_fixed_award_is_news_for_ten_seconds(page, broker):
     meter = Meter(tables=("table-1", "vip-2"))
     meter.win(40_00, rule=3)
@@ -264,6 +265,7 @@ async def test_the_sign_speaks_the_language_that_its_address_names(
         await expect(page.locator(".not-live-reason")).to_have_text(silent)
 
 
+@pytest.mark.soak
 async def test_nothing_that_the_page_does_reaches_the_controller_and_nothing_in_a_message_is_markup(
     page, broker
 ):

@@ -243,6 +243,7 @@ async def test_a_second_person_signs_what_is_above_the_houses_threshold_and_noth
         await expect(page.locator("#meter-list")).to_contain_text("dragon, retired")
 
 
+@pytest.mark.soak
 async def test_the_page_follows_the_table_and_tells_of_an_award_that_is_not_booked(page, tmp_path):
     async with office(tmp_path, "2026-11-20 19:00") as (home, here):
         await home.open()

@@ -203,6 +203,7 @@ async def test_a_card_that_the_shoe_could_not_read_is_keyed(browser, tmp_path, b
         assert [str(card) for card in here.table.state.drawn] == ["KS", "2S", "TD"]
 
 
+@pytest.mark.soak
 async def test_a_card_that_is_refused_says_why_and_can_be_keyed_again(browser, tmp_path):
     async with consoles(tmp_path) as here, console_of(browser) as page:
         await here.load()
@@ -270,6 +271,7 @@ async def test_before_the_first_card_the_card_keys_come_when_they_are_asked_for(
         await headline(page, "Key Banker's first card")
 
 
+@pytest.mark.soak
 async def test_a_supervisor_is_called_with_a_reason_and_sees_the_alarm(page, here, browser):
     await at_work(page, here, "mei")
     async with console_of(browser) as other:
@@ -339,6 +341,7 @@ async def test_a_push_leaves_the_wager_where_it_lies(page, here):
 
 
 @pytest.mark.parametrize("next_coup", ["order", *soaked("automatic")])
+@pytest.mark.soak
 async def test_a_correction_and_a_void_say_the_difference_of_each_seat_and_why(browser, tmp_path, next_coup):
     async with consoles(tmp_path, house(next_coup=next_coup)) as here, console_of(browser) as page:
         await here.load()
@@ -456,6 +459,7 @@ async def test_what_is_away_is_said_at_the_top_and_every_device_is_shown(browser
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((1920, 1080), (1024, 768))])
 @pytest.mark.parametrize("name", ["mei", *soaked("omar")])
+@pytest.mark.soak
 async def test_a_message_covers_no_button_and_moves_none(browser, tmp_path, name, width, height):
     async with consoles(tmp_path) as here, console_of(browser, width, height) as page:
         await here.load()

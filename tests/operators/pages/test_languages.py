@@ -89,6 +89,7 @@ async def test_a_dealers_day_in_chinese_has_no_english_word_and_fits_the_screen(
 @pytest.mark.parametrize(
     ("language", "words"), [("zh-Hant", "賭枱已關閉"), *soaked(("tlh", "The table is closed"))]
 )
+@pytest.mark.soak
 async def test_the_address_names_a_language_and_the_tab_keeps_it(page, here, language, words):
     await at_the_dealers_page(page, f"{here.address}/?lang={language}")
 

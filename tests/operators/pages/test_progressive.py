@@ -176,6 +176,7 @@ async def test_an_award_from_the_tray_says_whom_to_pay_from_it_and_that_the_mete
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), *soaked((390, 844))])
+@pytest.mark.soak
 async def test_an_award_comes_first_and_no_gold_button_steps_over_it(browser, tmp_path, width, height):
     async with (
         consoles(tmp_path, progressive_house("aquarius")) as here,
@@ -403,6 +404,7 @@ async def test_who_may_read_the_meters_books_comes_to_the_game_manager_by_a_link
         await page.wait_for_url(f"{here.address}/supervisor")
 
 
+@pytest.mark.soak
 async def test_the_supervisors_page_of_a_table_without_a_progressive_leads_to_no_game_manager(page, here):
     await here.load()
     await at_work(page, here, "omar")

@@ -116,6 +116,7 @@ async def test_the_dealers_page(browser, tmp_path, width, height, axe):
 @pytest.mark.parametrize(
     ("width", "height", "axe"), [(800, 1280, True), *soaked((1280, 800, True), (1920, 1080, False))]
 )
+@pytest.mark.soak
 async def test_the_supervisors_page(browser, tmp_path, width, height, axe):
     own = house(approval=("correct_round",))
     async with consoles(tmp_path, own) as here, console_of(browser, width, height) as page:

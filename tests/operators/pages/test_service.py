@@ -18,6 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest.mark.punctual
+@pytest.mark.soak
 async def test_not_live_within_three_seconds_of_a_hang_or_a_kill_and_live_again_after_it(browser, tmp_path):
     port = free_port()
     address = f"http://127.0.0.1:{port}"

@@ -127,6 +127,7 @@ async def test_after_signing_on_nobody_is_sent_elsewhere_than_to_the_consoles_ow
 @pytest.mark.parametrize(
     ("name", "comes_to"), [("vera", "/game-manager"), *soaked(("mei", "/dealer"), ("tove", "/supervisor"))]
 )
+@pytest.mark.soak
 async def test_who_may_not_have_the_page_that_was_asked_for_has_their_own(page, here, name, comes_to):
     if name == "vera":
         accounts = here.account()
@@ -220,6 +221,7 @@ async def test_a_page_whose_token_is_of_an_earlier_session_gives_no_order_and_ha
     assert here.table.journal.last_seq == before
 
 
+@pytest.mark.soak
 async def test_a_page_of_another_port_learns_no_token(page, here):
     await signed_on(page, here, "omar")
     other = await page.context.new_page()
@@ -303,6 +305,7 @@ async def test_a_dealer_has_no_supervisors_page(page, here):
     await page.wait_for_url(f"{here.address}/dealer")
 
 
+@pytest.mark.soak
 async def test_whoever_is_gone_is_signed_off_by_the_page_itself(page, here):
     await page.clock.install()
     await signed_on(page, here, "mei")

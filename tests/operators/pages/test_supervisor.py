@@ -196,6 +196,7 @@ async def test_a_settled_round_is_corrected_only_after_its_pay_difference_is_sho
     ) == [["1", "Player", "-$25.00"], ["3", "Banker", "+$100.00"], ["4", "Tie", "+$45.00"]]
 
 
+@pytest.mark.soak
 async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page, here):
     await here.load()
     await here.wager(*WAGERS)
@@ -214,6 +215,7 @@ async def test_a_settled_round_is_voided_after_its_pay_difference_is_shown(page,
     await expect(page.get_by_role("button", name="Void the last round")).to_be_disabled()
 
 
+@pytest.mark.soak
 async def test_an_order_for_a_hand_is_off_when_the_table_has_gone_on(page, here):
     await here.load()
     await here.draw("KS 2S")
@@ -245,6 +247,7 @@ async def test_nothing_can_be_confirmed_while_the_table_is_not_live(page, here):
     await expect(dialog).to_contain_text("NOT LIVE: no order can be given")
 
 
+@pytest.mark.soak
 async def test_another_shoe_is_accepted_by_the_serial_number_on_its_plate(page, here):
     await here.load()
     await at_work(page, here, "omar")
@@ -262,6 +265,7 @@ async def test_another_shoe_is_accepted_by_the_serial_number_on_its_plate(page, 
     await headline(page, "Place your wagers")
 
 
+@pytest.mark.soak
 async def test_play_is_resumed_by_somebody_who_says_what_they_saw(page, here):
     await here.load()
     await here.draw("KS")
@@ -532,6 +536,7 @@ async def test_a_round_that_ends_while_the_list_is_fetched_is_in_it_once(page, h
     await expect(page.locator("#hand-list a b")).to_have_text(["4", "3", "2", "1"])
 
 
+@pytest.mark.soak
 async def test_any_round_is_shown_with_the_events_that_made_it(page, here):
     await here.load()
     await here.table.play(30)
