@@ -39,7 +39,7 @@ test-covered:
 	nice $(BIN)/coverage run -m pytest -n 2 --dist worksteal $(WHENEVER) $(COVERED) $(BY_CHANCE:%=--ignore=%)
 
 test-others:
-	nice $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder $(WHENEVER) $(BY_CHANCE) $(OTHERS)
+	nice $(BIN)/pytest -n 6 --dist loadfile --no-loadscope-reorder $(WHENEVER) $(BY_CHANCE) $(OTHERS)
 
 check: $(READY) $(NODE)
 	$(BIN)/ruff format --check $(SOURCES)

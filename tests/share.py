@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import pytest
-from _pytest.mark import ParameterSet
 
 T = TypeVar("T")
 
@@ -33,7 +32,11 @@ def sampled(cases: Iterable[Any], *, one_in: int) -> list[Any]:
     """Cases of `parametrize` of one kind: the first of each so many; all of them with `make soak`."""
     found = []
     for number, case in enumerate(cases):
-        known = case if isinstance(case, ParameterSet) else ParameterSet.extract_from(case, force_tuple=False)
+        known = (
+            case
+            if isinstance(case, ParameterSet)
+            else pytest.param(*(case if isinstance(case, tuple) else (case,)))
+        )
         marks = [*known.marks, *([pytest.mark.soak] if number % one_in else [])]
         found.append(pytest.param(*known.values, marks=marks, id=known.id))
     return found
