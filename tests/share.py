@@ -33,9 +33,7 @@ def sampled(cases: Iterable[Any], *, one_in: int) -> list[Any]:
     found = []
     for number, case in enumerate(cases):
         known = (
-            case
-            if isinstance(case, ParameterSet)
-            else pytest.param(*(case if isinstance(case, tuple) else (case,)))
+            case if hasattr(case, "marks") else pytest.param(*(case if isinstance(case, tuple) else (case,)))
         )
         marks = [*known.marks, *([pytest.mark.soak] if number % one_in else [])]
         found.append(pytest.param(*known.values, marks=marks, id=known.id))
