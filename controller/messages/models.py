@@ -94,7 +94,7 @@ class Message(Payload):
 
 
 class Availability(Message):
-    """Whether the table's service is online, since when, and why. It is also the connection's last will. `seq` is 0."""
+    """Whether the table's service is online, since when, and why. If the connection breaks, the broker publishes this message as the last will. `seq` is 0."""
 
     schema_: Literal["punto/availability/1"] = Field("punto/availability/1", alias="schema")
     state: Literal["online", "offline"]
@@ -144,7 +144,7 @@ class Replay(Payload):
 
 
 class Health(Message):
-    """How many messages wait and how many were lost, and the counters of each device's link, every 10 s. `seq` counts since the service's start."""
+    """How many messages wait to be sent, how many were lost, and the counters of each device's link. Sent every 10 s. `seq` counts these messages since the service's start."""
 
     schema_: Literal["punto/health/1"] = Field("punto/health/1", alias="schema")
     valid_until: Timestamp
@@ -220,7 +220,7 @@ class ShoeStatus(Payload):
 
 
 class State(Message):
-    """The whole public table, at each change and every second.
+    """The whole public state of the table, at each change and every second.
 
     `seq` is that of the last input. If no new state arrives within `valid_until - ts`, a consumer shows NOT LIVE.
     """
@@ -431,7 +431,7 @@ class Round(Message):
 
 
 class WagerRequest(Request):
-    """A seat's request to set the amount of a wager. The amount 0 takes the wager back. Publish it without the retain flag."""
+    """A seat's request to set the amount of a wager. The amount 0 takes the wager back. Publish the request without the retain flag."""
 
     id: RequestId
     round: int = Field(ge=1, le=2**53, description="the round of the wager, as in `state`")

@@ -9,14 +9,14 @@ from punto.controller.messages.models import Message, Payload, Timestamp
 
 
 class RestrictedCard(Message):
-    """A card that the public may not see. For surveillance only (`[mqtt] restricted = true`). `seq` is the number of its input."""
+    """A card that the public may not see. For surveillance only (`[mqtt] restricted = true`). `seq` is the number of the card's input."""
 
     schema_: Literal["punto/restricted-card/1"] = Field("punto/restricted-card/1", alias="schema")
     card: CardHeld
 
 
 class RestrictedHead(Message):
-    """The hash of the record's last input, every 10 s. For surveillance only, which can store it (`[mqtt] restricted = true`).
+    """The hash of the record's last input, every 10 s. For surveillance only (`[mqtt] restricted = true`).
 
     `seq` is that input's number. The public must not see the hashes: from two successive hashes, unseen cards could be
     found by trying all cards.
