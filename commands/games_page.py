@@ -31,41 +31,42 @@ _HEAD: Final = """\
 
 This page lists the pays and the exact odds of each game that ships with Punto.
 [Game files](game-files.md) describes how to write a game of your own.
-If several games have the same wager, only the section of the first of these games describes it.
+If several games have the same wager, this page describes the wager only once, at the first of these games.
 
 """
 _HOW_TO_READ: Final = """
 How to read the tables:
 
-- The rows of a pay table are tried from the top, and **the first row that applies decides**.
-  The `rule` of a settlement is the name of this row.
+- The rows of a pay table are tried from the top, and **the first row that applies decides the wager**.
+  In the settlement of the wager, the field `rule` names this row.
 - A *coup* is one deal of the cards.
-  A *natural* is a hand of two cards with 8 or 9, and it ends the coup.
+  A *natural* is a hand whose first two cards total 8 or 9; a natural ends the coup.
   *Not natural* means that the coup has no natural.
 - `30 to 1` returns the stake and 30 times the stake.
   `1 to 1 less 5%` returns the stake and 95% of the stake.
   `1000 for 1` returns 1000 times the stake in total.
   `push` returns the stake.
-- *Needs* is the base wager that the same seat must also have.
-- The *house edge* is the share of each dollar staked that the house keeps on average.
-  Stakes that are returned (pushes) count too.
+- The column *Needs* names the base wager, such as Player or Banker, that the same seat must also have.
+- A *house edge* of 1% means that the house keeps, on average, 1 cent of each dollar staked.
+  A stake that is returned (a push) also counts as staked.
 - All figures are counted for a full shoe, and then rounded.
-  `punto odds --game NAME` prints the exact counts, also for a shoe that is not full.
-- The *meter* of a progressive has the amount of its jackpot.
-  The house edge of a progressive wager is computed with the meter at its *average top award*.
-  This award is the average amount on the meter at the moment when the whole meter is won.
-  The average assumes that all seats wager in the same way.
+  `punto odds --game NAME` prints the exact counts.
+  With `--removed`, the command counts a shoe that is not full.
+- The *meter* of a progressive (a jackpot) is the amount that can be won now.
+  This page computes the house edge of a progressive wager for one amount on the meter, the *average top award*.
+  The average top award is the average amount on the meter at the moment when the whole meter is won.
+  This average is for seats that all make the same wagers, for example all beside Player.
 - *Beside Player* means that the seat also has a wager on Player.
-- A *source* of three digits is a rule sheet of the regulator.
-  *Printed* is the figure on that sheet.
-  [Published figures](published-figures.md) compares all printed figures with the counted ones.
-- A *variation* is a game that pays half on a hand, bars a hand (returns the stake instead of paying), or is proprietary.
+- A *source* of three digits is the regulator's rule sheet with this number.
+  A figure that is marked *printed* is from a rule sheet.
+  [Published figures](published-figures.md) compares all printed figures with the counted figures.
+- A *variation* is a game that pays only half for some wins, bars some wins (returns the stake instead of paying), or is proprietary.
   The approval letter (sheet 001) allows a shoe to read the cards of a variation only if all cards are dealt face up.
 - Amounts are in dollars, as on the sheets.
-  If the amount is *any*, the sheet has no limit, and the house sets its own limits in the table's configuration.
+  If the amount is *any*, the sheet sets no limit: the house can set limits in the table's configuration.
 """
 _WHO_MAY: Final = (
-    "`requires_base` decides which seats may make the wager.\nIt does not change the house edge."
+    "`requires_base` decides which seats may make the wager.\nThis rule does not change the house edge."
 )
 _ADVANTAGE: Final = "If the house edge is negative, the players have the advantage."
 _PUBLISHED: Final = "[published figures](published-figures.md)"
@@ -188,8 +189,11 @@ class _Sections:
         """The rules that the sheet leaves to the house, with the house edge if it decides otherwise."""
         if not wager.house:
             return
-        these = "this rule" if len(wager.house) == 1 else "these rules"
-        yield f"\nThe sheet leaves {these} to the house (`[rules.{wager.name}]` in a table's configuration):\n\n"
+        these, them = ("this rule", "it") if len(wager.house) == 1 else ("these rules", "them")
+        yield (
+            f"\nThe sheet leaves {these} to the house, which sets {them} in `[rules.{wager.name}]` "
+            "of a table's configuration:\n\n"
+        )
         yield from (f"- `{each.rule}` ({each.clause}).\n" for each in wager.house)
         head = ("If the house decides", f"House edge, {decks_text(game)}")
         rows = [

@@ -24,7 +24,7 @@ def roles_tables() -> tuple[list[list[str]], list[list[str]]]:
             each.label,
             each.sentence,
             *(_mark(role in each.roles) for role in Role),
-            "by its card alone" if each.seen else _mark(each.signed),
+            "by the card alone" if each.seen else _mark(each.signed),
             _mark(each.approvable),
         ]
         for kind, each in CATALOGUE.items()
