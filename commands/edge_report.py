@@ -35,10 +35,12 @@ from punto.odds.composition import CARDS_OF_A_COUP, MOST_DECKS, Composition, Com
 from punto.odds.exact import GameOdds
 
 HELP: Final = (
-    "Draw the exact house edge of each wager over a shoe: before its first coup (deal), and after each coup. SHOE can be a file of "
+    "Draw a chart of the exact house edge of each wager before the first coup (deal) of a shoe, and after each coup. SHOE can "
+    "be a file of "
     'JSON Lines, as for `punto score`. Each line is one coup, such as {"cards":["9S","KD","3H","4C","8D"]}. A line '
     '{"burn":["3S","9H"]} has cards that were not dealt to a hand. SHOE can also be a file that `punto simulate --shoes --csv` '
-    "wrote, or the record of a table. A record includes its game. With --json, print the edges as figures."
+    "wrote, or the record of a table. A record includes the game: do not give --game with a record. With --json, print the "
+    "edges as figures."
 )
 
 SUFFIXES: Final = (".png", ".svg")
@@ -81,13 +83,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHOE",
         help="a file of coups, - for the standard input, a file of simulated rounds, or the record of a table",
     )
-    add_game(parser, note=". Not with a record")
-    add_decks(parser, MOST_DECKS, ". Not with a record")
+    add_game(parser, note=". Do not give this option with a record")
+    add_decks(parser, MOST_DECKS, ". Do not give this option with a record")
     number = "the number of the shoe in a record or in a file of simulated rounds"
     parser.add_argument("--shoe", dest="number", type=int, metavar="N", help=number)
     wagers = "draw only these wagers, in this order (default: every wager of the game)"
     parser.add_argument("--wagers", metavar="A,B", help=wagers)
-    alarm = "the players' advantage at which the line of the alarm is drawn (default: 1%%)"
+    alarm = "the players' advantage at which the chart has the alarm line (default: 1%%)"
     parser.add_argument("--alarm", type=share, default="1%", metavar="SHARE", help=alarm)
     parser.add_argument("--out", type=_picture, metavar="FILE", help="the file for the drawing, .png or .svg")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")

@@ -15,7 +15,8 @@ from punto.game_manager.slip import PrinterError, send, slip
 from punto.game_manager.win_page import WinPage, win_page
 
 HELP = (
-    "Print a copy of the win page of an award. Only the Game Manager can print the original, because it records the print. N is the "
+    "Print a copy of the win page of an award. Only the Game Manager can print the original, because it records the print. N is "
+    "the "
     "number of the input that fixed the amount of the award. `punto progressive report --awards` shows this number under `input`."
 )
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--pdf", type=Path, metavar="FILE", help="write a PDF to this file; this needs punto[print]"
     )
-    printer = "print at this slip printer: HOST:PORT, or a device such as /dev/usb/lp0"
+    printer = "print on this slip printer: HOST:PORT, or a device such as /dev/usb/lp0"
     where.add_argument("--printer", metavar="WHERE", help=printer)
     encoding = "the character set of the slip printer (default: cp437)"
     parser.add_argument("--encoding", choices=("cp437", "gb18030"), default="cp437", help=encoding)

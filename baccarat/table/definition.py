@@ -55,7 +55,7 @@ LONGEST_REASON: Final = 200
 FIELDS: Final[dict[str, Field]] = {
     "reason": Field(help="why, for the record", longest=LONGEST_REASON),
     "position": Field(
-        help="the number of the card in the hand, in the order of dealing, from 1; 0 is the first card of the shoe",
+        help="the card's number in the coup (deal): 1 is the card that was dealt first; 0 is the first card of the shoe",
         least=0,
         most=6,
     ),
