@@ -107,7 +107,7 @@ def _picture(text: str) -> Path:
 def main(args: argparse.Namespace) -> int:
     """Draw, print or both; 1 if the shoe cannot be read or the drawing cannot be written."""
     if args.out is None and not args.json:
-        raise ConfigError([Problem("the output is missing: write --out FILE, --json or both")])
+        raise ConfigError([Problem("the output is missing: add --out FILE or --json, or both")])
     try:
         shoe = _read(args)
         series = _series(shoe, args.wagers)
@@ -147,7 +147,7 @@ def _read(args: argparse.Namespace) -> Shoe:
 
 def _of_lines(file: IO[bytes], name: str, args: argparse.Namespace) -> Shoe:
     if args.game is None:
-        raise ConfigError([Problem("the game is missing: write --game FILE", name)])
+        raise ConfigError([Problem("the game is missing: add --game FILE", name)])
     game = game_with_decks(args)
     source = lines(file)
     first = next(source, b"")
@@ -184,10 +184,10 @@ def _simulated(source: Iterable[bytes], name: str, number: int | None) -> Iterat
             yield at, line
     if number is None and shoe != (wanted or 0):
         raise ConfigError(
-            [Problem(f"the file has several shoes: write --shoe N; the first is {wanted}", name)]
+            [Problem(f"the file has several shoes: add --shoe with the number of a shoe; the first shoe has the number {wanted}", name)]
         )
     if shoe and not given:
-        there = f"the last is {shoe}" if shoe < (wanted or 0) else f"the first is {shoe}"
+        there = f"the last shoe has the number {shoe}" if shoe < (wanted or 0) else f"the first shoe has the number {shoe}"
         raise ConfigError([Problem(f"there is no shoe {number} in this file; {there}", name)])
 
 

@@ -113,7 +113,8 @@ def main(args: argparse.Namespace) -> int:
     else:
         _refuse(args, "the odds of one shoe", *_OF_COUNTABLE)
     if args.game is None:
-        raise ConfigError([Problem("--game is missing: write a game file, or a game that ships with punto")])
+        raise ConfigError([Problem("the game is missing: add --game with a game file, or with the name of a game that ships with "
+        "punto")])
     game = game_with_decks(args)
     return _countable(args, game) if args.countable else _one_shoe(args, game)
 

@@ -119,7 +119,7 @@ def _shoe(args: argparse.Namespace) -> ShoeRules | None:
     given = {name: getattr(args, name) for name in _OF_SHOES if getattr(args, name) is not None}
     if not args.shoes:
         for name in given:
-            raise ConfigError([Problem(f"--{name.replace('_', '-')} is for whole shoes: write --shoes too")])
+            raise ConfigError([Problem(f"--{name.replace('_', '-')} is for whole shoes: add --shoes")])
         return None
     try:
         return ShoeRules(**given)

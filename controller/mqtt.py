@@ -255,7 +255,7 @@ class Broker:
                     _log.warning(
                         "retained request ignored",
                         topic=message.topic,
-                        hint="publish it without the retain flag",
+                        hint="publish the request without the retain flag",
                     )
                 case ["wagers", seat, "set"]:
                     await self._wager(seat, message.payload)

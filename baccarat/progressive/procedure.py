@@ -338,7 +338,8 @@ def reopen(hand: Hand, event: game_events.ReopenGame) -> tuple[Hand, events.Reop
     if hand.won is None or not hand.denied:
         raise RefusedError(
             "not_ended_so",
-            "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out",
+            "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have the award of that "
+            "game backed out",
         )
     refuse_unreasoned(event.reason)
     by = events.ReopenedBy(event.who, event.reason, event.approved_by)
@@ -374,7 +375,7 @@ def confirm(hand: Hand) -> tuple[Hand, events.Won]:
     if missing and hand.won.certain:
         raise RefusedError(
             "hand_missing",
-            f"seat {_and(missing)} won as well: press its hand button too, or correct the round",
+            f"seat {_and(missing)} also won: press the hand button of each winning seat, or correct the round",
         )
     awarded = replace(hand.won, seats=hand.selected)
     return hand.but(awarded=awarded), awarded
@@ -401,8 +402,8 @@ def deny(hand: Hand) -> tuple[Hand, events.Won]:
     if hand.selected:
         raise RefusedError(
             "hand_selected",
-            f"the hand button of seat {_and(hand.selected)} is on: press the button again if the "
-            "hand did not win, or have the award confirmed",
+            f"the hand button of seat {_and(hand.selected)} is on: if the hand did not win, press the button again; if the hand "
+            "won, have the award confirmed",
         )
     return hand.but(awarded=replace(won, seats=())), won
 

@@ -61,7 +61,7 @@ def _take_now(turn: Turn, seen: Draw | CutCardSeen, *, late: bool = False) -> No
             _burn(turn, seen)
         case Phase.LOCKED | Phase.CLOSED | Phase.SHOE_CHANGE as phase:
             turn.alarm(
-                "card_outside_play", f"a card left the shoe while no hand could use it (phase {phase.value})"
+                "card_outside_play", f"a card left the shoe while no hand could use a card (phase {phase.value})"
             )
             let_go(turn, seen, "outside_play")
         case Phase.BETTING if begins and not isinstance(seen, CardOverdrawn):
@@ -94,7 +94,7 @@ def _let_card_go(turn: Turn, card: Card, why: _Why) -> None:
     if surplus(turn, card):
         turn.alarm(
             "surplus_copy",
-            "a card left the shoe too often: all its copies had already left the shoe. Check the shoe's cards",
+            "a card left the shoe although all copies of this card had already left the shoe. Check the shoe's cards",
         )
     turn.change(drawn=(*turn.state.drawn, card))
     turn.emit(effects.CardHeld(card, why, turn.state.round))
@@ -172,7 +172,7 @@ def _reach_cut_card(turn: Turn) -> None:
     state = turn.state
     if state.burn_left != 0 or state.phase is Phase.SHOE_CHANGE:
         turn.alarm(
-            "cut_card_outside_play", "the cut card came before the first coup: check where it was placed"
+            "cut_card_outside_play", "the cut card came before the first coup: check where the cut card was placed"
         )
         return
     if state.last_coup is not None:

@@ -53,7 +53,7 @@ def _refusal(state: TableState, definition: Definition) -> RefusedError | None:
             return refused
         first = first or refused
     return first or RefusedError(
-        "not_now", f"{definition.label}: the table has nothing now that this order could apply to"
+        "not_now", f"{definition.label}: this order is not possible now"
     )
 
 

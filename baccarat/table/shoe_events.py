@@ -179,7 +179,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     if turn.state.link.offered is not None:
         turn.alarm(
             OFFERED,
-            f"the table ignored record {event.record}, because it came from a shoe that is not accepted",
+            f"the table ignored record {event.record}, because the record came from a shoe that is not accepted",
         )
         return
     if event.record < expected:
@@ -187,7 +187,7 @@ def _on_record(turn: Turn, event: events.ShoeRecord) -> None:
     if event.record > expected:
         turn.alarm(
             "record_gap",
-            f"the table ignored record {event.record}, because record {expected} must come before it",
+            f"the table ignored record {event.record}, because record {expected} must come first",
         )
         return
     turn.change_link(taken=event.record)

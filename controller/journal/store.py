@@ -227,7 +227,7 @@ def checked_entries(connection: sqlite3.Connection, seq: int, before: str) -> It
             raise RecordError(f"input {seq + 1} is missing from the record")
         if entry.chained_to(before) != link:
             raise RecordError(
-                f"input {entry.seq} of the record, or the one before it, was changed after it was written"
+                f"input {entry.seq} of the record, or the input before it, was changed after the record was written"
             )
         seq, before = entry.seq, link
         yield entry

@@ -401,8 +401,8 @@ def test_all_lines_that_cannot_be_used_are_told(tmp_path, report):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["SHOE", "--game", "mini-baccarat"], "the output is missing: write --out FILE, --json or both"),
-        (["SHOE", "--json"], "the game is missing: write --game FILE"),
+        (["SHOE", "--game", "mini-baccarat"], "the output is missing: add --out FILE or --json, or both"),
+        (["SHOE", "--json"], "the game is missing: add --game FILE"),
         (["SHOE", "--game", "mini-bacarat", "--json"], "did you mean mini-baccarat?"),
         (["SHOE", "--game", "no/such.toml", "--json"], "there is no game file no/such.toml"),
         (

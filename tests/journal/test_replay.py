@@ -16,17 +16,17 @@ from tests.service.table_on_a_machine import Table, replayed
 EDITS = [
     pytest.param(
         "UPDATE inputs SET payload = replace(payload, '99', '98') WHERE seq = 5",
-        "input 5 of the record, or the one before it, was changed after it was written",
+        "input 5 of the record, or the input before it, was changed after the record was written",
         id="a read changed",
     ),
     pytest.param(
         "UPDATE inputs SET ts = '2020-01-01T00:00:00.000000+00:00' WHERE seq = 9",
-        "input 9 of the record, or the one before it, was changed after it was written",
+        "input 9 of the record, or the input before it, was changed after the record was written",
         id="a time changed",
     ),
     pytest.param(
         "UPDATE inputs SET source = 'operator eve' WHERE seq = 3",
-        "input 3 of the record, or the one before it, was changed after it was written",
+        "input 3 of the record, or the input before it, was changed after the record was written",
         id="a name changed",
     ),
     pytest.param(
@@ -35,7 +35,7 @@ EDITS = [
     pytest.param(
         "UPDATE inputs SET seq = 1000000 WHERE seq = 5; UPDATE inputs SET seq = 5 WHERE seq = 6; "
         "UPDATE inputs SET seq = 6 WHERE seq = 1000000",
-        "input 5 of the record, or the one before it, was changed after it was written",
+        "input 5 of the record, or the input before it, was changed after the record was written",
         id="two inputs exchanged",
     ),
 ]
@@ -64,7 +64,7 @@ def test_a_replay_goes_back_beyond_the_snapshots(record, edit, sentence):
     [
         pytest.param(
             "UPDATE inputs SET source = 'operator eve' WHERE seq = (SELECT max(seq) FROM inputs)",
-            r"input \d+ of the record, or the one before it, was changed after it was written",
+            r"input \d+ of the record, or the input before it, was changed after the record was written",
             id="the last input changed",
         ),
         pytest.param(

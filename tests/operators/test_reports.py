@@ -546,7 +546,7 @@ async def test_what_happens_outside_play_is_in_the_shift_too(tmp_path):
 
         assert [(kind, text) for kind, _, text in await alarms_of(here, browser)] == [
             ("lid_moved", "the shoe's lid was opened"),
-            ("card_outside_play", "a card left the shoe while no hand could use it (phase closed)"),
+            ("card_outside_play", "a card left the shoe while no hand could use a card (phase closed)"),
             ("configuration_keypad", "the configuration keypad was plugged in at /dev/keypad"),
             ("configuration_keypad", "the configuration keypad was unplugged from /dev/keypad"),
             ("lid_moved", "the shoe's lid was closed"),

@@ -124,13 +124,13 @@ UNSEEN = (
     "wager won, and have the award confirmed. If no such wager won, "
 )
 KEY_IN_RUN = "the key is in RUN: a supervisor must turn it to JPH first"
-KEY_IN_JPH = "the key is in JPH: a supervisor must turn it to RUN first"
+KEY_IN_JPH = "the key is at JPH: a supervisor must turn the key to RUN before this order"
 CARDS_SAY = (
     "the recorded base wagers and the cards show that seat 1 and 3 won: have the award confirmed, or "
     "correct the round"
 )
-HAND_SELECTED = "the hand button of seat 3 is on: press the button again if the hand did not win, or have the award confirmed"
-NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have its award backed out"
+HAND_SELECTED = "the hand button of seat 3 is on: if the hand did not win, press the button again; if the hand won, have the award confirmed"
+NOT_ENDED_SO = "only a game that ended with NOBODY WON can be reopened: correct the cards of the last game, or have the award of that game backed out"
 
 
 def event_of(command: str) -> type:
@@ -222,13 +222,13 @@ def test_every_refusal_of_a_step_has_a_scenario():
             [*PLAY, "lost", "key jph"],
             "over",
             "key_in_jph",
-            "the key is in JPH: a supervisor must turn it to RUN first",
+            "the key is at JPH: a supervisor must turn the key to RUN before this order",
         ),
         (
             [*PAID, "key jph"],
             "over",
             "key_in_jph",
-            "the key is in JPH: a supervisor must turn it to RUN first",
+            "the key is at JPH: a supervisor must turn the key to RUN before this order",
         ),
         (
             WON,
