@@ -222,7 +222,8 @@ def _remedy(name: str) -> str:
         return ": compare its pays (`punto odds`) with its sheet, and correct the game file"
     bases = " and ".join(beside.split("+"))
     return (
-        f": a seat with wagers on {bases} wins {wager} if either of them wins. No sheet forbids these wagers: make a house "
+        f": a seat with wagers on {bases} wins {wager} if either of these base wagers wins. No sheet forbids these wagers: make a "
+        "house "
         "rule against them, set high minimums, or watch such seats (docs/explanation/progressive.md, A seat with both base "
         "wagers)"
     )
@@ -241,9 +242,8 @@ def _warnings(config: ServiceConfig) -> Iterator[str]:
         for wager in config.game.wagers:
             if wager.progressive is not None:
                 yield (
-                    f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without it, "
-                    "awards are "
-                    "settled without books"
+                    f"warning: {wager.name} pays from a meter, but the table has no meter: write [progressive]. Without this "
+                    "section, awards are settled without books"
                 )
     if config.mqtt is not None:
         yield from config.mqtt.warnings()

@@ -264,7 +264,7 @@ def of_record(path: Path, number: int | None) -> Shoe:
     if number is None and len(shoes) == 1:
         (number,) = shoes
     if number is None or number not in shoes:
-        there = f"its shoes are {shoes[0]} to {shoes[-1]}" if shoes else "it has no coups"
+        there = f"the shoes of the record are {shoes[0]} to {shoes[-1]}" if shoes else "the record has no coups"
         what = (
             "the shoe is missing: write --shoe N"
             if number is None

@@ -208,7 +208,7 @@ def _meters(exact: GameOdds, asked: Iterable[tuple[str, int]]) -> dict[str, Frac
             )
             raise ConfigError([Problem(message)])
         if wager in amounts:
-            raise ConfigError([Problem(f"--meter: {wager} is there twice: write it once")])
+            raise ConfigError([Problem(f"--meter: {wager} is there twice: write this option once for each wager")])
         amounts[wager] = amount
     return {name: Fraction(amounts[wager]) for name, wager in names.items() if wager in amounts}
 

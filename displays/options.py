@@ -60,7 +60,7 @@ class PageOptions(BaseModel):
         for table in tables:
             if not re.fullmatch("[a-z0-9_-]+", table):
                 raise ValueError(
-                    f"{table!r} is not a table's id: it has small letters, digits, - and _, such as table-1"
+                    f"{table!r} is not a table's id: an id has small letters, digits, - and _, such as table-1"
                 )
         twice = sorted({table for table in tables if tables.count(table) > 1})
         if twice:

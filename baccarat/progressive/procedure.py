@@ -21,11 +21,11 @@ from punto.baccarat.progressive.value import Value
 Refusal = tuple[str, str]
 """The code and the text of a `RefusedError`."""
 
-NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME first")
-HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing it first")
+NO_GAME: Final[Refusal] = ("not_started", "the game is not started: press START GAME before this order")
+HAND_NOT_OVER: Final[Refusal] = ("hand_not_over", "the hand is not over: finish dealing the hand before this order")
 NO_HAND_YET: Final[Refusal] = (
     "no_hand_selected",
-    "no seat can be selected yet: first finish dealing a hand",
+    "no seat can be selected yet: finish dealing the hand, then select the seat",
 )
 OF_NO_ROUND: Final[Refusal] = (
     "of_no_round",
@@ -33,7 +33,7 @@ OF_NO_ROUND: Final[Refusal] = (
 )
 ALREADY_CONFIRMED: Final[Refusal] = (
     "already_confirmed",
-    "this award is confirmed and logged: if it is wrong, have it backed out at the Game Manager",
+    "this award is confirmed and logged: if the award is wrong, have it backed out at the Game Manager",
 )
 
 
@@ -119,7 +119,8 @@ REFUSED: Final[Refusals] = {
         game_events.AwardTakenBack: OF_NO_ROUND,
         game_events.ReopenGame: (
             "already_started",
-            "the next game is already started, so the previous game cannot be reopened: resolve its award at the Game Manager",
+            "the next game is already started, so the previous game cannot be reopened: resolve the award of the previous game at "
+            "the Game Manager",
         ),
     },
     SETTLING: _NOT_OVER,
@@ -439,7 +440,7 @@ def end(hand: Hand, system: str) -> tuple[Hand, events.EndRound]:
         seats = won.seats if won.certain else hand.selected
         raise RefusedError(
             "award_unconfirmed",
-            f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm it"
+            f"the award {won.rule} of seat {_and(seats)} is not confirmed: a supervisor must confirm this award"
             if seats
             else f"seat {_and(won.seats)} can have won {won.rule}: press the hand button of each seat whose Player or "
             f"Banker wager won, and have the award confirmed. If no such wager won, {system}",

@@ -245,13 +245,13 @@ def _deal(turn: Turn, draw: CardDrawn | CardUnread) -> None:
 def _read(turn: Turn, draw: Draw) -> Card | Doubt:
     """The card, or the reason why it is not known for certain."""
     if isinstance(draw, CardUnread) or draw.card is None:
-        return Doubt("unread", "the shoe could not read the card: key it")
+        return Doubt("unread", "the shoe could not read the card: key the card")
     least = turn.state.settings.minimum_confidence
     if draw.confidence < least:
         text = f"the shoe is only {draw.confidence}% sure of the card, but the table requires {least}%: key the card"
         return Doubt("low_confidence", text, draw.card, draw.confidence)
     if surplus(turn, draw.card):
-        text = "the shoe read a card too often: all its copies had already left the shoe. A supervisor must check the card"
+        text = "the shoe read a card although all copies of this card had already left the shoe. A supervisor must check the card"
         return Doubt("surplus_copy", text, draw.card, draw.confidence)
     return draw.card
 
@@ -414,7 +414,7 @@ def _overdraw(turn: Turn, draw: Draw) -> None:
     turn.stop(
         Stop(
             code="overdraw",
-            text="a card left the shoe although the table did not call for one: a supervisor must check the card and resume play",
+            text="a card left the shoe although the table needed no card: a supervisor must check the card and resume play",
             overdrawn=draw,
             of_the_shoe=False,
         )

@@ -385,13 +385,13 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
     if event.settings.table != state.settings.table:
         raise RefusedError(
             "other_table",
-            f"this record is of table {state.settings.table!r}, but the configuration is of table {event.settings.table!r}",
+            f"this is the record of table {state.settings.table!r}, but the configuration is for table {event.settings.table!r}",
         )
     if state.configured is not None and event.settings.simulation != state.configured.simulation:
         record, configuration = ("a simulation", "a live table")[:: 1 if state.configured.simulation else -1]
         raise RefusedError(
             "simulation_differs",
-            f"this record is of {record}, but the configuration is of {configuration}: give each of them its own record",
+            f"this is the record of {record}, but the configuration is for {configuration}: use a separate record for the simulation",
         )
     chosen = event.settings == state.configured and event.settings != state.settings
     outlawed = event.outlawed if chosen else ""
@@ -399,7 +399,7 @@ def on_started(turn: Turn, event: events.ServiceStarted) -> None:
         if state.phase not in {Phase.LOCKED, Phase.CLOSED}:
             text = (
                 "the game, the limits and the policies can change only between shoes: start with the previous configuration, "
-                "close the table, and then start with the new one"
+                "close the table, and then start with the new configuration"
             )
             if outlawed:
                 text = (

@@ -241,7 +241,7 @@ def _what_is_wrong(connection: sqlite3.Connection) -> str | None:
     before = ""
     for place, each in enumerate(entries(connection), start=1):
         if (each.entry, each.hash) != (place, each.chained_to(before)):
-            return f"entry {place} is missing or does not follow from the one before"
+            return f"entry {place} is missing or does not follow from the entry before"
         before = each.hash
     return None
 

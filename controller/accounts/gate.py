@@ -61,7 +61,8 @@ _NOT_NOW: Final = (
     (
         "slowed_down",
         "too_many",
-        "too many wrong passwords for this name, from several places: try again in {seconds} s, or sign on at a browser where you have signed on before",
+        "too many wrong passwords for this name, from several places: try again in {seconds} s, or sign on at a browser where you "
+        "have signed on before",
     ),
 )
 """For wrong passwords from here, and from all other origins: the record's code, the answer's code, and its message."""
@@ -453,7 +454,7 @@ def _refuse_another_key(account: Account | None) -> None:
         raise RefusalError(
             409,
             "has_key",
-            "you already have a security key: ask a technician to remove it first (punto operators key --remove)",
+            "you already have a security key: ask a technician to remove that key (punto operators key --remove)",
         )
 
 

@@ -99,7 +99,7 @@ def stray_row(connection: sqlite3.Connection, inputs: int, rounds: int) -> str |
     else:
         later = later or _has_table(connection, *KEYS)
     if later is not None:
-        return f"the record has the table {later}, but its format has no such table: restore a backup"
+        return f"the record has the table {later}, but the format of the record has no such table: restore a backup"
     for table, column, last in places:
         for end in ("min", "max"):
             found = _value(connection, f"SELECT {end}({column}) FROM {table}")  # noqa: S608 - literals

@@ -101,7 +101,7 @@ def main(args: argparse.Namespace) -> int:
     except sqlite3.Error as error:
         # Data that the store does not hold must not be sent: a shoe that cannot remember stops.
         sys.stderr.write(
-            f"punto shoe: the store cannot be written: {error}; see to the disk and start again\n"
+            f"punto shoe: the store cannot be written: {error}; check the disk and start again\n"
         )
         return 1
     return 0

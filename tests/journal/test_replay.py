@@ -117,7 +117,7 @@ async def test_a_start_says_what_was_done_to_the_end_of_the_record(record, edit,
         ("INSERT INTO games SELECT 7, name, rules, definition FROM games", "the game of round 7 differs: "),
         (
             "UPDATE expectations SET mean = 0.5 WHERE rule = 'tie'",
-            "the expectations of dragon-bonus-1 are not those of its rules",
+            "the expectations on the record do not follow from the rules of dragon-bonus-1",
         ),
         (
             "UPDATE rounds SET round = 1000 WHERE round = 200",
@@ -245,7 +245,7 @@ def test_a_record_that_is_said_to_be_of_an_earlier_version_is_not_believed(troub
         shell.executescript("PRAGMA user_version = 1; UPDATE incidents SET code = 'nothing'")
 
     assert replay(troubled).difference == (
-        "the record has the table incidents, but its format has no such table: restore a backup"
+        "the record has the table incidents, but the format of the record has no such table: restore a backup"
     )
 
 

@@ -216,7 +216,7 @@ def test_how_far_wagers_can_be_counted_is_told_as_a_table_or_as_json(punto):
         (["--game", "mini-baccarat", "--countable", "--threshold", "1"], "'1' is not a percentage"),
         (
             ["--game", "progressive-3", "--meter", "progressive=1", "--meter", "progressive=2"],
-            "--meter: progressive is there twice: write it once",
+            "--meter: progressive is there twice: write this option once for each wager",
         ),
         (["--published", ""], "argument --published: the path is empty: write one"),
         (["--published", "none.toml"], "none.toml: cannot be read: No such file or directory"),

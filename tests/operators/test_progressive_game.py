@@ -216,7 +216,7 @@ EITHER = ["aquarius", "nexus"]
             [*AQUARIUS_WON, "Ann hand_button 2", "Omar turn_key jph"],
             "Omar jpot",
             "hand_missing",
-            "seat 5 won as well",
+            "seat 5 also won",
         ),
         (["aquarius"], AQUARIUS_LOGGED, "Omar jpot", "already_confirmed", "(Omar was first)"),
         (

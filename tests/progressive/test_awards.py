@@ -288,7 +288,7 @@ def test_who_won_a_fixed_award_is_paid_in_full_or_the_house_adds_to_the_meter_fi
 
     assert refusal(floor, lambda: floor.order(lock("thousand", 1, 2))) == (
         "meter_dry",
-        "the award is 2,000.00, but the meter has only 1,500.40: first add at least 499.60 to the meter by a manual adjustment",
+        "the award is 2,000.00, but the meter has only 1,500.40: add at least 499.60 to the meter by a manual adjustment, then repeat the order",
     )
 
 
@@ -322,7 +322,7 @@ def test_a_meter_that_ran_dry_has_no_percentage():
         (
             lock("all", 1, number=2),
             "not_last_round",
-            "round 2 of t1 cannot change now: only the last round can, which is round 1",
+            "round 2 of t1 cannot change now: only the last round, 1, can change",
         ),
         (lock("all", 1, table="t2"), "no_round", "t2 has had no round of this progressive"),
         (LockAward("t1", 1, Won("lose", (1,)), Authority("bob")), "no_award", "lose is not an award of "),
@@ -419,7 +419,7 @@ def test_only_the_last_round_can_be_opened_again():
 
     assert refusal(floor, lambda: floor.order(ReopenRound("t1", 1))) == (
         "not_last_round",
-        "round 1 of t1 cannot change now: only the last round can, which is round 2",
+        "round 1 of t1 cannot change now: only the last round, 2, can change",
     )
 
 

@@ -228,7 +228,7 @@ def test_a_round_without_wagers_moves_no_money_and_is_the_tables_last_round():
         (
             EndRound("t1", 2),
             "not_last_round",
-            "round 2 of t1 cannot change now: only the last round can, which is round 1",
+            "round 2 of t1 cannot change now: only the last round, 1, can change",
         ),
         (EndRound("t3", 2), "no_round", "t3 has had no round of this progressive"),
     ],

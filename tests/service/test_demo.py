@@ -201,7 +201,7 @@ def test_a_procedure_is_refused_where_there_is_no_progressive():
 
     assert ran.returncode == 2
     assert (
-        "--procedure needs a progressive, which dragon-bonus-1 does not have: remove it, or add --game progressive"
+        "--procedure needs a progressive, which dragon-bonus-1 does not have: remove --procedure, or add --game progressive"
         in ran.stderr
     )
 

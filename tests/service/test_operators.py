@@ -146,8 +146,8 @@ def _folder(path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "name", "group", "sentence"),
     [
-        (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
-        (_folder, "operator.sock", None, "exists and is not a socket: give another path, or remove it"),
+        (_file, "operator.sock", None, "exists and is not a socket: give another path, or remove this file"),
+        (_folder, "operator.sock", None, "exists and is not a socket: give another path, or remove this file"),
         (lambda _: None, "x" * 120, None, "cannot be made: AF_UNIX path too long"),
         (
             lambda path: _file(path.parent),
@@ -180,7 +180,7 @@ def test_a_service_without_a_door_ends_and_says_why(tmp_path):
     service.begin_to_start()
 
     assert service.process.wait(30) == 2
-    assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove it")
+    assert service.said()[-1].endswith("exists and is not a socket: give another path, or remove this file")
     assert not any("Traceback" in line for line in service.said())
 
 

@@ -40,7 +40,7 @@ async def test_a_round_is_played_at_the_keypad_with_each_refusal(tmp_path):
         await here.turn("jph")
         assert "no hand is selected" in await refused(here, "F7")
         assert (await here.press("F6 2")).text == "seat 2 is selected"
-        assert "seat 5 won as well" in await refused(here, "F7")
+        assert "seat 5 also won" in await refused(here, "F7")
         assert (await here.press("F6 KP5")).text == "seat 5 is selected"
         assert (await here.press("F6 5")).text == "seat 5 is no longer selected"
         await here.press("F6 5")
